@@ -1,0 +1,62 @@
+"""The decoder recurrence of Bahdanau et al. (2015) over a packed batch: attend, then update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from ..backend import choose
+from . import packed, reference
+from .memory import AttentiveGRUWeights, Memory
+
+__all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attentive_gru"]
+
+BACKENDS = {"reference": reference.attentive_gru, "packed": packed.attentive_gru}
+
+
+def attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    *,
+    counts: Sequence[int],
+    backend: str = "packed",
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Runs a GRU over packed rows whose every step first reads a context from the memory.
+
+    With s the previous state, h_j the annotations and k_j their keys::
+
+        e_j = v_a · tanh(W_a s + k_j)  or  s · k_j        α = softmax(e)        c = Σ_j α_j h_j
+        [r z] = σ(x_rz + U_rz s + C_rz c)    s̃ = tanh(x_s + U (r ⊙ s) + C c)    s' = z ⊙ s + (1 − z) ⊙ s̃
+
+    Additive scores: Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
+    A.1.2 and A.2.2, where k_j = U_a h_j. Dot-product scores: Luong et al. (2015), eq. (8), where k_j = h_j ("dot") or
+    a projection of it ("general"), but asked with the state before the update. z keeps the old state.
+
+    Args:
+        inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
+        initial: (B, H) the first states, in packed order.
+        memory: B sources, in packed order.
+        weights: ``score`` None means the dot product.
+        counts: targets running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
+        backend: ``packed`` or ``reference``.
+
+    Returns:
+        The states s' (N, H), the contexts c (N, D) and the attention α (N, S). The attention carries no gradient.
+
+    Raises:
+        ValueError: if the shapes do not fit together or the backend is unknown.
+    """
+    size, width = initial.size(1), memory.keys.size(2)
+    if inputs.shape != (sum(counts), 3 * size):
+        raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
+    if (weights.query is None) != (weights.score is None):
+        raise ValueError("additive attention needs both a query weight and a score vector, the dot product neither")
+    if weights.score is None and width != size:
+        raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
+    if not counts:
+        return tuple(inputs.new_zeros(0, n) for n in (size, memory.values.size(2), memory.keys.size(1)))
+    run = choose("attentive_gru", backend, BACKENDS)
+    return run(inputs, initial, memory, weights, counts)

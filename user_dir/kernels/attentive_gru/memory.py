@@ -1,0 +1,39 @@
+"""What an attentive GRU reads, and the weights it reads with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class Memory(NamedTuple):
+    """The annotations of a batch of sources, in packed order of the targets.
+
+    Attributes:
+        keys: (B, S, A) what queries are compared with: the annotations or a projection of them.
+        values: (B, S, D) the annotations. On padding they must be finite.
+        padding_mask: (B, S) True on padding.
+    """
+
+    keys: Tensor
+    values: Tensor
+    padding_mask: Tensor
+
+
+class AttentiveGRUWeights(NamedTuple):
+    """The weights of an attentive GRU; the rows of ``context`` are ordered [reset, update, candidate].
+
+    Attributes:
+        gate: (2H, H) U_r above U_z.
+        candidate: (H, H) U.
+        context: (3H, D) C_r above C_z above C.
+        query: (A, H) W_a for additive attention; None where the state itself is the query (then A = H).
+        score: (A,) v_a for additive attention; None for the dot product of query and key.
+    """
+
+    gate: Tensor
+    candidate: Tensor
+    context: Tensor
+    query: Tensor | None
+    score: Tensor | None

@@ -1,0 +1,157 @@
+"""The attentive GRU with a backward pass of its own.
+
+What a loop under autograd would do at every step is done once after it: the gradients of all weights, of the values
+and, for the dot product, of the keys are one product each. The tanh of additive attention, B × S × A numbers a step,
+is computed again in the backward pass rather than kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from ..gru.packed import previous_rows, step, step_backward
+from .memory import AttentiveGRUWeights, Memory
+
+
+def attentive_gru(
+    inputs: Tensor, initial: Tensor, memory: Memory, weights: AttentiveGRUWeights, counts: Sequence[int]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See :func:`user_dir.kernels.attentive_gru.attentive_gru`."""
+    return _AttentiveGRU.apply(inputs, initial, *memory, *weights, tuple(counts))
+
+
+def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
+    """Packed rows (N, …) as sentences in packed order (B, T, …), zeros after a sentence's end."""
+    padded = rows.new_zeros(counts[0], len(counts), *rows.shape[1:])
+    for position, part in enumerate(rows.split(list(counts))):
+        padded[: part.size(0), position] = part
+    return padded
+
+
+def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """The context (n, D) and the attention (n, S) for the states (n, H)."""
+    keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
+    if weights.score is None:
+        energy = torch.bmm(keys, state.unsqueeze(2)).squeeze(2)
+    else:
+        energy = _tanh(state, keys, weights.query) @ weights.score
+    energy.masked_fill_(padding_mask, torch.finfo(energy.dtype).min)
+    attention = torch.softmax(energy, dim=1)
+    return torch.bmm(attention.unsqueeze(1), values).squeeze(1), attention
+
+
+def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:
+    return (keys + (state @ query_weight.t()).unsqueeze(1)).tanh_()
+
+
+class _AttentiveGRU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | None | tuple) -> tuple[Tensor, ...]:
+        counts = rest[-1]
+        memory, weights = Memory(*rest[:3]), AttentiveGRUWeights(*rest[3:8])
+        state = initial
+        saved, contexts, attentions = [], [], []
+        for x in inputs.split(counts):
+            state = state[: x.size(0)]
+            context, attention = attend(state, memory, weights)
+            saved.append(step(torch.addmm(x, context, weights.context.t()), state, weights.gate, weights.candidate))
+            state = saved[-1][0]
+            contexts.append(context)
+            attentions.append(attention)
+        states, gates, candidates, reset_previous = (torch.cat(rows) for rows in zip(*saved))
+        context_rows, attention_rows = torch.cat(contexts), torch.cat(attentions)
+        ctx.save_for_backward(
+            initial, *memory, *weights, states, gates, candidates, reset_previous, context_rows, attention_rows
+        )
+        ctx.counts = counts
+        ctx.mark_non_differentiable(attention_rows)
+        return states, context_rows, attention_rows
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        saved = ctx.saved_tensors
+        initial, memory, weights = saved[0], Memory(*saved[1:4]), AttentiveGRUWeights(*saved[4:9])
+        states, gates, candidates, reset_previous, contexts, attention = saved[9:]
+        size, counts = initial.size(1), ctx.counts
+        previous = previous_rows(states, initial, counts)
+        attention_backward = _AttentionBackward(memory, weights, attention)
+        grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
+        grad_contexts = grad_contexts.clone()
+        carried = grad_states.new_zeros(initial.shape)
+        stop = states.size(0)
+        for count in reversed(counts):
+            rows = slice(stop - count, stop)
+            stop -= count
+            grad_inputs[rows], grad_previous = step_backward(
+                grad_states[rows] + carried[:count],
+                previous[rows],
+                gates[rows],
+                candidates[rows],
+                weights.gate,
+                weights.candidate,
+            )
+            grad_contexts[rows].addmm_(grad_inputs[rows], weights.context)
+            carried[:count] = attention_backward.step(grad_contexts[rows], previous[rows], rows).add_(grad_previous)
+        grad_keys, grad_query, grad_score = attention_backward.finish(previous, counts)
+        grad_values = _outer(attention, grad_contexts, counts, memory.values)
+        return (
+            grad_inputs,
+            carried,
+            grad_keys,
+            grad_values,
+            None,
+            grad_inputs[:, : 2 * size].t() @ previous,
+            grad_inputs[:, 2 * size :].t() @ reset_previous,
+            grad_inputs.t() @ contexts,
+            grad_query,
+            grad_score,
+            None,
+        )
+
+
+def _outer(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
+    """For each sentence the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
+    product = torch.bmm(by_sentence(left, counts).transpose(1, 2), by_sentence(right, counts))
+    if counts[0] == like.size(0):
+        return product
+    return torch.cat([product, torch.zeros_like(like[counts[0] :])])
+
+
+class _AttentionBackward:
+    """The attention's part of the backward pass: gradients collected over the steps."""
+
+    def __init__(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> None:
+        self.memory, self.weights, self.attention = memory, weights, attention
+        self.grad_energy = torch.empty_like(attention)  # (N, S)
+        if weights.score is not None:
+            # v_a, common to all steps' gradients of the keys and queries, is multiplied in at the end.
+            self.grad_keys = torch.zeros_like(memory.keys)
+            self.grad_queries = attention.new_empty(attention.size(0), memory.keys.size(2))
+            self.grad_score = torch.zeros_like(weights.score)
+
+    def step(self, grad_context: Tensor, state: Tensor, rows: slice) -> Tensor:
+        """The gradient (n, H) of one step's query state."""
+        keys, values, _ = (tensor[: state.size(0)] for tensor in self.memory)
+        grad_attention = torch.bmm(values, grad_context.unsqueeze(2)).squeeze(2)
+        grad_energy = torch._softmax_backward_data(grad_attention, self.attention[rows], 1, grad_context.dtype)
+        self.grad_energy[rows] = grad_energy
+        if self.weights.score is None:
+            return torch.bmm(grad_energy.unsqueeze(1), keys).squeeze(1)
+        tanh = _tanh(state, keys, self.weights.query)
+        self.grad_score += grad_energy.flatten() @ tanh.flatten(0, 1)
+        slope = torch.ops.aten.tanh_backward(grad_energy.unsqueeze(2).expand_as(tanh), tanh)
+        self.grad_keys[: state.size(0)] += slope
+        grad_query = slope.sum(dim=1).mul_(self.weights.score)
+        self.grad_queries[rows] = grad_query
+        return grad_query @ self.weights.query
+
+    def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
+        if self.weights.score is None:
+            return _outer(self.grad_energy, states, counts, self.memory.keys), None, None
+        return self.grad_keys.mul_(self.weights.score), self.grad_queries.t() @ states, self.grad_score

@@ -1,0 +1,59 @@
+"""The gated recurrent unit of Cho et al. (2014) over a packed batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from ..backend import choose
+from . import packed, reference
+
+BACKENDS = {"reference": reference.gru, "packed": packed.gru}
+
+
+def gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate_weight: Tensor,
+    candidate_weight: Tensor,
+    *,
+    counts: Sequence[int],
+    backend: str = "packed",
+) -> Tensor:
+    """Runs a GRU over packed rows.
+
+    With h the previous state, r the reset gate and z the update gate (z keeps the old state)::
+
+        [r z] = σ(x_rz + U_rz h)    h̃ = tanh(x_h + U (r ⊙ h))    h' = z ⊙ h + (1 − z) ⊙ h̃
+
+    Cho et al. (2014), "Learning Phrase Representations using RNN Encoder–Decoder", eqs. (5)–(8). The reset gate acts
+    before the recurrent product; ``torch.nn.GRU`` applies it after, which is another function.
+
+    Args:
+        inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
+        initial: (B, H) the first states, in packed order.
+        gate_weight: (2H, H) U_r above U_z.
+        candidate_weight: (H, H) U.
+        counts: sentences running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
+        backend: ``packed`` or ``reference``.
+
+    Returns:
+        (N, H) the states.
+
+    Raises:
+        ValueError: if the shapes do not fit together or the backend is unknown.
+    """
+    size = initial.size(1)
+    if gate_weight.shape != (2 * size, size) or candidate_weight.shape != (size, size):
+        raise ValueError(
+            f"states of width {size} need recurrent weights of shapes {(2 * size, size)} and {(size, size)}, "
+            f"not {tuple(gate_weight.shape)} and {tuple(candidate_weight.shape)}"
+        )
+    if inputs.shape != (sum(counts), 3 * size):
+        raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
+    if not counts:
+        return inputs.new_zeros(0, size)
+    if counts[0] > initial.size(0):
+        raise ValueError(f"{counts[0]} sentences start, but there are {initial.size(0)} initial states")
+    return choose("gru", backend, BACKENDS)(inputs, initial, gate_weight, candidate_weight, counts)

@@ -1,0 +1,120 @@
+"""Ragged batches without padding: which row of a padded batch stands where in a packed one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Packing(NamedTuple):
+    """The plan of a packed batch.
+
+    Packed rows are ordered by position, and within a position by sentence, longest sentence first. The sentences that
+    are still running at a position are therefore always the first ones, and a recurrence needs no masks.
+
+    Attributes:
+        counts: for each position, the number of sentences longer than it; never rising. ``sum(counts) == N``.
+        order: (B,) the sentences, longest first: their packed order.
+        rank: (B,) the inverse of ``order``.
+        is_sorted: whether the batch is in packed order as it comes.
+        sentence: (N,) for each packed row its sentence, as a place in packed order.
+        rows: (N,) for each packed row its place in a padded batch flattened to (B * S, …).
+        reverse: (N,) for each packed row the packed row that mirrors it within its sentence (an involution).
+        final: (B,) for each sentence, in packed order, the packed row of its last position, or -1 if it is empty.
+        width: S, the length of the padded batch.
+    """
+
+    counts: tuple[int, ...]
+    order: Tensor
+    rank: Tensor
+    is_sorted: bool
+    sentence: Tensor
+    rows: Tensor
+    reverse: Tensor
+    final: Tensor
+    width: int
+
+    def pack(self, padded: Tensor) -> Tensor:
+        """The valid rows of a padded batch: (B, S, …) → (N, …)."""
+        return padded.flatten(0, 1).index_select(0, self.rows)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """The inverse of :meth:`pack`, with zeros on padding: (N, …) → (B, S, …)."""
+        batch = self.order.numel()
+        padded = packed.new_zeros(batch * self.width, *packed.shape[1:]).index_copy(0, self.rows, packed)
+        return padded.unflatten(0, (batch, self.width))
+
+    def sort(self, sentences: Tensor) -> Tensor:
+        """One row a sentence, (B, …), into packed order."""
+        return sentences if self.is_sorted else sentences.index_select(0, self.order)
+
+    def unsort(self, sentences: Tensor) -> Tensor:
+        """The inverse of :meth:`sort`."""
+        return sentences if self.is_sorted else sentences.index_select(0, self.rank)
+
+    def last(self, packed: Tensor, initial: Tensor) -> Tensor:
+        """Each sentence's last packed row, or its row of ``initial`` if the sentence is empty.
+
+        Args:
+            packed: (N, H).
+            initial: (B, H) in packed order.
+
+        Returns:
+            (B, H) in the order of the batch.
+        """
+        if packed.size(0) == 0:
+            return self.unsort(initial)
+        rows = packed.index_select(0, self.final.clamp(min=0))
+        return self.unsort(torch.where((self.final < 0).unsqueeze(1), initial, rows))
+
+
+def make_packing(padding_mask: Tensor) -> Packing:
+    """Plans the packing of a batch that is padded on the left or on the right.
+
+    Args:
+        padding_mask: (B, S), True on padding; the other positions of each row must be contiguous.
+
+    Raises:
+        ValueError: if the valid positions of a row are not contiguous.
+    """
+    valid = ~padding_mask.cpu()
+    batch, width = valid.shape
+    if width == 0:
+        raise ValueError(f"a batch of {batch} sentences has no positions at all")
+    lengths = valid.sum(dim=1)
+    first = valid.to(torch.uint8).argmax(dim=1)
+    positions = torch.arange(width)
+    expected = (positions >= first[:, None]) & (positions < (first + lengths)[:, None])
+    if not torch.equal(expected, valid):
+        row = int((expected != valid).any(dim=1).nonzero()[0])
+        raise ValueError(f"padding inside sentence {row} of the batch: padding may only stand at one end of a row")
+
+    sentences = torch.arange(batch)
+    sorted_lengths, order = torch.sort(lengths, descending=True, stable=True)
+    rank = torch.empty_like(order)
+    rank[order] = sentences
+    running = positions[:, None] < sorted_lengths  # (S, B)
+    counts = running.sum(dim=1)
+    offsets = counts.cumsum(0) - counts
+    position, sentence = running.nonzero(as_tuple=True)  # position-major, longest sentence first
+    final = torch.where(sorted_lengths > 0, offsets[(sorted_lengths - 1).clamp(min=0)] + sentences, -1)
+    device = padding_mask.device
+    return Packing(
+        counts=tuple(int(count) for count in counts if count > 0),
+        order=order.to(device),
+        rank=rank.to(device),
+        is_sorted=torch.equal(order, sentences),
+        sentence=sentence.to(device),
+        rows=(order[sentence] * width + first[order][sentence] + position).to(device),
+        reverse=(offsets[sorted_lengths[sentence] - 1 - position] + sentence).to(device),
+        final=final.to(device),
+        width=width,
+    )
+
+
+def make_step_packing(batch: int, device: torch.device | str) -> Packing:
+    """The packing of one position of ``batch`` running sentences: what a step of decoding needs."""
+    rows = torch.arange(batch, device=device)
+    return Packing((batch,), rows, rows, True, rows, rows, rows, rows, 1)

@@ -1,0 +1,43 @@
+"""From decoder state, previous word and context to the features that the vocabulary is scored with."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+
+class MaxoutReadout(nn.Module):
+    """A hidden layer of maxout units, each the larger of two neighbours.
+
+    t̃ = U_o s + V_o E y + C_o c + b,  t_k = max(t̃_{2k−1}, t̃_{2k}): Cho et al. (2014a), appendix; Bahdanau et al. (2015),
+    A.2.2 (Goodfellow et al. 2013 for the unit).
+
+    Args:
+        state_size: H.
+        embed_size: E.
+        context_size: D.
+        output_size: how many maxout units.
+    """
+
+    def __init__(self, *, state_size: int, embed_size: int, context_size: int, output_size: int) -> None:
+        super().__init__()
+        self.state = nn.Linear(state_size, 2 * output_size)
+        self.previous_word = nn.Linear(embed_size, 2 * output_size, bias=False)
+        self.context = nn.Linear(context_size, 2 * output_size, bias=False)
+        for linear in (self.state, self.previous_word, self.context):
+            nn.init.xavier_uniform_(linear.weight)
+        nn.init.zeros_(self.state.bias)
+
+    def forward(self, states: Tensor, embedded: Tensor, projected_context: Tensor) -> Tensor:
+        """The features.
+
+        Args:
+            states: (N, H).
+            embedded: (N, E) the previous words.
+            projected_context: (N, 2 · output_size) the contexts through :attr:`context`. A context that is the same
+                for a whole sentence is projected once, by the caller.
+
+        Returns:
+            (N, output_size).
+        """
+        pairs = self.state(states) + self.previous_word(embedded) + projected_context
+        return pairs.unflatten(1, (-1, 2)).amax(dim=2)

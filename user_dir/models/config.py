@@ -1,0 +1,54 @@
+"""The options that all models share. An option is defined here, or in the model's own file, and nowhere else.
+
+fairseq makes command-line flags and Hydra keys of these dataclasses. It reads the annotations as types, so this file
+must not postpone their evaluation, and an optional value is spelt ``Optional``. A bool never defaults to True: fairseq
+would invert its flag.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+
+from ..layers.attention import ATTENTIONS
+
+DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
+
+
+def option(default: Any, text: str) -> Any:
+    """A dataclass field that fairseq shows with a help text."""
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass
+class EncoderDecoderConfig(FairseqDataclass):
+    """Options of every model here; the names are those of fairseq's ``lstm`` where it has one."""
+
+    dropout: float = option(0.1, "dropout probability")
+    encoder_dropout_in: Optional[float] = option(None, "dropout of the source embeddings (default: --dropout)")
+    encoder_dropout_out: Optional[float] = option(None, "dropout of the annotations and the summary (default: --dropout)")
+    decoder_dropout_in: Optional[float] = option(None, "dropout of the target embeddings (default: --dropout)")
+    decoder_dropout_out: Optional[float] = option(None, "dropout of the readout and between layers (default: --dropout)")
+
+    encoder_embed_dim: int = option(512, "source embedding dimension")
+    encoder_embed_path: Optional[str] = option(None, "file of pre-trained source embeddings")
+    encoder_freeze_embed: bool = option(False, "keep the source embeddings as they are")
+    encoder_hidden_size: int = option(512, "units of the encoder (of each direction, where it has two)")
+
+    decoder_embed_dim: int = option(512, "target embedding dimension")
+    decoder_embed_path: Optional[str] = option(None, "file of pre-trained target embeddings")
+    decoder_freeze_embed: bool = option(False, "keep the target embeddings as they are")
+    decoder_hidden_size: int = option(512, "units of the decoder")
+    decoder_layers: int = option(1, "number of decoder layers")
+    decoder_out_embed_dim: int = option(512, "maxout units of the readout: the width that the vocabulary is scored from")
+    decoder_attention: DECODER_ATTENTION_CHOICES = option(
+        "additive",
+        "what the decoder reads: 'none' the encoder's summary (Cho et al. 2014), 'additive' the annotations "
+        "(Bahdanau et al. 2015), 'dot' and 'general' the same with the scores of Luong et al. (2015)",
+    )
+
+    share_decoder_input_output_embed: bool = option(False, "one matrix for target embedding and output")
+    share_all_embeddings: bool = option(False, "one matrix for both embeddings and output (needs a joined dictionary)")
+    adaptive_softmax_cutoff: Optional[str] = option(
+        None, "comma-separated cutoffs of an adaptive softmax; goes with --criterion adaptive_loss"
+    )

@@ -1,0 +1,124 @@
+"""The fairseq decoder around :class:`user_dir.layers.decoder.GRUDecoder`: vocabulary, search state, alignments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.models import FairseqIncrementalDecoder
+from fairseq.modules import AdaptiveSoftmax
+from torch import Tensor, nn
+
+from ..kernels.packing import make_packing, make_step_packing
+from ..layers.decoder import DecoderState, GRUDecoder
+from ..layers.encoder_output import EncoderOutput
+
+IncrementalState = dict[str, dict[str, Any]]
+
+
+class Decoder(FairseqIncrementalDecoder):
+    """Scores the next target word.
+
+    Args:
+        dictionary: of the target.
+        embedding: of the target.
+        layer: the recurrence.
+        output: features to scores, or an adaptive softmax.
+        dropout_in: of the embeddings.
+        dropout_out: of the features.
+        max_positions: the longest target.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embedding: nn.Embedding,
+        *,
+        layer: GRUDecoder,
+        output: nn.Linear | AdaptiveSoftmax,
+        dropout_in: float,
+        dropout_out: float,
+        max_positions: int,
+    ) -> None:
+        super().__init__(dictionary)
+        self.embed_tokens = embedding
+        self.layer = layer
+        # fairseq's adaptive_loss and get_normalized_probs look for an attribute of this name.
+        self.adaptive_softmax = output if isinstance(output, AdaptiveSoftmax) else None
+        self.output_projection = None if self.adaptive_softmax is not None else output
+        self.dropout_in = nn.Dropout(dropout_in)
+        self.dropout_out = nn.Dropout(dropout_out)
+        self._max_positions = max_positions
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOutput | None = None,
+        incremental_state: IncrementalState | None = None,
+        **kwargs: Any,
+    ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
+        """Scores the word after each previous word.
+
+        Args:
+            prev_output_tokens: (B, T). With an incremental state that has seen a prefix, only the last column is read.
+            encoder_out: the encoded batch.
+            incremental_state: fairseq's cache of the search; None for teacher forcing.
+            kwargs: what tasks pass to encoder and decoder alike; nothing of it is read.
+
+        Returns:
+            The scores (B, T, V), or the features (B, T, O) if the softmax is adaptive; and, outside training and with
+            attention, ``{"attn": [(B, T, S)]}``, in the layout of the source tokens.
+        """
+        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        return self.output_layer(features), extra
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOutput | None = None,
+        incremental_state: IncrementalState | None = None,
+        **kwargs: Any,
+    ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
+        """As :meth:`forward`, before the output layer."""
+        state = self._cached_state(incremental_state)
+        if state is not None:
+            prev_output_tokens = prev_output_tokens[:, -1:]
+            packing = make_step_packing(prev_output_tokens.size(0), prev_output_tokens.device)
+        else:
+            state = self.layer.start(encoder_out)
+            packing = make_packing(prev_output_tokens.eq(self.dictionary.pad()))
+        embedded = self.dropout_in(self.embed_tokens(prev_output_tokens))
+        features, attention, state = self.layer(embedded, packing, encoder_out, state)
+        if incremental_state is not None:
+            self.set_incremental_state(incremental_state, "decoder_state", state._asdict())
+        extra = None if attention is None or self.training else {"attn": [attention]}
+        return self.dropout_out(features), extra
+
+    def output_layer(self, features: Tensor) -> Tensor:
+        """Features (B, T, O) to scores (B, T, V), unless the softmax is adaptive."""
+        return features if self.output_projection is None else self.output_projection(features)
+
+    def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
+        """Keeps the hypotheses ``new_order`` of a running search."""
+        state = self._cached_state(incremental_state)
+        if state is not None:
+            self.set_incremental_state(incremental_state, "decoder_state", state.index_select(new_order)._asdict())
+
+    def _cached_state(self, incremental_state: IncrementalState | None) -> DecoderState | None:
+        cached = self.get_incremental_state(incremental_state, "decoder_state") if incremental_state else None
+        return None if cached is None else DecoderState(**cached)
+
+    def max_positions(self) -> int:
+        """The longest target, in tokens."""
+        return self._max_positions
+
+    def make_generation_fast_(self, need_attn: bool | str | None = False, **kwargs: Any) -> None:
+        """Called by fairseq before it translates, with ``need_attn`` if alignments are asked for.
+
+        Raises:
+            ValueError: if alignments are asked of a model that has none.
+        """
+        if need_attn and self.layer.attention is None:
+            raise ValueError(
+                "--print-alignment needs attention, but this model was trained with --decoder-attention none"
+            )

@@ -1,0 +1,70 @@
+"""Embeddings: fresh, pre-trained, frozen or shared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairseq import utils
+from fairseq.data import Dictionary
+from torch import nn
+
+from .config import EncoderDecoderConfig
+
+
+def build_embeddings(
+    config: EncoderDecoderConfig, source: Dictionary, target: Dictionary
+) -> tuple[nn.Embedding, nn.Embedding]:
+    """The source and the target embedding; one and the same module if all embeddings are shared.
+
+    Raises:
+        ValueError: if options contradict each other or a file of embeddings does not fit.
+        FileNotFoundError: if a file of embeddings is missing.
+    """
+    source_embedding = build_embedding(source, config.encoder_embed_dim, path=config.encoder_embed_path)
+    if config.share_all_embeddings:
+        _check_shareable(config, source, target)
+        target_embedding = source_embedding
+    else:
+        target_embedding = build_embedding(target, config.decoder_embed_dim, path=config.decoder_embed_path)
+    if config.encoder_freeze_embed:
+        source_embedding.weight.requires_grad_(False)
+    if config.decoder_freeze_embed:
+        target_embedding.weight.requires_grad_(False)
+    return source_embedding, target_embedding
+
+
+def build_embedding(dictionary: Dictionary, size: int, *, path: str | None = None) -> nn.Embedding:
+    """An embedding of ``size`` units for each word; words that the file at ``path`` has start with its vectors.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if a vector in it is not of ``size`` numbers.
+    """
+    embedding = nn.Embedding(len(dictionary), size, padding_idx=dictionary.pad())
+    nn.init.uniform_(embedding.weight, -0.1, 0.1)
+    nn.init.zeros_(embedding.weight[dictionary.pad()].detach())
+    if not path:
+        return embedding
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file of embeddings at {path}")
+    try:
+        vectors = utils.parse_embedding(path)
+    except (ValueError, StopIteration) as error:
+        raise ValueError(f"{path} is not a text file of embeddings ('count size', then 'word x1 x2 …'): {error}") from error
+    for word, vector in vectors.items():
+        if vector.numel() != size:
+            raise ValueError(f"{path}: the vector of {word!r} has {vector.numel()} numbers, the model needs {size}")
+    utils.print_embed_overlap(vectors, dictionary)
+    return utils.load_embedding(vectors, dictionary, embedding)
+
+
+def _check_shareable(config: EncoderDecoderConfig, source: Dictionary, target: Dictionary) -> None:
+    if source != target:
+        raise ValueError("--share-all-embeddings needs a joined dictionary (fairseq-preprocess --joined-dictionary)")
+    if config.encoder_embed_dim != config.decoder_embed_dim:
+        raise ValueError(
+            f"--share-all-embeddings needs --encoder-embed-dim ({config.encoder_embed_dim}) to equal "
+            f"--decoder-embed-dim ({config.decoder_embed_dim})"
+        )
+    if config.decoder_embed_path and config.decoder_embed_path != config.encoder_embed_path:
+        raise ValueError("--share-all-embeddings leaves no room for a --decoder-embed-path of its own")

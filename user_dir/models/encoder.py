@@ -1,0 +1,63 @@
+"""The fairseq encoder around any encoder of :mod:`user_dir.layers`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairseq.data import Dictionary
+from fairseq.models import FairseqEncoder
+from torch import Tensor, nn
+
+from ..layers.encoder_output import EncoderOutput
+
+
+class Encoder(FairseqEncoder):
+    """Embeds the source and encodes it.
+
+    Args:
+        dictionary: of the source.
+        embedding: of the source.
+        layer: a module (B, S, E), (B, S) → :class:`~user_dir.layers.encoder_output.EncoderOutput`, which names the
+            sizes of what it gives as ``annotation_size`` and ``summary_size``.
+        dropout_in: of the embeddings.
+        dropout_out: of the annotations and the summary.
+        max_positions: the longest source.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        embedding: nn.Embedding,
+        *,
+        layer: nn.Module,
+        dropout_in: float,
+        dropout_out: float,
+        max_positions: int,
+    ) -> None:
+        super().__init__(dictionary)
+        self.embed_tokens = embedding
+        self.layer = layer
+        self.dropout_in = nn.Dropout(dropout_in)
+        self.dropout_out = nn.Dropout(dropout_out)
+        self._max_positions = max_positions
+
+    def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **kwargs: Any) -> EncoderOutput:
+        """Encodes a batch.
+
+        Args:
+            src_tokens: (B, S), padded on either side, in any order of lengths.
+            src_lengths: not needed; fairseq passes it, and tasks may pass more.
+        """
+        embedded = self.dropout_in(self.embed_tokens(src_tokens))
+        output = self.layer(embedded, src_tokens.eq(self.dictionary.pad()))
+        return output._replace(
+            annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
+        )
+
+    def reorder_encoder_out(self, encoder_out: EncoderOutput, new_order: Tensor) -> EncoderOutput:
+        """The sentences ``new_order`` of an encoded batch."""
+        return encoder_out.index_select(new_order)
+
+    def max_positions(self) -> int:
+        """The longest source, in tokens."""
+        return self._max_positions
