@@ -1,0 +1,46 @@
+"""Ragged batches for the kernels' tests, and the comparison of two implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from tests.tolerances import PARITY
+from user_dir.kernels.packing import Packing, make_packing
+
+#: Lengths of the sentences of a batch; the last has one that is empty.
+RAGGED = {"one": [1], "two": [2], "long": [63], "mixed": [7, 1, 63, 2], "equal": [7, 7, 7], "with_empty": [3, 0, 7, 1]}
+
+
+def packing_of(lengths: Sequence[int], *, left_pad: bool = True) -> Packing:
+    """The packing of sentences of these lengths."""
+    width, positions = max(lengths), torch.arange(max(lengths))
+    column = torch.tensor(lengths)[:, None]
+    return make_packing(positions < width - column if left_pad else positions >= column)
+
+
+def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Normal numbers, the same for the same shape and seed."""
+    generator = torch.Generator().manual_seed(seed + sum(n * 31**i for i, n in enumerate(shape)))
+    return torch.randn(*shape, generator=generator, dtype=dtype)
+
+
+def assert_same_outputs_and_gradients(
+    function: Callable[..., Sequence[Tensor]], arguments: Sequence[Tensor], backends: Sequence[str]
+) -> None:
+    """Runs ``function(backend, *arguments)`` under each backend; all outputs and all gradients must agree with the first's.
+
+    The loss weighs every output element differently, so that no two errors cancel.
+    """
+    results = []
+    for backend in backends:
+        leaves = [argument.clone().requires_grad_() for argument in arguments]
+        outputs = function(backend, *leaves)
+        loss = sum((o * random(*o.shape, seed=5, dtype=o.dtype)).sum() for o in outputs if o.requires_grad)
+        results.append((outputs, torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)))
+    tolerance = PARITY[arguments[0].dtype]
+    for outputs, gradients in results[1:]:
+        torch.testing.assert_close(outputs, results[0][0], **tolerance)
+        torch.testing.assert_close(gradients, results[0][1], **tolerance)

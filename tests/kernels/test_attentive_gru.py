@@ -1,0 +1,112 @@
+import pytest
+import torch
+
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
+from user_dir.kernels.attentive_gru import BACKENDS, AttentiveGRUWeights, Memory, attentive_gru
+from user_dir.kernels.gru import gru
+
+SOURCE_LENGTHS = [5, 2, 1, 4]
+
+
+def padding_mask(batch):
+    lengths = (SOURCE_LENGTHS * batch)[:batch]
+    return torch.arange(max(lengths)) < max(lengths) - torch.tensor(lengths)[:, None]
+
+
+def arguments(lengths, size, *, additive, values=6, keys=4, dtype=torch.float32):
+    """Counts, mask, and the tensors: inputs, initial, keys, values, gate, candidate, context (, query, score)."""
+    mask, batch = padding_mask(len(lengths)), len(lengths)
+    keys = keys if additive else size
+    shapes = [
+        (sum(lengths), 3 * size),
+        (batch, size),
+        (batch, mask.size(1), keys),
+        (batch, mask.size(1), values),
+        (2 * size, size),
+        (size, size),
+        (3 * size, values),
+    ] + ([(keys, size), (keys,)] if additive else [])
+    tensors = [random(*s, seed=i, dtype=dtype) for i, s in enumerate(shapes)]
+    # Recurrent weights of this size neither blow up nor damp what 63 steps carry.
+    return packing_of(lengths).counts, mask, [*tensors[:4], *(weight / size**0.5 for weight in tensors[4:])]
+
+
+def run(counts, mask):
+    def function(backend, inputs, initial, keys, values, gate, candidate, context, query=None, score=None):
+        weights = AttentiveGRUWeights(gate, candidate, context, query, score)
+        return attentive_gru(inputs, initial, Memory(keys, values, mask), weights, counts=counts, backend=backend)
+
+    return function
+
+
+@pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
+@pytest.mark.parametrize("size", [1, 5, 16])
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_backends_agree(lengths, size, additive):
+    counts, mask, tensors = arguments(lengths, size, additive=additive)
+    assert_same_outputs_and_gradients(run(counts, mask), tensors, ["reference", "packed"])
+
+
+@pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gradients_by_finite_differences(backend, additive):
+    counts, mask, tensors = arguments([3, 1, 2], 3, additive=additive, dtype=torch.float64)
+    leaves = [tensor.requires_grad_() for tensor in tensors]
+    assert torch.autograd.gradcheck(lambda *a: run(counts, mask)(backend, *a)[:2], leaves)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_attention_is_a_distribution_over_the_words_and_padding_is_unseen(backend):
+    counts, mask, tensors = arguments([3, 7, 1, 2], 5, additive=True)
+    states, contexts, attention = run(counts, mask)(backend, *tensors)
+    torch.testing.assert_close(attention.sum(dim=1), torch.ones(sum(counts)))
+    rows = torch.cat([torch.arange(count) for count in counts])
+    assert attention[mask[rows]].eq(0).all()
+    for index in (2, 3):
+        tensors[index] = tensors[index].masked_fill(mask.unsqueeze(2), 1e4)
+    for result, expected in zip(run(counts, mask)(backend, *tensors), (states, contexts, attention)):
+        torch.testing.assert_close(result, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_context_is_read_with_the_state_before_the_update(backend):
+    """The first context of every sentence must follow from the initial state alone, whatever the first input is."""
+    counts, mask, tensors = arguments([2, 2], 5, additive=True)
+    _, contexts, _ = run(counts, mask)(backend, *tensors)
+    tensors[0] = tensors[0] + 1
+    _, changed, _ = run(counts, mask)(backend, *tensors)
+    torch.testing.assert_close(changed[:2], contexts[:2])
+    assert (changed[2:] - contexts[2:]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_annotation_is_a_fixed_context(backend):
+    """With one word to look at, attention is a GRU that the same context enters at every step."""
+    size, values = 5, 6
+    counts, _, tensors = arguments([4, 2], size, additive=True)
+    tensors[2], tensors[3] = tensors[2][:, :1], tensors[3][:, :1]
+    states, contexts, _ = run(counts, torch.zeros(2, 1, dtype=torch.bool))(backend, *tensors)
+    rows = torch.cat([torch.arange(count) for count in counts])
+    torch.testing.assert_close(contexts, tensors[3][:, 0][rows])
+    inputs = tensors[0] + contexts @ tensors[6].t()
+    torch.testing.assert_close(states, gru(inputs, tensors[1], tensors[4], tensors[5], counts=counts), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_empty_source_gives_finite_numbers(backend):
+    counts, mask, tensors = arguments([2, 2], 5, additive=True)
+    mask[1] = True
+    for result in run(counts, mask)(backend, *tensors):
+        assert result.isfinite().all()
+
+
+def test_wrong_shapes_and_backends_are_named():
+    counts, mask, tensors = arguments([2], 5, additive=True)
+    with pytest.raises(ValueError, match="needs both a query weight and a score vector"):
+        run(counts, mask)("packed", *tensors[:8])
+    with pytest.raises(ValueError, match="states of width 5 and keys of width 4 does not exist"):
+        run(counts, mask)("packed", *tensors[:7])
+    with pytest.raises(ValueError, match=r"inputs must be \(2, 15\), not \(1, 15\)"):
+        run(counts, mask)("packed", tensors[0][:1], *tensors[1:])
+    with pytest.raises(ValueError, match="attentive_gru has no backend 'x'; it has: packed, reference"):
+        run(counts, mask)("x", *tensors)

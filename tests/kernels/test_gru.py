@@ -1,0 +1,86 @@
+import pytest
+import torch
+
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
+from tests.tolerances import PARITY
+from user_dir.kernels.gru import BACKENDS, gru
+
+
+def arguments(lengths, size, dtype=torch.float32):
+    packing = packing_of(lengths)
+    shapes = [(sum(lengths), 3 * size), (len(lengths), size), (2 * size, size), (size, size)]
+    tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
+    # Recurrent weights of this size neither blow up nor damp what 63 steps carry.
+    return packing.counts, [*tensors[:2], *(weight / size**0.5 for weight in tensors[2:])]
+
+
+@pytest.mark.parametrize("size", [1, 5, 16])
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_backends_agree(lengths, size):
+    counts, tensors = arguments(lengths, size)
+    assert_same_outputs_and_gradients(
+        lambda backend, *a: [gru(*a, counts=counts, backend=backend)], tensors, ["reference", "packed"]
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gradients_by_finite_differences(backend):
+    counts, tensors = arguments([3, 1, 2], 3, torch.float64)
+    leaves = [tensor.requires_grad_() for tensor in tensors]
+    assert torch.autograd.gradcheck(lambda *a: gru(*a, counts=counts, backend=backend), leaves)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_step_by_hand(backend):
+    """With x_r = x_z = 0 and no recurrent weight but U = 1: r = z = 1/2, h̃ = tanh(x + h/2), h' = (h + h̃)/2."""
+    h, x = 0.6, 0.2
+    zeros = torch.zeros(2, 1, dtype=torch.float64)
+    state = gru(
+        torch.tensor([[0.0, 0.0, x]], dtype=torch.float64),
+        torch.tensor([[h]], dtype=torch.float64),
+        zeros,
+        torch.ones(1, 1, dtype=torch.float64),
+        counts=[1],
+        backend=backend,
+    )
+    candidate = torch.tanh(torch.tensor(x + h / 2, dtype=torch.float64))
+    torch.testing.assert_close(state[0, 0], (h + candidate) / 2, **PARITY[torch.float64])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_update_gate_keeps_the_old_state(backend):
+    """z = σ(large) = 1 must leave the state alone; PyTorch's own GRU is a function with the same convention for z."""
+    inputs = torch.tensor([[0.0, 50.0, 3.0]])
+    state = gru(inputs, torch.tensor([[0.25]]), torch.zeros(2, 1), torch.ones(1, 1), counts=[1], backend=backend)
+    assert state.item() == 0.25
+
+
+def test_reset_before_the_product_is_not_torchs_gru():
+    size = 4
+    counts, (inputs, initial, gate_weight, candidate_weight) = arguments([5], size)
+    cell = torch.nn.GRUCell(3 * size, size, bias=False)
+    with torch.no_grad():
+        cell.weight_ih.copy_(torch.eye(3 * size))
+        cell.weight_hh.copy_(torch.cat([gate_weight, candidate_weight]))
+        expected, state = [], initial
+        for x in inputs:
+            state = cell(x[None], state)
+            expected.append(state)
+    ours = gru(inputs, initial, gate_weight, candidate_weight, counts=counts)
+    assert (ours - torch.cat(expected)).abs().max() > 0.01
+
+
+def test_wrong_shapes_and_backends_are_named():
+    counts, (inputs, initial, gate_weight, candidate_weight) = arguments([2], 3)
+    with pytest.raises(ValueError, match=r"width 3 need recurrent weights of shapes \(6, 3\) and \(3, 3\)"):
+        gru(inputs, initial, candidate_weight, candidate_weight, counts=counts)
+    with pytest.raises(ValueError, match=r"inputs must be \(2, 9\), not \(1, 9\)"):
+        gru(inputs[:1], initial, gate_weight, candidate_weight, counts=counts)
+    with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states"):
+        gru(inputs, initial, gate_weight, candidate_weight, counts=[2])
+    with pytest.raises(ValueError, match="gru has no backend 'cudnn'; it has: packed, reference"):
+        gru(inputs, initial, gate_weight, candidate_weight, counts=counts, backend="cudnn")
+
+
+def test_no_words_at_all():
+    assert gru(torch.zeros(0, 9), torch.zeros(2, 3), torch.zeros(6, 3), torch.zeros(3, 3), counts=[]).shape == (0, 3)

@@ -1,0 +1,72 @@
+import pytest
+import torch
+
+from tests.kernels.batches import RAGGED, packing_of, random
+from user_dir.kernels.packing import make_packing, make_step_packing
+
+
+@pytest.mark.parametrize("left_pad", [True, False])
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_packed_rows_are_the_valid_ones_by_position_longest_sentence_first(lengths, left_pad):
+    packing = packing_of(lengths, left_pad=left_pad)
+    width = max(lengths)
+    padded = torch.full((len(lengths), width), -1)
+    for sentence, length in enumerate(lengths):
+        start = width - length if left_pad else 0
+        padded[sentence, start : start + length] = 100 * sentence + torch.arange(length)
+    longest_first = sorted(range(len(lengths)), key=lambda sentence: -lengths[sentence])
+    expected = [100 * s + t for t in range(width) for s in longest_first if lengths[s] > t]
+    assert packing.pack(padded).tolist() == expected
+    assert sum(packing.counts) == sum(lengths)
+    assert [longest_first[place] for place in packing.sentence] == [row // 100 for row in expected]
+
+
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_unpack_is_the_inverse_with_zeros_on_padding(lengths):
+    packing = packing_of(lengths)
+    rows = random(sum(lengths), 3)
+    padded = packing.unpack(rows)
+    assert torch.equal(packing.pack(padded), rows)
+    assert padded.abs().sum() == pytest.approx(float(rows.abs().sum()), rel=1e-5)
+
+
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_reverse_mirrors_each_sentence(lengths):
+    packing = packing_of(lengths, left_pad=False)
+    padded = packing.unpack(packing.pack(random(len(lengths), max(lengths), 2))[packing.reverse])
+    original = packing.unpack(packing.pack(random(len(lengths), max(lengths), 2)))
+    for sentence, length in enumerate(lengths):
+        assert torch.equal(padded[sentence, :length], original[sentence, :length].flip(0))
+
+
+def test_last_takes_the_initial_row_where_a_sentence_is_empty():
+    packing = packing_of([3, 0, 7, 1], left_pad=False)
+    padded = random(4, 7, 2)
+    initial = random(4, 2, seed=1)
+    last = packing.last(packing.pack(padded), packing.sort(initial))
+    torch.testing.assert_close(last, torch.stack([padded[0, 2], initial[1], padded[2, 6], padded[3, 0]]))
+
+
+def test_sort_and_unsort_are_inverses():
+    packing = packing_of([2, 5, 1, 5])
+    rows = random(4, 3)
+    assert packing.sort(rows)[:, 0].tolist() == rows[[1, 3, 0, 2], 0].tolist()
+    assert torch.equal(packing.unsort(packing.sort(rows)), rows)
+    assert not packing.is_sorted and packing_of([5, 5, 2]).is_sorted
+
+
+def test_a_step_is_the_packing_of_sentences_of_one_word():
+    step, full = make_step_packing(3, "cpu"), packing_of([1, 1, 1])
+    for name, value, expected in zip(step._fields, step, full):
+        assert torch.equal(value, expected) if torch.is_tensor(value) else value == expected, name
+
+
+def test_padding_inside_a_sentence_is_refused():
+    mask = torch.tensor([[False, False, False], [False, True, False]])
+    with pytest.raises(ValueError, match="padding inside sentence 1"):
+        make_packing(mask)
+
+
+def test_a_batch_without_positions_is_refused():
+    with pytest.raises(ValueError, match="2 sentences has no positions"):
+        make_packing(torch.zeros(2, 0, dtype=torch.bool))

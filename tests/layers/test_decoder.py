@@ -1,0 +1,183 @@
+import pytest
+import torch
+
+from tests.kernels.batches import random
+from tests.tolerances import INVARIANCE
+from user_dir.kernels.packing import make_packing, make_step_packing
+from user_dir.layers.attention import ATTENTIONS, Attention
+from user_dir.layers.decoder import GRUDecoder
+from user_dir.layers.encoder_output import EncoderOutput
+from user_dir.layers.readout import MaxoutReadout
+
+EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
+TARGET_LENGTHS = [3, 6, 1]
+
+every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
+every_depth = pytest.mark.parametrize("num_layers", [1, 3])
+
+
+def build(attention, num_layers=1):
+    torch.manual_seed(3)
+    decoder = GRUDecoder(
+        EMBED,
+        HIDDEN,
+        output_size=OUTPUT,
+        annotation_size=HIDDEN,
+        summary_size=SUMMARY,
+        attention=attention,
+        num_layers=num_layers,
+    )
+    for parameter in decoder.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    return decoder
+
+
+def source(batch=3, width=5):
+    mask = torch.arange(width) < torch.tensor([0, 3, 1])[:batch, None]
+    annotations = random(batch, width, HIDDEN).masked_fill(mask.unsqueeze(2), 0)
+    return EncoderOutput(annotations, mask, random(batch, SUMMARY))
+
+
+def previous_words():
+    """Embedded words (B, T, E), right-padded, and their mask."""
+    mask = torch.arange(max(TARGET_LENGTHS)) >= torch.tensor(TARGET_LENGTHS)[:, None]
+    return random(len(TARGET_LENGTHS), max(TARGET_LENGTHS), EMBED), mask
+
+
+def teacher_force(decoder, encoded, embedded, mask):
+    return decoder(embedded, make_packing(mask), encoded, decoder.start(encoded))
+
+
+@every_attention
+@every_depth
+def test_step_by_step_equals_teacher_forcing(attention, num_layers):
+    decoder, encoded = build(attention, num_layers), source()
+    embedded, mask = previous_words()
+    expected, expected_attention, _ = teacher_force(decoder, encoded, embedded, mask)
+    state = decoder.start(encoded)
+    for position in range(embedded.size(1)):
+        features, weights, state = decoder(
+            embedded[:, position : position + 1], make_step_packing(3, "cpu"), encoded, state
+        )
+        running = ~mask[:, position]
+        torch.testing.assert_close(features[running, 0], expected[running, position], **INVARIANCE)
+        if attention:
+            torch.testing.assert_close(weights[running, 0], expected_attention[running, position], **INVARIANCE)
+
+
+@every_attention
+@every_depth
+def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, num_layers):
+    decoder, encoded = build(attention, num_layers), source()
+    embedded, mask = previous_words()
+    *_, state = teacher_force(decoder, encoded, embedded, mask)
+    following = random(3, 1, EMBED, seed=9)
+    continued, _, _ = decoder(following, make_step_packing(3, "cpu"), encoded, state)
+    for row, length in enumerate(TARGET_LENGTHS):
+        whole = torch.cat([embedded[row : row + 1, :length], following[row : row + 1]], dim=1)
+        alone = encoded.index_select(torch.tensor([row]))
+        features, _, _ = teacher_force(decoder, alone, whole, torch.zeros(1, length + 1, dtype=torch.bool))
+        torch.testing.assert_close(continued[row, 0], features[0, -1], **INVARIANCE)
+
+
+@every_attention
+def test_reordered_states_equal_decoding_anew(attention):
+    decoder, encoded = build(attention, 2), source()
+    embedded, _ = previous_words()
+    mask = torch.zeros(3, 6, dtype=torch.bool)
+    order = torch.tensor([2, 0, 0, 1])
+    *_, state = teacher_force(decoder, encoded, embedded, mask)
+    following = random(4, 1, EMBED, seed=9)
+    continued, _, _ = decoder(
+        following, make_step_packing(4, "cpu"), encoded.index_select(order), state.index_select(order)
+    )
+    anew, _, _ = teacher_force(
+        decoder,
+        encoded.index_select(order),
+        torch.cat([embedded[order], following], dim=1),
+        torch.zeros(4, 7, dtype=torch.bool),
+    )
+    torch.testing.assert_close(continued[:, 0], anew[:, -1], **INVARIANCE)
+
+
+@every_attention
+@every_depth
+def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers):
+    decoder, encoded = build(attention, num_layers), source()
+    embedded, mask = previous_words()
+    results = []
+    for filler in (0.0, float("nan")):
+        filled = embedded.masked_fill(mask.unsqueeze(2), filler).requires_grad_()
+        features, *_ = teacher_force(decoder, encoded, filled, mask)
+        gradients = torch.autograd.grad((features**2).sum(), [filled, *decoder.parameters()])
+        results.append((features, gradients))
+    torch.testing.assert_close(results[1], results[0])
+    assert results[0][0][mask].eq(0).all()
+    assert all(gradient.abs().sum() > 0 for gradient in results[0][1])
+
+
+def test_without_attention_the_annotations_are_not_read():
+    decoder, encoded = build(None), source()
+    poisoned = encoded._replace(annotations=torch.full_like(encoded.annotations, float("nan")))
+    embedded, mask = previous_words()
+    torch.testing.assert_close(
+        teacher_force(decoder, poisoned, embedded, mask)[0], teacher_force(decoder, encoded, embedded, mask)[0]
+    )
+
+
+def test_the_summary_enters_every_step_and_not_the_first_state_alone():
+    """With both gates shut against the past, only what enters at the step itself can tell two sources apart."""
+    decoder, encoded = build(None), source()
+    with torch.no_grad():
+        decoder.first.bias[: 2 * HIDDEN] = -30.0
+        decoder.readout.context.weight.zero_()
+    embedded, mask = random(3, 4, EMBED), torch.zeros(3, 4, dtype=torch.bool)
+    embedded[1:] = embedded[0]
+    features, *_ = teacher_force(decoder, encoded, embedded, mask)
+    assert (features[0, 3] - features[1, 3]).abs().max() > 1e-3
+
+
+@every_attention
+def test_equations_of_one_step(attention):
+    """The first step of one sentence, written out: Cho et al. (2014a) and Bahdanau et al. (2015), A.2."""
+    decoder, encoded = build(attention), source(batch=1)
+    y = random(1, EMBED, seed=4)
+    features, *_ = teacher_force(decoder, encoded, y.unsqueeze(1), torch.zeros(1, 1, dtype=torch.bool))
+    s = torch.tanh(decoder.initial(encoded.summary))
+    c = encoded.summary
+    if attention:
+        h = encoded.annotations[0]
+        keys = h if attention == "dot" else h @ decoder.attention.key.weight.t()
+        if attention == "additive":
+            energy = torch.tanh(s @ decoder.attention.query_weight.t() + keys) @ decoder.attention.score
+        else:
+            energy = keys @ s[0]
+        c = torch.softmax(energy, dim=0)[None] @ h
+    first = decoder.first
+    W_r, W_z, W = first.input_weight.split(HIDDEN)
+    U_r, U_z = first.gate_weight.split(HIDDEN)
+    C_r, C_z, C = decoder.context_weight.split(HIDDEN)
+    b_r, b_z, b = first.bias.split(HIDDEN)
+    r = torch.sigmoid(y @ W_r.t() + s @ U_r.t() + c @ C_r.t() + b_r)
+    z = torch.sigmoid(y @ W_z.t() + s @ U_z.t() + c @ C_z.t() + b_z)
+    candidate = torch.tanh(y @ W.t() + (r * s) @ first.candidate_weight.t() + c @ C.t() + b)
+    s = z * s + (1 - z) * candidate
+    t = decoder.readout.state(s) + decoder.readout.previous_word(y) + decoder.readout.context(c)
+    expected = torch.maximum(t[:, 0::2], t[:, 1::2])
+    torch.testing.assert_close(features[0], expected, **INVARIANCE)
+
+
+def test_maxout_takes_the_larger_of_neighbours():
+    readout = MaxoutReadout(state_size=4, embed_size=1, context_size=1, output_size=2)
+    with torch.no_grad():
+        readout.state.weight.copy_(torch.eye(4))
+        readout.previous_word.weight.zero_()
+    features = readout(torch.tensor([[1.0, 2.0, 5.0, -7.0]]), torch.zeros(1, 1), torch.zeros(1, 4))
+    assert features.tolist() == [[2.0, 5.0]]
+
+
+def test_attention_errors_name_what_is_wrong():
+    with pytest.raises(ValueError, match="no attention 'cosine'; there are: additive, dot, general"):
+        Attention("cosine", state_size=4, annotation_size=4)
+    with pytest.raises(ValueError, match=r"states of 4 units with annotations of 8: .* --decoder-attention general"):
+        Attention("dot", state_size=4, annotation_size=8)

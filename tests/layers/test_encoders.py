@@ -1,0 +1,145 @@
+"""What every encoder owes to the decoder, whatever is inside it. A new encoder adds a line to ENCODERS."""
+
+import pytest
+import torch
+
+from tests.kernels.batches import random
+from tests.tolerances import INVARIANCE
+from user_dir.layers.grconv import GRConvEncoder
+from user_dir.layers.gru import GRUEncoder
+
+EMBED, HIDDEN = 6, 5
+LENGTHS = [4, 1, 7, 2]
+
+ENCODERS = {
+    "gru": lambda backend: GRUEncoder(EMBED, HIDDEN, backend=backend),
+    "gru_bidirectional": lambda backend: GRUEncoder(EMBED, HIDDEN, bidirectional=True, backend=backend),
+    "gru_two_layers": lambda backend: GRUEncoder(EMBED, HIDDEN, num_layers=2, bidirectional=True, backend=backend),
+    "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
+    "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
+}
+
+every_encoder = pytest.mark.parametrize("name", ENCODERS)
+every_backend = pytest.mark.parametrize("backend", ["reference", "packed"])
+both_sides = pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
+
+
+def build(name, backend="packed"):
+    torch.manual_seed(7)
+    encoder = ENCODERS[name](backend)
+    for parameter in encoder.parameters():  # no gate or bias may stay at a value that hides it
+        torch.nn.init.normal_(parameter, std=0.4)
+    return encoder
+
+
+def batch(sentences, *, left_pad, filler=0.0):
+    """Sentences (n, E) as a padded batch and its mask; ``filler`` stands on padding."""
+    width = max(len(sentence) for sentence in sentences)
+    embedded = torch.full((len(sentences), width, EMBED), filler)
+    mask = torch.ones(len(sentences), width, dtype=torch.bool)
+    for row, sentence in enumerate(sentences):
+        columns = slice(width - len(sentence), width) if left_pad else slice(0, len(sentence))
+        embedded[row, columns] = sentence
+        mask[row, columns] = False
+    return embedded, mask
+
+
+def sentences():
+    return [random(length, EMBED, seed=length) for length in LENGTHS]
+
+
+@every_encoder
+@every_backend
+@both_sides
+def test_a_sentence_does_not_depend_on_its_batch_or_its_padding(name, backend, left_pad):
+    encoder = build(name, backend)
+    together = encoder(*batch(sentences(), left_pad=left_pad))
+    for row, sentence in enumerate(sentences()):
+        alone = encoder(*batch([sentence], left_pad=left_pad))
+        torch.testing.assert_close(together.summary[row], alone.summary[0], **INVARIANCE)
+        valid = ~together.padding_mask[row]
+        torch.testing.assert_close(together.annotations[row][valid], alone.annotations[0], **INVARIANCE)
+
+
+@every_encoder
+@every_backend
+@both_sides
+def test_poison_on_padding_reaches_no_output_and_no_gradient(name, backend, left_pad):
+    encoder = build(name, backend)
+    results = []
+    for filler in (0.0, float("nan")):
+        embedded, mask = batch(sentences(), left_pad=left_pad, filler=filler)
+        embedded.requires_grad_()
+        output = encoder(embedded, mask)
+        loss = (output.summary**2).sum() + (output.annotations**3).sum()
+        results.append((output, torch.autograd.grad(loss, [embedded, *encoder.parameters()])))
+    torch.testing.assert_close(results[1][0], results[0][0])
+    torch.testing.assert_close(results[1][1], results[0][1])
+    assert results[1][1][0][mask].eq(0).all()
+
+
+@every_encoder
+def test_backends_agree(name):
+    reference, packed = build(name, "reference"), build(name, "packed")
+    arguments = batch(sentences(), left_pad=True)
+    torch.testing.assert_close(packed(*arguments), reference(*arguments), **INVARIANCE)
+
+
+@every_encoder
+def test_shapes_zeros_on_padding_and_every_parameter_used(name):
+    encoder = build(name)
+    embedded, mask = batch(sentences(), left_pad=True)
+    output = encoder(embedded, mask)
+    assert output.annotations.shape == (len(LENGTHS), max(LENGTHS), encoder.annotation_size)
+    assert output.summary.shape == (len(LENGTHS), encoder.summary_size)
+    assert output.annotations[mask].eq(0).all()
+    for parameter, gradient in zip(
+        encoder.parameters(), torch.autograd.grad(output.summary.sum() + output.annotations.sum(), encoder.parameters())
+    ):
+        assert gradient.abs().sum() > 0, parameter.shape
+
+
+@every_encoder
+@every_backend
+def test_an_empty_sentence_in_a_batch_is_a_zero_summary(name, backend):
+    encoder = build(name, backend)
+    embedded, mask = batch(sentences(), left_pad=True)
+    expected = encoder(embedded, mask)
+    mask[2] = True
+    output = encoder(embedded, mask)
+    assert output.summary[2].eq(0).all() and output.annotations[2].eq(0).all()
+    torch.testing.assert_close(output.summary[[0, 1, 3]], expected.summary[[0, 1, 3]], **INVARIANCE)
+
+
+@every_encoder
+def test_index_select_takes_every_field(name):
+    output = build(name)(*batch(sentences(), left_pad=True))
+    rows = torch.tensor([2, 2, 0])
+    for field, selected in zip(output, output.index_select(rows)):
+        assert torch.equal(selected, field[rows])
+
+
+def test_the_bidirectional_summary_is_the_last_forward_and_the_first_backward_state():
+    encoder = build("gru_bidirectional")
+    output = encoder(*batch([sentences()[2]], left_pad=False))
+    torch.testing.assert_close(output.summary[0, :HIDDEN], output.annotations[0, -1, :HIDDEN])
+    torch.testing.assert_close(output.summary[0, HIDDEN:], output.annotations[0, 0, HIDDEN:])
+
+
+def test_the_backward_direction_is_the_forward_one_of_the_mirrored_sentence():
+    encoder = build("gru_bidirectional")
+    forward, backward = encoder.layers[0]
+    backward.load_state_dict(forward.state_dict())
+    sentence = sentences()[2]
+    output = encoder(*batch([sentence], left_pad=False)).annotations[0]
+    mirrored = encoder(*batch([sentence.flip(0)], left_pad=False)).annotations[0]
+    torch.testing.assert_close(output[:, HIDDEN:], mirrored[:, :HIDDEN].flip(0))
+
+
+def test_dropout_between_layers_is_drawn_in_training_only():
+    torch.manual_seed(1)
+    encoder = GRUEncoder(EMBED, HIDDEN, num_layers=2, dropout=0.5)
+    arguments = batch(sentences(), left_pad=True)
+    assert not torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
+    encoder.eval()
+    assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
