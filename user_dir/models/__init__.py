@@ -1,6 +1,6 @@
 """fairseq wiring: one registered model a file. Importing this registers them all."""
 
-from .gru_encoder import GRUEncoderModel
 from .grconv_encoder import GRConvEncoderModel
+from .gru_encoder import GRUEncoderModel
 
 __all__ = ["GRConvEncoderModel", "GRUEncoderModel"]

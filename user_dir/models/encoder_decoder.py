@@ -6,6 +6,7 @@ from fairseq import utils
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.modules import AdaptiveSoftmax
 from fairseq.tasks import FairseqTask
+from omegaconf import OmegaConf
 from torch import nn
 
 from ..layers.decoder import GRUDecoder
@@ -33,7 +34,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         Raises:
             ValueError: if options contradict each other; the message names them.
         """
-        check_positive(cfg)
+        check_sizes(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         encoder = Encoder(
@@ -72,15 +73,15 @@ def dropout(cfg: EncoderDecoderConfig, name: str) -> float:
     return cfg.dropout if own is None else own
 
 
-def check_positive(cfg: EncoderDecoderConfig) -> None:
+def check_sizes(cfg: EncoderDecoderConfig) -> None:
     """Refuses sizes and numbers of layers below one.
 
     Raises:
         ValueError: naming the option and its value.
     """
-    for name in type(cfg).__dataclass_fields__ if hasattr(type(cfg), "__dataclass_fields__") else cfg:
-        value = getattr(cfg, name)
-        if name.endswith(("_dim", "_size", "_layers")) and (value is None or value < 1):
+    options = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
+    for name, value in options.items():
+        if name.endswith(("_dim", "_size", "_layers")) and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
 
 
@@ -90,19 +91,20 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
     Raises:
         ValueError: if the output is to be shared with an embedding and cannot be.
     """
-    vocabulary, shared = target_embedding.num_embeddings, cfg.share_decoder_input_output_embed or cfg.share_all_embeddings
+    vocabulary, size = target_embedding.num_embeddings, cfg.decoder_out_embed_dim
+    shared = cfg.share_decoder_input_output_embed or cfg.share_all_embeddings
     if cfg.adaptive_softmax_cutoff is not None:
         if shared:
-            raise ValueError("an adaptive softmax cannot be shared with an embedding: drop --adaptive-softmax-cutoff or the sharing")
+            raise ValueError("--adaptive-softmax-cutoff and a shared output embedding exclude each other")
         cutoffs = utils.eval_str_list(cfg.adaptive_softmax_cutoff, type=int)
-        return AdaptiveSoftmax(vocabulary, cfg.decoder_out_embed_dim, cutoffs, dropout=dropout(cfg, "decoder_dropout_out"))
-    output = nn.Linear(cfg.decoder_out_embed_dim, vocabulary, bias=not shared)
+        return AdaptiveSoftmax(vocabulary, size, cutoffs, dropout=dropout(cfg, "decoder_dropout_out"))
+    if shared and size != cfg.decoder_embed_dim:
+        raise ValueError(
+            f"a shared output embedding needs --decoder-out-embed-dim ({size}) to equal "
+            f"--decoder-embed-dim ({cfg.decoder_embed_dim})"
+        )
+    output = nn.Linear(size, vocabulary, bias=not shared)
     if shared:
-        if cfg.decoder_out_embed_dim != cfg.decoder_embed_dim:
-            raise ValueError(
-                f"a shared output needs --decoder-out-embed-dim ({cfg.decoder_out_embed_dim}) to equal "
-                f"--decoder-embed-dim ({cfg.decoder_embed_dim})"
-            )
         output.weight = target_embedding.weight
     else:
         nn.init.uniform_(output.weight, -0.1, 0.1)

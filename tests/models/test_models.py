@@ -1,0 +1,136 @@
+"""What every registered model owes to fairseq."""
+
+import pytest
+import torch
+from fairseq.criterions.cross_entropy import CrossEntropyCriterion
+
+from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sample, sources, task
+from tests.tolerances import INVARIANCE
+
+every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+every_attention = pytest.mark.parametrize("attention", ATTENTION_NAMES)
+
+#: Options beside the attention, each to be trained for one update with every architecture that has it.
+OPTIONS = {
+    "plain": {},
+    "bidirectional": {"encoder_bidirectional": True},
+    "two_encoder_layers": {"encoder_layers": 2, "encoder_bidirectional": True, "dropout": 0.2},
+    "two_decoder_layers": {"decoder_layers": 2, "dropout": 0.2},
+    "relu": {"grconv_activation": "relu"},
+    "dropouts": {name: 0.3 for name in ("encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in", "decoder_dropout_out")},
+    "shared_output": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
+    "frozen": {"encoder_freeze_embed": True, "decoder_freeze_embed": True},
+}
+
+
+def has_options(architecture, options):
+    from fairseq.models import MODEL_DATACLASS_REGISTRY
+
+    return all(hasattr(MODEL_DATACLASS_REGISTRY[architecture](), name) for name in options)
+
+
+def cross_entropy(model, batch):
+    loss, _, _ = CrossEntropyCriterion(task(), sentence_avg=False)(model, batch)
+    return loss
+
+
+@every_attention
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@every_architecture
+def test_every_option_value_trains(architecture, options, attention):
+    if not has_options(architecture, options):
+        pytest.skip(f"{architecture} has no option {', '.join(options)}")
+    model = build(architecture, decoder_attention=attention, **options)
+    batch = sample([4, 1, 6], [5, 2, 7])
+    before = cross_entropy(model.eval(), batch)
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.02)
+    for _ in range(10):
+        optimizer.zero_grad()
+        cross_entropy(model.train(), batch).backward()
+        missing = [name for name, p in model.named_parameters() if p.requires_grad and p.grad is None]
+        assert not missing
+        optimizer.step()
+    assert cross_entropy(model.eval(), batch) < before
+
+
+@every_architecture
+@every_attention
+def test_sources_may_be_padded_on_either_side_and_come_in_any_order(architecture, attention):
+    model = build(architecture, decoder_attention=attention).eval()
+    batch = sample([1, 6, 4], [5, 2, 7])
+    previous = batch["net_input"]["prev_output_tokens"]
+    left = model(**sources([1, 6, 4]), prev_output_tokens=previous)[0]
+    right = model(**sources([1, 6, 4], left_pad=False), prev_output_tokens=previous)[0]
+    torch.testing.assert_close(left, right, **INVARIANCE)
+    order = torch.tensor([2, 0, 1])
+    tokens, lengths = sources([1, 6, 4]).values()
+    permuted = model(src_tokens=tokens[order], src_lengths=lengths[order], prev_output_tokens=previous[order])[0]
+    torch.testing.assert_close(permuted, left[order], **INVARIANCE)
+
+
+@every_architecture
+@pytest.mark.parametrize("attention", ["additive", "dot", "general"])
+@pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
+def test_attention_stands_where_the_source_tokens_stand(architecture, attention, left_pad):
+    """fairseq's own lstm returns it in flipped positions for padded sources, so that its alignments are wrong."""
+    model = build(architecture, decoder_attention=attention).eval()
+    previous = sample([3, 6, 1], [5, 5, 5])["net_input"]["prev_output_tokens"]
+    batch = sources([3, 6, 1], left_pad=left_pad)
+    weights = model(**batch, prev_output_tokens=previous)[1]["attn"][0]
+    assert weights.shape == (3, 5, 6)
+    for row, length in enumerate([3, 6, 1]):
+        start = 6 - length if left_pad else 0
+        tokens = batch["src_tokens"][row : row + 1, start : start + length]
+        alone = model(
+            src_tokens=tokens, src_lengths=torch.tensor([length]), prev_output_tokens=previous[row : row + 1]
+        )[1]["attn"][0]
+        torch.testing.assert_close(weights[row, :, start : start + length], alone[0], **INVARIANCE)
+        torch.testing.assert_close(weights[row].sum(dim=1), torch.ones(5))
+
+
+@every_architecture
+def test_no_attention_is_said_so(architecture):
+    model = build(architecture, decoder_attention="none").eval()
+    assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
+    with pytest.raises(ValueError, match="--print-alignment needs attention.*--decoder-attention none"):
+        model.make_generation_fast_(need_attn="hard")
+
+
+@every_architecture
+def test_the_search_may_change_the_scores_in_place(architecture):
+    """fairseq divides them by a temperature; the embedding behind a shared output must not notice."""
+    model = build(architecture, share_decoder_input_output_embed=True, decoder_out_embed_dim=8).eval()
+    batch = sample([3, 2], [4, 1])["net_input"]
+    with torch.no_grad():
+        before = model(**batch)[0].clone()
+        model(**batch)[0].div_(3.0)
+        torch.testing.assert_close(model(**batch)[0], before)
+
+
+@every_architecture
+def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
+    model = build(architecture).eval()
+    batch = sample([4, 1, 6], [5, 2, 7])["net_input"]
+    expected = model(**batch)[0]
+    scores = model.bfloat16()(**batch)[0]
+    assert scores.dtype is torch.bfloat16
+    assert (scores.float() - expected).abs().max() < 0.05
+
+
+@every_architecture
+@every_attention
+def test_batches_with_an_empty_source_stay_finite(architecture, attention):
+    model = build(architecture, decoder_attention=attention).eval()
+    batch = sample([4, 1], [5, 2])["net_input"]
+    batch["src_tokens"][1] = 1  # padding alone
+    assert model(**batch)[0].isfinite().all()
+
+
+@every_architecture
+def test_state_dict_round_trip(architecture):
+    first, second = build(architecture), build(architecture)
+    for parameter in second.parameters():
+        torch.nn.init.normal_(parameter)
+    second.load_state_dict(first.state_dict())
+    batch = sample([4, 1], [5, 2])["net_input"]
+    torch.testing.assert_close(second(**batch)[0], first(**batch)[0])

@@ -1,0 +1,124 @@
+"""Options: each is read, each has a help text, and a wrong value is named."""
+
+import pytest
+import torch
+from fairseq.models import MODEL_DATACLASS_REGISTRY
+from omegaconf import OmegaConf
+
+from tests.models.building import ARCHITECTURES, MODELS, SIZES, build, task
+
+every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+
+
+class Recorder:
+    """A configuration that remembers which of its options were read."""
+
+    def __init__(self, config):
+        self._config, self.read = config, set()
+
+    def __getattr__(self, name):
+        self.read.add(name)
+        return getattr(self._config, name)
+
+
+@every_architecture
+def test_every_option_is_read_and_explained(architecture):
+    config = MODEL_DATACLASS_REGISTRY[architecture]()
+    names = {name for name in config._get_all_attributes() if name != "_name"}
+    read = set()
+    for sharing in (False, True):
+        config.share_all_embeddings = sharing
+        recorder = Recorder(config)
+        MODELS[architecture].build_model(recorder, task(joined=True))
+        read |= recorder.read
+    assert names <= read
+    assert all(config._get_help(name) for name in names)
+
+
+@every_architecture
+def test_no_flag_defaults_to_true(architecture):
+    config = MODEL_DATACLASS_REGISTRY[architecture]()
+    assert not [name for name in config._get_all_attributes() if getattr(config, name) is True]
+
+
+@every_architecture
+def test_built_from_hydras_configuration_as_from_the_dataclass(architecture):
+    config = OmegaConf.structured(MODEL_DATACLASS_REGISTRY[architecture](**SIZES))
+    shapes = {name: p.shape for name, p in MODELS[architecture].build_model(config, task()).named_parameters()}
+    assert shapes == {name: p.shape for name, p in build(architecture).named_parameters()}
+
+
+def test_all_embeddings_shared_are_one_parameter():
+    model = build(
+        "gru_encoder", task(joined=True), share_all_embeddings=True, encoder_embed_dim=8, decoder_out_embed_dim=8
+    )
+    weight = model.encoder.embed_tokens.weight
+    assert model.decoder.embed_tokens.weight is weight and model.decoder.output_projection.weight is weight
+
+
+def test_frozen_embeddings_are_left_alone():
+    model = build("gru_encoder", encoder_freeze_embed=True)
+    assert not model.encoder.embed_tokens.weight.requires_grad
+    assert model.decoder.embed_tokens.weight.requires_grad
+
+
+def test_adaptive_softmax_gives_a_distribution():
+    model = build("gru_encoder", adaptive_softmax_cutoff="5,9").eval()
+    output = model(
+        src_tokens=torch.tensor([[4, 5, 2]]), src_lengths=torch.tensor([3]), prev_output_tokens=torch.tensor([[2, 4]])
+    )
+    probabilities = model.get_normalized_probs(output, log_probs=False)
+    torch.testing.assert_close(probabilities.sum(dim=2), torch.ones(1, 2))
+
+
+def test_pretrained_embeddings_are_read(tmp_path):
+    vectors = {"s0": [0.5, -1.0], "s3": [2.0, 3.0], "stranger": [1.0, 1.0]}
+    path = tmp_path / "vectors.txt"
+    path.write_text("3 2\n" + "".join(f"{word} {' '.join(map(str, v))}\n" for word, v in vectors.items()))
+    model = build("gru_encoder", encoder_embed_dim=2, encoder_embed_path=str(path))
+    source = model.encoder.dictionary
+    for word in ("s0", "s3"):
+        assert model.encoder.embed_tokens.weight[source.index(word)].tolist() == vectors[word]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decoder_attention": "dot", "decoder_hidden_size": 9}, "states of 9 units with annotations of 5"),
+        ({"share_all_embeddings": True}, "needs a joined dictionary"),
+        ({"share_decoder_input_output_embed": True}, r"--decoder-out-embed-dim \(7\) to equal --decoder-embed-dim \(8\)"),
+        (
+            {"adaptive_softmax_cutoff": "5", "share_decoder_input_output_embed": True},
+            "--adaptive-softmax-cutoff and a shared output embedding exclude each other",
+        ),
+        ({"decoder_hidden_size": 0}, "--decoder-hidden-size must be at least 1, not 0"),
+        ({"encoder_layers": -1}, "--encoder-layers must be at least 1, not -1"),
+    ],
+)
+def test_contradictions_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        build("gru_encoder", **options)
+
+
+def test_share_all_embeddings_wants_equal_sizes_and_one_file(tmp_path):
+    joined = task(joined=True)
+    with pytest.raises(ValueError, match=r"--encoder-embed-dim \(6\) to equal --decoder-embed-dim \(8\)"):
+        build("gru_encoder", joined, share_all_embeddings=True)
+    path = tmp_path / "vectors.txt"
+    path.write_text("0 8\n")
+    with pytest.raises(ValueError, match="no room for a --decoder-embed-path"):
+        build(
+            "gru_encoder", joined, share_all_embeddings=True, encoder_embed_dim=8, decoder_embed_path=str(path)
+        )
+
+
+def test_bad_files_of_embeddings_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file of embeddings at .*nowhere"):
+        build("gru_encoder", encoder_embed_path=str(tmp_path / "nowhere"))
+    path = tmp_path / "vectors.txt"
+    path.write_text("1 2\ns0 1.0 2.0\n")
+    with pytest.raises(ValueError, match=r"vectors.txt: the vector of 's0' has 2 numbers, the model needs 6"):
+        build("gru_encoder", encoder_embed_path=str(path))
+    path.write_text("1 2\ns0 one two\n")
+    with pytest.raises(ValueError, match="vectors.txt is not a text file of embeddings"):
+        build("gru_encoder", encoder_embed_path=str(path))

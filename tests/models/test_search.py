@@ -1,0 +1,97 @@
+"""fairseq's own beam search, ensembles and scorer over our models."""
+
+import pytest
+import torch
+from fairseq.sequence_generator import SequenceGenerator, SequenceGeneratorWithAlignment
+from fairseq.sequence_scorer import SequenceScorer
+
+from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
+from tests.tolerances import INVARIANCE
+
+
+def models(architecture, attention, *, count=1, **options):
+    """Models whose words depend strongly on source and prefix, so that beams really cross."""
+    built = []
+    for index in range(count):
+        model = build(architecture, decoder_attention=attention, **options)
+        torch.manual_seed(20 + index)
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.7)
+        built.append(model.eval())
+    return built
+
+
+def generate(built, batch, **options):
+    generator = SequenceGenerator(built, task().target_dictionary, **{"beam_size": 5, "max_len_b": 9, **options})
+    return generator.generate(built, {"net_input": batch})
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["single", "ensemble"])
+@pytest.mark.parametrize("attention", ATTENTION_NAMES)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count):
+    """The search steps, caches, reorders and drops finished sentences; the scorer sees each hypothesis whole."""
+    built = models(architecture, attention, count=count, decoder_layers=2)
+    batch = sources([3, 7, 1, 5])
+    hypotheses = generate(built, batch)
+    crossed = False
+    for row, beam in enumerate(hypotheses):
+        for hypothesis in beam:
+            tokens = hypothesis["tokens"]
+            previous = torch.cat([tokens.new_tensor([2]), tokens[:-1]])[None]
+            scored = SequenceScorer(task().target_dictionary).generate(
+                built,
+                {
+                    "net_input": {
+                        "src_tokens": batch["src_tokens"][row : row + 1],
+                        "src_lengths": batch["src_lengths"][row : row + 1],
+                        "prev_output_tokens": previous,
+                    },
+                    "target": tokens[None],
+                },
+            )[0][0]
+            torch.testing.assert_close(scored["positional_scores"], hypothesis["positional_scores"], **INVARIANCE)
+            if attention != "none":
+                torch.testing.assert_close(scored["attention"].t(), hypothesis["attention"], **INVARIANCE)
+        crossed |= len({tuple(h["tokens"][:2].tolist()) for h in beam}) > 1
+    assert crossed, "the beam never branched: this test would not see a wrong order"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_translations_do_not_depend_on_the_batch(architecture):
+    built = models(architecture, "additive")
+    lengths = [3, 7, 1, 5]
+    together = sources(lengths)
+    hypotheses = generate(built, together)
+    for row, length in enumerate(lengths):
+        alone = {"src_tokens": together["src_tokens"][row : row + 1, -length:], "src_lengths": torch.tensor([length])}
+        expected = generate(built, alone, max_len_b=9)[0][0]
+        # fairseq limits the target by the batch's longest source; both limits are the constant here.
+        assert hypotheses[row][0]["tokens"].tolist() == expected["tokens"].tolist()
+        torch.testing.assert_close(hypotheses[row][0]["score"], expected["score"], **INVARIANCE)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_printed_alignments_point_at_the_attended_word(architecture):
+    built = models(architecture, "general")
+    batch = sources([3, 7, 1, 5])
+    generator = SequenceGeneratorWithAlignment(built, task().target_dictionary, beam_size=2, max_len_b=9)
+    for row, beam in enumerate(generator.generate(built, {"net_input": batch})):
+        length = batch["src_lengths"][row].item()
+        for hypothesis in beam:
+            weights = hypothesis["attention"][-length:][: length - 1]  # the words, without padding and </s>
+            words = len(hypothesis["tokens"]) - 1
+            expected = [(weights[:, i].argmax().item(), i) for i in range(words)] if length > 1 else []
+            assert hypothesis["alignment"] == expected
+
+
+def test_models_of_different_encoders_make_an_ensemble():
+    built = [build("gru_encoder").eval(), build("grconv_encoder", decoder_attention="none").eval()]
+    batch = sources([3, 5])
+    assert all(len(beam) == 5 for beam in generate(built, batch))
+
+
+def test_an_adaptive_softmax_can_be_searched():
+    built = models("gru_encoder", "additive", adaptive_softmax_cutoff="5,9")
+    hypotheses = generate(built, sources([3, 5]))
+    assert all(hypothesis["positional_scores"].isfinite().all() for beam in hypotheses for hypothesis in beam)
