@@ -1,0 +1,1 @@
+"""Speed measured against the arithmetic limit, in one run: ``python -m benchmarks``."""

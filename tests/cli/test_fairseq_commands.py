@@ -1,0 +1,204 @@
+"""The stock fairseq commands with the plug-in, as a user calls them, on a task that a small model learns in seconds."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from tests.cli import toy
+
+MODELS = {
+    "gru_encoder": ["--arch", "gru_encoder", "--encoder-bidirectional"],
+    "grconv_encoder": ["--arch", "grconv_encoder", "--decoder-attention", "none", "--encoder-hidden-size", "48"],
+}
+
+
+def logged(process, key):
+    """The values of a key in the JSON lines of fairseq-train's log, in order."""
+    records = re.findall(r"\| (?:train_inner|train|valid) \| (\{.*\})", process.stdout + process.stderr)
+    return [float(record[key]) for record in map(json.loads, records) if key in record]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    toy.write_corpus(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "bin"
+    toy.preprocess(corpus, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(data, tmp_path_factory):
+    """One trained model of each kind: the process and the folder of its checkpoints."""
+    results = {}
+    for name, options in MODELS.items():
+        save = tmp_path_factory.mktemp(name)
+        results[name] = toy.train(data, save, *options, "--max-update", "150"), save
+    return results
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_train_then_generate(name, data, trained):
+    process, save = trained[name]
+    losses = logged(process, "loss")
+    assert losses[-1] < losses[0] / 2
+    done = toy.generate(data, save / "checkpoint_best.pt")
+    hypotheses, references = toy.lines(done.stdout, "H"), toy.lines(done.stdout, "T")
+    assert hypotheses.keys() == references.keys() == set(range(20))
+    right = sum(hypotheses[i] == references[i] for i in references)
+    # Attention learns the task; a fixed vector of this size and age need only have learnt some of it.
+    assert right >= (12 if name == "gru_encoder" else 2), done.stdout
+
+
+def test_validate_agrees_with_training(data, trained):
+    process, save = trained["gru_encoder"]
+    done = toy.run(
+        *("fairseq-validate", data, "--user-dir", toy.PLUGIN, "--path", save / "checkpoint_last.pt"),
+        *("--task", "translation", "--cpu", "--max-tokens", "600"),
+    )
+    loss = float(re.search(r"loss ([\d.]+)", (done.stdout + done.stderr).split("valid on")[-1]).group(1))
+    assert loss == pytest.approx(logged(process, "valid_loss")[-1], abs=2e-3)
+
+
+def test_print_alignment_points_at_the_translated_word(data, trained):
+    """The target is the reversed source, so the alignment of a right translation is known."""
+    done = toy.generate(data, trained["gru_encoder"][1] / "checkpoint_best.pt", "--print-alignment", "hard")
+    hypotheses, references, alignments = (toy.lines(done.stdout, letter) for letter in "HTA")
+    right = total = 0
+    for index, reference in references.items():
+        length = len(reference.split())
+        if hypotheses[index] == reference:
+            pairs = [tuple(map(int, pair.split("-"))) for pair in alignments[index].split()]
+            assert [target for _, target in pairs] == list(range(length))
+            right += sum(source == length - 1 - target for source, target in pairs)
+            total += length
+    assert total > 20 and right > 0.9 * total
+
+
+def test_ensemble_interactive_and_their_hard_inputs(data, trained):
+    paths = ":".join(str(save / "checkpoint_best.pt") for _, save in trained.values())
+    text = "w1 w2 w3\n\nw5\nnever seen w1\n"
+    done = toy.run(
+        *("fairseq-interactive", data, "--user-dir", toy.PLUGIN, "--path", paths, "--cpu", "--beam", "2"), text=text
+    )
+    hypotheses = toy.lines(done.stdout, "H")
+    assert hypotheses.keys() == {0, 1, 2, 3}
+    assert hypotheses[0] == "W3 W2 W1" and hypotheses[2] == "W5"
+
+
+def test_a_resumed_training_has_the_same_losses(data, tmp_path):
+    options = [*MODELS["gru_encoder"], "--dropout", "0.2"]
+    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12")
+    toy.train(data, tmp_path / "parts", *options, "--max-update", "7")
+    rest = toy.train(data, tmp_path / "parts", *options, "--max-update", "12")
+    assert len(logged(rest, "loss")) < len(logged(whole, "loss"))
+    assert logged(rest, "loss")[-1] == logged(whole, "loss")[-1]
+    assert logged(rest, "valid_loss")[-1] == logged(whole, "valid_loss")[-1]
+
+
+def test_eval_bleu_during_training(data, tmp_path):
+    process = toy.train(
+        *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "2", "--eval-bleu"),
+        *("--eval-bleu-args", '{"beam": 2}', "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
+    )
+    assert len(logged(process, "valid_bleu")) >= 1
+    assert (tmp_path / "checkpoint_best.pt").exists()
+
+
+def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
+    """A target dictionary without W0: where the model says <unk>, the source's word must be copied."""
+    text, raw = tmp_path / "text", tmp_path / "raw"
+    text.mkdir()
+    for file in corpus.iterdir():
+        shutil.copy(file, text)
+    toy.preprocess(text, tmp_path / "bin", "--nwordstgt", 10)
+    toy.preprocess(
+        text, raw, "--srcdict", tmp_path / "bin/dict.src.txt", "--tgtdict", tmp_path / "bin/dict.tgt.txt",
+        "--dataset-impl", "raw",
+    )
+    toy.train(tmp_path / "bin", tmp_path / "save", *MODELS["gru_encoder"], "--max-update", "150")
+    dictionary = tmp_path / "copy.txt"
+    dictionary.write_text("".join(f"{word} copied-{word}\n" for word in toy.WORDS))
+    path = tmp_path / "save/checkpoint_best.pt"
+    plain = toy.lines(toy.generate(raw, path, "--dataset-impl", "raw").stdout, "H")
+    options = ("--dataset-impl", "raw", "--replace-unk", dictionary)
+    replaced = toy.lines(toy.generate(raw, path, *options, "--print-alignment", "hard").stdout, "H")
+    sources = (text / "test.src").read_text().splitlines()
+    copies = 0
+    for index, before in plain.items():
+        words = before.split()
+        assert len(words) == len(replaced[index].split())
+        for old, new in zip(words, replaced[index].split()):
+            if old == "<unk>":
+                assert new.removeprefix("copied-") in sources[index].split() and new != old
+                copies += 1
+            else:
+                assert new == old
+    assert copies > 3
+    failed = toy.generate(raw, path, *options, check=False)
+    assert failed.returncode and "add --print-alignment hard" in failed.stderr
+
+
+def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
+    toy.run(
+        *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "multi30k"),
+        *(f"common.user_dir={toy.PLUGIN}", f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt"),
+        *("common.cpu=true", "optimization.max_update=2", "model.encoder_hidden_size=16"),
+        *(f"checkpoint.save_dir={tmp_path / 'save'}", f"hydra.run.dir={tmp_path / 'hydra'}"),
+    )
+    done = toy.generate(data, tmp_path / "save/checkpoint_last.pt")
+    assert len(toy.lines(done.stdout, "H")) == 20
+
+
+def test_from_pretrained_in_a_fresh_process(data, trained):
+    program = f"""
+from user_dir.models import GRUEncoderModel
+model = GRUEncoderModel.from_pretrained({str(trained["gru_encoder"][1])!r}, "checkpoint_best.pt", {str(data)!r})
+print("TRANSLATION:", model.translate("w1 w2 w3", beam=3))
+"""
+    done = toy.run("python", "-c", program)
+    assert "TRANSLATION: W3 W2 W1" in done.stdout
+
+
+def failure(process):
+    """The error output of a process that must have failed."""
+    assert process.returncode
+    return process.stdout + process.stderr
+
+
+def test_an_unknown_option_value_is_named(data, tmp_path):
+    process = toy.train(
+        data, tmp_path, "--arch", "gru_encoder", "--decoder-attention", "cosine", "--max-update", "1", check=False
+    )
+    assert "argument --decoder-attention: invalid choice: 'cosine'" in failure(process)
+
+
+def test_a_checkpoint_of_another_architecture_is_not_loaded(data, trained, tmp_path):
+    shutil.copy(trained["gru_encoder"][1] / "checkpoint_last.pt", tmp_path)
+    process = toy.train(data, tmp_path, *MODELS["grconv_encoder"], "--max-update", "200", check=False)
+    text = failure(process)
+    assert f"{tmp_path}/checkpoint_last.pt; please ensure that the architectures match" in text
+
+
+def test_a_missing_dictionary_is_named(data, tmp_path):
+    copy = tmp_path / "bin"
+    shutil.copytree(data, copy)
+    (copy / "dict.tgt.txt").unlink()
+    process = toy.train(copy, tmp_path / "save", *MODELS["gru_encoder"], "--max-update", "1", check=False)
+    assert str(copy / "dict.tgt.txt") in failure(process)
+
+
+def test_a_sentence_over_the_position_limit_is_named(data, trained):
+    path = trained["gru_encoder"][1] / "checkpoint_best.pt"
+    process = toy.generate(data, path, "--max-source-positions", "4", check=False)
+    text = failure(process)
+    assert "invalid" in text and "max_positions=(4, 1024)" in text
+    skipped = toy.generate(data, path, "--max-source-positions", "4", "--skip-invalid-size-inputs-valid-test")
+    assert 0 < len(toy.lines(skipped.stdout, "H")) < 20

@@ -1,0 +1,78 @@
+"""A toy task for the command line: words of a small vocabulary, the target in upper case and reversed."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PLUGIN = REPOSITORY / "user_dir"
+WORDS = [f"w{index}" for index in range(8)]
+
+#: Sizes of a model that learns the toy task in seconds.
+SMALL = [
+    *("--encoder-embed-dim", "24", "--encoder-hidden-size", "32", "--decoder-embed-dim", "24"),
+    *("--decoder-hidden-size", "64", "--decoder-out-embed-dim", "24", "--dropout", "0"),
+]
+TRAINING = [
+    *("--optimizer", "adam", "--lr", "0.01", "--clip-norm", "1", "--max-tokens", "600", "--cpu", "--seed", "1"),
+    *("--log-format", "json", "--log-interval", "1", "--no-progress-bar"),
+]
+
+
+def run(command: str, *arguments: object, text: str | None = None, check: bool = True) -> subprocess.CompletedProcess:
+    """Runs a console command of this environment, on one thread, from the repository."""
+    executable = Path(sys.executable).with_name(command)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [executable, *map(str, arguments)],
+        input=text,
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=REPOSITORY,
+        timeout=300,
+    )
+    if check and done.returncode:
+        raise AssertionError(f"{command} ended with {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+    return done
+
+
+def write_corpus(folder: Path, *, train: int = 400) -> None:
+    """Writes train, valid and test with the suffixes .src and .tgt."""
+    generator = random.Random(1)
+    for split, size in (("train", train), ("valid", 20), ("test", 20)):
+        sources = [[generator.choice(WORDS) for _ in range(generator.randint(1, 5))] for _ in range(size)]
+        targets = [[word.upper() for word in reversed(source)] for source in sources]
+        for suffix, sentences in (("src", sources), ("tgt", targets)):
+            lines = "".join(" ".join(sentence) + "\n" for sentence in sentences)
+            (folder / f"{split}.{suffix}").write_text(lines)
+
+
+def preprocess(text: Path, destination: Path, *options: object) -> None:
+    """Binarises the corpus in ``text`` with fairseq's own command."""
+    splits = [f"--{split}pref={text / split}" for split in ("train", "valid", "test")]
+    run("fairseq-preprocess", "-s", "src", "-t", "tgt", *splits, "--destdir", destination, *options)
+
+
+def train(data: Path, save: Path, *options: object, check: bool = True) -> subprocess.CompletedProcess:
+    """Trains on binarised data; ``options`` name the architecture and the number of updates."""
+    return run(
+        "fairseq-train", data, "--user-dir", PLUGIN, "--save-dir", save, *SMALL, *TRAINING, *options, check=check
+    )
+
+
+def generate(data: Path, path: object, *options: object, check: bool = True) -> subprocess.CompletedProcess:
+    """Translates the test set."""
+    return run(
+        *("fairseq-generate", data, "--user-dir", PLUGIN, "--path", path, "--cpu", "--beam", "3", *options), check=check
+    )
+
+
+def lines(output: str, letter: str) -> dict[int, str]:
+    """The lines of fairseq-generate that start with a letter, by sentence: what stands after the last tab."""
+    found = [line for line in output.splitlines() if line.startswith(f"{letter}-")]
+    return {int(line.split("\t")[0][2:]): line.split("\t")[-1] for line in found}
