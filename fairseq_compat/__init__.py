@@ -1,0 +1,52 @@
+"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch.
+
+A ``.pth`` file that is installed beside this package calls :func:`install` when Python starts. That puts
+one finder on ``sys.meta_path`` and no more: a repair is loaded when the module that needs it is imported.
+No file of another package is changed, and uninstalling this package is all it takes to be rid of it.
+
+This file runs in every Python process of the environment, whatever its version: it is short, it imports
+``sys`` alone, and its syntax is that of Python 3.8.
+"""
+
+import sys
+
+#: Which repair belongs to which module, and whether it comes before or after the module is executed. Each
+#: is a module of this package with a function ``repair``, and says there what is broken since when.
+REPAIRS = {
+    "antlr4": ("before", "typing_io"),
+    "dataclasses": ("after", "dataclass_hashes"),
+    "fairseq.checkpoint_utils": ("after", "checkpoint_classes"),
+    "fairseq.modules.transformer_layer": ("after", "encoder_fast_path"),
+    "fairseq.options": ("after", "bfloat16_option"),
+    "fairseq.utils": ("after", "unknown_word_copies"),
+    "hydra._internal.utils": ("after", "hydra_error_report"),
+    "hydra.core.plugins": ("after", "hydra_plugin_scan"),
+}
+
+
+class RepairFinder:
+    """Finds the modules of :data:`REPAIRS` with the other finders and attaches their repairs."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        """Return the other finders' spec of `fullname` with its repair, or None where there is none."""
+        if fullname not in REPAIRS:
+            return None
+        from .repair_loader import add_repair
+
+        others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
+        specs = (finder.find_spec(fullname, path, target) for finder in others)
+        return add_repair(next((spec for spec in specs if spec is not None), None))
+
+
+def install():
+    """Put the finder in front of ``sys.meta_path``; a second call does nothing.
+
+    A module that was imported earlier is repaired on the spot.
+    """
+    if any(isinstance(finder, RepairFinder) for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(0, RepairFinder())
+    for name in REPAIRS.keys() & sys.modules.keys():
+        from .repair_loader import repair
+
+        repair(sys.modules[name])

@@ -1,0 +1,41 @@
+"""Makes the dataclasses of fairseq and hydra hashable, so that they can be defaults of one another.
+
+Since Python 3.11 ``dataclasses`` takes a default without a hash for a mutable one and refuses it, and a
+plain ``@dataclass`` has none. fairseq 0.12.2 and hydra 1.0.7 nest their configurations just so::
+
+    ValueError: mutable default <class 'fairseq.dataclass.configs.CommonConfig'> for field common is
+    not allowed: use default_factory
+
+The repair adds ``unsafe_hash=True`` for the classes of these packages and the classes derived from them.
+"""
+
+import functools
+import sys
+
+#: Packages whose dataclasses are defaults of one another.
+PACKAGES = frozenset({"fairseq", "fairseq_cli", "hydra"})
+
+
+def repair(dataclasses):
+    """Wrap ``dataclasses.dataclass`` if this Python refuses defaults without a hash."""
+    if sys.version_info < (3, 11) or hasattr(dataclasses.dataclass, "__wrapped__"):
+        return
+    dataclass = dataclasses.dataclass
+
+    @functools.wraps(dataclass)
+    def dataclass_with_hash(cls=None, /, **options):
+        if cls is None:
+            return functools.partial(dataclass_with_hash, **options)
+        if _lacks_hash(cls, options):
+            options = {**options, "unsafe_hash": True}
+        return dataclass(cls, **options)
+
+    dataclasses.dataclass = dataclass_with_hash
+
+
+def _lacks_hash(cls, options):
+    """True for a class of :data:`PACKAGES`, or derived from one, that has no hash of its own."""
+    if not any(base.__module__.partition(".")[0] in PACKAGES for base in cls.__mro__):
+        return False
+    # A class body that defines __eq__ alone gets `__hash__ = None` from Python itself.
+    return options.get("eq", True) and cls.__dict__.get("__hash__") is None

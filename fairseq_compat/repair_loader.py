@@ -1,0 +1,45 @@
+"""Runs the repair of a module as part of its import."""
+
+import importlib
+
+from . import REPAIRS
+
+
+def add_repair(spec):
+    """Return `spec` with a loader that repairs the module too; None, and what has no code, as it is."""
+    if spec is not None and hasattr(spec.loader, "exec_module"):
+        spec.loader = RepairLoader(spec.loader)
+    return spec
+
+
+def repair(module):
+    """Repair a module that is imported already."""
+    _run_repair("before", module)
+    _run_repair("after", module)
+
+
+def _run_repair(moment, module):
+    when, name = REPAIRS[module.__name__]
+    if when == moment:
+        importlib.import_module(f".{name}", __package__).repair(module)
+
+
+class RepairLoader:
+    """Stands for a module's own loader until the module is executed."""
+
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        """Leave it to the module's own loader."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        """Give the module its own loader back, execute it, and repair it before or after."""
+        module.__loader__ = module.__spec__.loader = self._loader
+        _run_repair("before", module)
+        self._loader.exec_module(module)
+        _run_repair("after", module)

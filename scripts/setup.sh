@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# Makes a virtual environment with everything this project needs.
+#
+#   bash scripts/setup.sh
+#
+#   PYTHON=python3.12   the interpreter (default: the first usable of python3.11, 3.12, 3.10)
+#   VENV=/some/folder   the environment (default: .venv in the project)
+#
+# Safe to call again at any time: when all is in place it returns at once, and what an interrupted
+# call left behind is made anew.
+set -euo pipefail
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+stop() { say "$*"; exit 1; }
+
+# Prints an identification of an interpreter that can work; else one line why it cannot, and fails.
+# The probe has to run on any Python, so that an old one gets its sentence, too.
+probe() {
+    local output
+    output=$("$1" - 2>&1 <<'PYTHON'
+import sys
+version = "Python %d.%d" % sys.version_info[:2]
+if sys.version_info < (3, 10):
+    sys.exit(version + " is too old: torch 2.13 needs 3.10 or newer")
+if sys.version_info >= (3, 13):
+    sys.exit(version + " is too new: numpy 1.26, the last that fairseq 0.12.2 works with, ends at 3.12")
+import os
+import sysconfig
+try:
+    import ensurepip, venv
+except ImportError:
+    sys.exit(version + " has no venv module (on Debian and Ubuntu: the package python3-venv)")
+if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+    sys.exit(version + " has no header files (on Debian and Ubuntu: the package python3-dev)")
+print("%s %s" % (os.path.realpath(sys.base_prefix), sys.version.split()[0]))
+PYTHON
+    ) || {
+        # A traceback says it in its last line, a shell or a version manager in its first.
+        [[ $output != Traceback* ]] || output=${output##*$'\n'}
+        output=${output%%$'\n'*}
+        printf '%s\n' "${output%.}"
+        return 1
+    }
+    printf '%s\n' "$output"
+}
+
+# Sets `python` and `interpreter`, or stops with one sentence.
+choose_python() {
+    local name candidate refused=""
+    if [[ -n ${PYTHON:-} ]]; then
+        command -v -- "$PYTHON" >/dev/null || stop "PYTHON=$PYTHON cannot work: there is no such program."
+        interpreter=$(probe "$PYTHON") || stop "PYTHON=$PYTHON cannot work: ${interpreter:-it does not run}."
+        python=$PYTHON
+        return
+    fi
+    for name in python3.11 python3.12 python3.10 python3 python; do
+        while IFS= read -r candidate; do
+            if interpreter=$(probe "$candidate"); then
+                python=$candidate
+                return
+            fi
+            refused+="; $candidate: $interpreter"
+        done < <(type -aP "$name")
+    done
+    stop "no usable Python (3.10, 3.11 or 3.12 with its venv module) found${refused}; set PYTHON=/path/to/python."
+}
+
+# What the installed packages depend on, and what the installation of this project depends on. Its
+# modules need no new installation: they are used where they lie.
+requirements_checksum() { cksum <"$project/requirements.txt"; }
+project_checksum() { { cat "$project/setup.py"; ls -d "$project"/{user_dir,fairseq_compat} 2>/dev/null || true; } | cksum; }
+
+# True if the stamp says that the environment was made completely, here, by the interpreter asked for.
+# Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.
+is_complete() {
+    local recorded_place
+    [[ -f $stamp ]] || return 1
+    {
+        read -r recorded_place && read -r recorded_interpreter &&
+            read -r recorded_requirements && read -r recorded_project
+    } <"$stamp" || return 1
+    [[ $recorded_place == "$place" ]] || return 1
+    [[ -z ${PYTHON:-} || $interpreter == "$recorded_interpreter" ]] || return 1
+    [[ -x $venv/bin/fairseq-train ]] && "$venv/bin/python" -c '' 2>/dev/null
+}
+
+has_requirements() { [[ $recorded_requirements == "$(requirements_checksum)" ]]; }
+has_project() { [[ $recorded_project == "$(project_checksum)" ]]; }
+is_ready() { is_complete && has_requirements && has_project; }
+
+# Waits for another call in this project, where the machine has flock.
+lock() {
+    command -v flock >/dev/null || return 0
+    exec 9<"$project"
+    flock --nonblock 9 || { say "waiting for another call of this script"; flock 9; }
+}
+
+# From here until `finish` the environment counts as half made.
+distrust() { touch "$unfinished" && rm -f "$stamp"; }
+
+# Empties the folder, but for the marker that says it is ours to empty, and makes the environment.
+make_environment() {
+    [[ -e $stamp || -e $unfinished || -z $(ls -A "$venv") ]] ||
+        stop "$venv was not made by this script; remove it, or choose another folder with VENV=."
+    [[ -n ${PYTHON:-} ]] || choose_python
+    say "making $venv with Python $interpreter"
+    distrust
+    find "$venv" -mindepth 1 ! -path "$unfinished" -delete
+    "$python" -m venv "$venv" || stop "$python could not make the environment $venv (see above)."
+    # pip 24.1 and later refuse the metadata of omegaconf 2.0.6, which fairseq needs.
+    "$venv/bin/python" -m pip install --quiet 'pip>=23.1,<24.1' || stop "pip could not install pip 24.0 (see above)."
+}
+
+# fairseq comes as source code. A compiler is not needed where pip has a wheel of it at hand.
+require_compiler() {
+    local missing
+    missing=$("$venv/bin/python" - <<'PYTHON'
+import os, shlex, shutil, sysconfig
+for variable in ("CC", "CXX"):
+    command = shlex.split(os.environ.get(variable) or sysconfig.get_config_var(variable) or "c++")[0]
+    if not shutil.which(command):
+        print(command)
+        break
+PYTHON
+    )
+    [[ -z $missing ]] && return
+    "$venv/bin/python" -m pip install --quiet --dry-run --no-deps --only-binary :all: \
+        "$(grep '^fairseq==' "$project/requirements.txt")" >/dev/null 2>&1 ||
+        stop "fairseq has to be compiled, and there is no $missing (on Debian and Ubuntu: the package build-essential)."
+}
+
+install_requirements() {
+    require_compiler
+    say "installing requirements.txt: torch is a large download and fairseq is compiled; 2 to 15 minutes"
+    "$venv/bin/python" -m pip install -r "$project/requirements.txt" ||
+        stop "pip could not install requirements.txt (see above); a new call starts again from what was downloaded."
+}
+
+# Installs this project, editable. What an earlier installation left, complete or not, goes first.
+install_project() {
+    local import_error
+    say "installing this project, editable"
+    rm -rf "$venv"/lib/python3.*/site-packages/{fairseq_recurrent_mt-*,__editable__.fairseq_recurrent_mt-*,fairseq_compat.pth}
+    "$venv/bin/python" -m pip install --quiet --no-deps -e "$project" || stop "pip could not install $project (see above)."
+    import_error=$(cd / && "$venv/bin/python" -c 'import fairseq' 2>&1) ||
+        stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
+}
+
+# Records that everything is in place. Written last, so that it tells the truth.
+finish() {
+    printf '%s\n' "$place" "$interpreter" "$requirements" "$contents" >"$stamp.partial"
+    mv "$stamp.partial" "$stamp"
+    rm -f "$unfinished"
+}
+
+main() {
+    project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    venv=${VENV:-$project/.venv}
+    [[ $venv == /* ]] || venv=$PWD/$venv
+    readonly project venv stamp=$venv/.setup-complete unfinished=$venv/.setup-unfinished
+    readonly place="$project $venv"
+    unset PYTHONHOME PYTHONPATH
+    export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1
+
+    [[ -z ${PYTHON:-} ]] || choose_python
+    if ! is_ready; then
+        mkdir -p "$venv" || stop "cannot make the folder $venv."
+        lock
+    fi
+    if ! is_ready; then
+        # Taken now: an edit during the installation is for the next call to find.
+        requirements=$(requirements_checksum) contents=$(project_checksum)
+        if is_complete; then
+            interpreter=$recorded_interpreter
+            has_requirements || { distrust && install_requirements; }
+        else
+            make_environment
+            install_requirements
+        fi
+        install_project
+        finish
+    fi
+    say "$venv is ready"
+}
+
+main "$@"

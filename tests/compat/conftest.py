@@ -1,0 +1,94 @@
+"""The interpreters of this machine, and a way to run a program with the hook installed in any of them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+VERSIONS = [(3, minor) for minor in range(8, 14)]
+
+
+@functools.cache
+def find_interpreter(version: tuple[int, int]) -> str | None:
+    """The path of a working Python of that version: this one, one on PATH, or one of pyenv's."""
+    name = "python{}.{}".format(*version)
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    candidates = [sys.executable, shutil.which(name), *sorted(map(str, pyenv.glob(f"*/bin/{name}")))]
+    for candidate in filter(None, candidates):
+        probe = subprocess.run(
+            [candidate, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True
+        )
+        if probe.returncode == 0 and probe.stdout.split() == [str(part) for part in version]:
+            return candidate
+    return None
+
+
+@pytest.fixture(params=VERSIONS, ids="{0[0]}.{0[1]}".format)
+def version(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """Each Python version in turn; those the machine lacks are skipped."""
+    if find_interpreter(request.param) is None:
+        pytest.skip("no Python {}.{} on this machine".format(*request.param))
+    return request.param
+
+
+@pytest.fixture
+def package(tmp_path: Path):
+    """Writes modules, given as ``{"package/module.py": source}``, where `run_python` finds them."""
+
+    def write(sources: dict[str, str]) -> None:
+        for name, source in sources.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in path.relative_to(tmp_path).parents[:-1]:
+                (tmp_path / folder / "__init__.py").touch()
+            path.write_text(textwrap.dedent(source), encoding="utf-8")
+
+    return write
+
+
+@pytest.fixture
+def run_python(tmp_path: Path):
+    """Runs a program in a Python of the given version, with the hook installed unless told otherwise."""
+
+    def run(version: tuple[int, int], program: str, *, hook: bool = True) -> subprocess.CompletedProcess:
+        prelude = "import fairseq_compat; fairseq_compat.install()\n" if hook else ""
+        return subprocess.run(
+            # Without site-packages, and so without the hook of an environment that has it installed.
+            [find_interpreter(version), "-S", "-B", "-c", prelude + textwrap.dedent(program)],
+            env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{PROJECT}"},
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+@pytest.fixture
+def run_in_environment(tmp_path: Path):
+    """Runs a command of the environment these tests run in, and returns it finished, with its output."""
+
+    def run(*command: object, **options: object) -> subprocess.CompletedProcess:
+        program, *arguments = map(str, command)
+        path = Path(sys.executable).with_name(program)
+        finished = subprocess.run(
+            [str(path), *arguments],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""},
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **options,
+        )
+        finished.stdout = re.sub(r"\x1b\[[0-9;]*m", "", finished.stdout)
+        return finished
+
+    return run

@@ -1,0 +1,140 @@
+"""The stock commands with the stock models, in the environment the tests run in: train, resume, translate."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fairseq import options
+
+from .test_checkpoints import globals_in
+
+WIDTHS = {
+    "lstm": "--encoder-embed-dim 32 --encoder-hidden-size 32 --decoder-embed-dim 32 --decoder-hidden-size 32"
+    " --decoder-out-embed-dim 32",
+    "transformer": "--encoder-embed-dim 32 --encoder-ffn-embed-dim 64 --encoder-layers 2 --encoder-attention-heads 2"
+    " --decoder-embed-dim 32 --decoder-ffn-embed-dim 64 --decoder-layers 2 --decoder-attention-heads 2",
+}
+TRAINING = (
+    "--cpu --seed 1 --optimizer adam --lr 0.003 --clip-norm 1 --max-tokens 800 --num-workers 0"
+    " --no-progress-bar --log-format simple --log-interval 5"
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A binarised corpus in which a sentence's translation is the same words in upper case."""
+    folder = tmp_path_factory.mktemp("data")
+    generator = random.Random(1)
+    for split, size in (("train", 600), ("valid", 20), ("test", 20)):
+        sentences = [
+            " ".join(generator.choice("abcdefgh") for _ in range(generator.randint(2, 8))) for _ in range(size)
+        ]
+        (folder / f"{split}.src").write_text("\n".join(sentences) + "\n")
+        (folder / f"{split}.tgt").write_text("\n".join(sentences).upper() + "\n")
+    prefixes = [part for split in ("train", "valid", "test") for part in (f"--{split}pref", folder / split)]
+    command = Path(sys.executable).with_name("fairseq-preprocess")
+    subprocess.run(
+        [command, "-s", "src", "-t", "tgt", *prefixes, "--destdir", folder / "binary"], check=True, capture_output=True
+    )
+    return folder
+
+
+@pytest.fixture
+def train(data: Path, run_in_environment):
+    """Runs fairseq-train on the corpus and returns what it printed."""
+
+    def run(arch: str, save_dir: Path, *arguments: object) -> str:
+        words = f"{TRAINING} --arch {arch} {WIDTHS[arch]}".split()
+        finished = run_in_environment("fairseq-train", data / "binary", *words, "--save-dir", save_dir, *arguments)
+        assert finished.returncode == 0, finished.stdout
+        return finished.stdout
+
+    return run
+
+
+def losses(log: str) -> list[float]:
+    return [float(loss) for loss in re.findall(r"\| train_inner \|.*? loss=?\s*([\d.]+)", log)]
+
+
+def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_path: Path, train, run_in_environment):
+    folder = tmp_path / "checkpoints"
+    bleu = ["--eval-bleu", "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"]
+    first = losses(train("transformer", folder, "--bf16", "--max-update", 20, *bleu))
+    assert len(first) == 4 and first[-1] < first[0] - 0.5
+
+    # With --eval-bleu the meters are arrays of numpy's.
+    assert "numpy.core.multiarray _reconstruct" in globals_in(folder / "checkpoint_last.pt")
+    assert "argparse Namespace" in globals_in(folder / "checkpoint_last.pt")
+    log = train("transformer", folder, "--bf16", "--max-update", 60, *bleu)
+    assert re.search(r"Loaded checkpoint .*checkpoint_last.pt \(epoch \d+ @ 20 updates\)", log)
+    assert losses(log)[-1] < first[-1]
+
+    generated = run_in_environment(
+        "fairseq-generate", data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--beam", 3
+    )
+    assert generated.returncode == 0, generated.stdout
+    assert len(re.findall(r"^H-\d+\t", generated.stdout, flags=re.MULTILINE)) == 20
+
+    source = "a b c\nd e f g h\n"
+    # The padded batch of two is what fairseq's fast path stops at.
+    typed = run_in_environment(
+        "fairseq-interactive",
+        *(data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--buffer-size", 2, "--batch-size", 2),
+        input=source,
+    )
+    assert typed.returncode == 0, typed.stdout
+    assert re.findall(r"^S-\d+\t(.*)", typed.stdout, flags=re.MULTILINE) == source.splitlines()
+    assert len(re.findall(r"^H-\d+\t-?[\d.]+\t[A-H ]*$", typed.stdout, flags=re.MULTILINE)) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch, precision", [("lstm", "--bf16"), ("transformer", "--memory-efficient-bf16")])
+def test_bfloat16_trains_and_resumes(tmp_path: Path, train, arch: str, precision: str):
+    first = losses(train(arch, tmp_path / "checkpoints", precision, "--max-update", 20))
+    assert first[-1] < first[0]
+    log = train(arch, tmp_path / "checkpoints", precision, "--max-update", 30)
+    assert "@ 20 updates" in log
+    assert losses(log)[-1] < first[0]
+
+
+@pytest.mark.parametrize(
+    "option, expected",
+    [("--bf16", (True, False)), ("--memory-efficient-bf16", (True, False)), ("--tpu", (False, True))],
+)
+def test_only_tpu_asks_for_a_tpu(option: str, expected: tuple[bool, bool]):
+    parser = options.get_training_parser()
+    args = options.parse_args_and_arch(parser, ["data", "--arch", "lstm", option])
+    assert (args.bf16, args.tpu) == expected
+
+
+def test_hydra_train_shows_the_real_error(tmp_path: Path, run_in_environment):
+    (tmp_path / "experiment.yaml").write_text(
+        "# @package _group_\n"
+        "common: {cpu: true}\n"
+        "task: {_name: translation, data: there-is-no-such-folder, source_lang: a, target_lang: b}\n"
+        "model: {_name: transformer}\ncriterion: cross_entropy\noptimizer: {_name: adam}\nlr_scheduler: fixed\n"
+        "dataset: {max_tokens: 100}\noptimization: {lr: [0.1]}\n"
+    )
+    finished = run_in_environment("fairseq-hydra-train", "--config-dir", tmp_path, "--config-name", "experiment")
+    assert finished.returncode != 0
+    assert "FileNotFoundError" in finished.stdout and "there-is-no-such-folder/dict.a.txt" in finished.stdout
+    assert "print_exception" not in finished.stdout
+
+
+@pytest.mark.slow
+def test_two_processes_of_torchrun_with_data_workers(data: Path, tmp_path: Path, run_in_environment):
+    finished = run_in_environment(
+        "torchrun",
+        *("--standalone", "--nproc_per_node", 2, shutil.which("fairseq-train", path=str(Path(sys.executable).parent))),
+        *(data / "binary", *f"{TRAINING} --arch lstm {WIDTHS['lstm']} --max-update 10 --num-workers 1".split()),
+        *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp", "--save-dir", tmp_path / "checkpoints"),
+    )
+    assert finished.returncode == 0, finished.stdout
+    assert "num_updates 10" in finished.stdout
+    assert (tmp_path / "checkpoints" / "checkpoint_last.pt").is_file()

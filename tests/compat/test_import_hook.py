@@ -1,0 +1,262 @@
+"""The hook itself and the repairs that need no PyTorch, on every Python of the machine."""
+
+import sys
+
+import pytest
+
+#: The pattern of fairseq's and hydra's configurations: an instance of a plain dataclass as a default.
+NESTED_DEFAULTS = {
+    "fairseq/dataclass/configs.py": """
+        from dataclasses import dataclass
+
+        @dataclass
+        class CommonConfig:
+            seed: int = 1
+
+        @dataclass()
+        class FairseqConfig:
+            common: CommonConfig = CommonConfig()
+    """,
+}
+
+
+def assert_succeeds(finished):
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+def test_installing_imports_nothing_else(version, run_python):
+    finished = run_python(
+        version,
+        """
+        import sys
+        before = set(sys.modules)
+        import fairseq_compat
+        fairseq_compat.install()
+        print(*sorted(set(sys.modules) - before))
+        """,
+        hook=False,
+    )
+    assert finished.stdout.split() == ["fairseq_compat"], finished.stderr
+
+
+def test_installing_twice_adds_one_finder(version, run_python):
+    finished = run_python(
+        version,
+        """
+        import sys
+        import fairseq_compat
+        fairseq_compat.install()
+        print([type(finder).__name__ for finder in sys.meta_path].count("RepairFinder"))
+        """,
+    )
+    assert finished.stdout == "1\n", finished.stderr
+
+
+def test_nested_defaults_need_the_repair_since_3_11(version, package, run_python):
+    package(NESTED_DEFAULTS)
+    finished = run_python(version, "import fairseq.dataclass.configs", hook=False)
+    assert (finished.returncode != 0) == (version >= (3, 11))
+    assert version < (3, 11) or "mutable default" in finished.stderr
+
+
+@pytest.mark.parametrize("hook_comes", ["first", "after dataclasses"])
+def test_nested_defaults_are_repaired(version, package, run_python, hook_comes):
+    package(NESTED_DEFAULTS)
+    finished = run_python(
+        version,
+        f"""
+        import {"sys" if hook_comes == "first" else "dataclasses"}
+        import fairseq_compat; fairseq_compat.install()
+        from fairseq.dataclass.configs import CommonConfig, FairseqConfig
+        assert FairseqConfig().common == CommonConfig() != CommonConfig(seed=2)
+        """,
+        hook=False,
+    )
+    assert_succeeds(finished)
+
+
+def test_classes_derived_elsewhere_are_repaired(version, package, run_python):
+    package(NESTED_DEFAULTS)
+    package(
+        {
+            "user_plugin/config.py": """
+                from dataclasses import dataclass
+                from fairseq.dataclass.configs import CommonConfig
+
+                @dataclass
+                class PluginConfig(CommonConfig):
+                    width: int = 8
+
+                @dataclass
+                class Outer(CommonConfig):
+                    inner: PluginConfig = PluginConfig()
+            """
+        }
+    )
+    assert_succeeds(run_python(version, "from user_plugin.config import Outer; Outer()"))
+
+
+def test_other_dataclasses_are_left_alone(version, package, run_python):
+    package(
+        {
+            "stranger.py": """
+                from dataclasses import dataclass
+
+                @dataclass
+                class Plain:
+                    value: int = 1
+
+                @dataclass(order=True)
+                class Ordered:
+                    value: int = 1
+            """,
+            "fairseq/own.py": """
+                from dataclasses import dataclass
+
+                @dataclass
+                class OwnHash:
+                    value: int = 1
+                    def __hash__(self): return 7
+
+                @dataclass(eq=False)
+                class Identity:
+                    value: int = 1
+
+                @dataclass(frozen=True)
+                class Frozen:
+                    value: int = 1
+            """,
+        }
+    )
+    finished = run_python(
+        version,
+        """
+        from stranger import Plain, Ordered
+        from fairseq.own import OwnHash, Identity, Frozen
+        assert Plain.__hash__ is None and Ordered.__hash__ is None and Ordered(1) < Ordered(2)
+        assert hash(OwnHash()) == 7
+        assert Identity.__hash__ is object.__hash__
+        assert hash(Frozen()) == hash(Frozen())
+        """,
+    )
+    assert_succeeds(finished)
+
+
+def test_dataclass_function_is_replaced_only_where_needed(version, run_python):
+    finished = run_python(
+        version,
+        """
+        import dataclasses, importlib, inspect
+        print(hasattr(dataclasses.dataclass, "__wrapped__"))
+        assert "unsafe_hash" in inspect.signature(dataclasses.dataclass).parameters
+        assert dataclasses.__spec__.loader is dataclasses.__loader__
+        assert type(dataclasses.__loader__).__name__ == "SourceFileLoader"
+        importlib.reload(dataclasses)
+        print(hasattr(dataclasses.dataclass, "__wrapped__"))
+        """,
+    )
+    assert finished.stdout.split() == [str(version >= (3, 11))] * 2, finished.stderr
+
+
+def test_typing_io_is_there_for_antlr4_only(version, package, run_python):
+    package({"antlr4/Lexer.py": "from typing.io import TextIO"})
+    finished = run_python(
+        version,
+        """
+        import sys, typing
+        assert sys.version_info < (3, 13) or "typing.io" not in sys.modules
+        import warnings; warnings.simplefilter("ignore")
+        from antlr4.Lexer import TextIO
+        assert TextIO is typing.TextIO
+        """,
+    )
+    assert_succeeds(finished)
+
+
+def test_hydra_finds_its_plugins(version, package, run_python):
+    package(
+        {
+            "hydra/core/plugins.py": """
+                import pkgutil, warnings
+
+                def scan(package):
+                    for finder, name, _ in pkgutil.walk_packages(path=package.__path__, prefix="shapes."):
+                        with warnings.catch_warnings(record=True):
+                            yield finder.find_module(name).load_module(name)
+            """,
+            "shapes/circle.py": "SIDES = 0",
+        }
+    )
+    program = """
+        import pkgutil, shapes
+        from hydra.core.plugins import scan
+        print([module.SIDES for module in scan(shapes)])
+        assert pkgutil.walk_packages.__module__ == "pkgutil"
+    """
+    repaired = run_python(version, program)
+    assert repaired.stdout == "[0]\n", repaired.stderr
+    assert (run_python(version, program, hook=False).returncode != 0) == (version >= (3, 12))
+
+
+def test_hydra_prints_the_real_error(version, package, run_python):
+    package(
+        {
+            "hydra/_internal/utils.py": """
+                from traceback import print_exception
+
+                def run_and_report(function):
+                    try:
+                        function()
+                    except Exception as error:
+                        print_exception(etype=None, value=error, tb=error.__traceback__)
+            """
+        }
+    )
+    program = """
+        from hydra._internal.utils import run_and_report
+        run_and_report(lambda: int("seven"))
+    """
+    repaired = run_python(version, program)
+    assert_succeeds(repaired)
+    assert "ValueError: invalid literal for int() with base 10: 'seven'" in repaired.stderr
+    broken = run_python(version, program, hook=False).stderr
+    assert ("TypeError: print_exception()" in broken) == (version >= (3, 10))
+
+
+OPTIONS = {
+    "fairseq/options.py": """
+        def parse_args_and_arch(parser, input_args=None, parse_known=False):
+            args, extra = parser.parse_known_args(input_args)
+            args.tpu = args.tpu or args.bf16
+            return (args, extra) if parse_known else args
+    """,
+}
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [("", "False False"), ("--bf16", "True False"), ("--tpu", "False True"), ("--bf16 --tpu", "True True")],
+)
+@pytest.mark.parametrize("given_as", ["argv", "list", "list and known"])
+def test_bfloat16_does_not_imply_tpu(package, run_python, arguments, expected, given_as):
+    package(OPTIONS)
+    finished = run_python(
+        sys.version_info[:2],
+        f"""
+        import argparse, sys
+        from fairseq import options
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--bf16", action="store_true")
+        parser.add_argument("--tpu", action="store_true")
+        arguments, given_as = {arguments.split()}, {given_as!r}
+        sys.argv[1:] = arguments
+        if given_as == "argv":
+            args = options.parse_args_and_arch(parser)
+        elif given_as == "list":
+            args = options.parse_args_and_arch(parser, arguments)
+        else:
+            args, _ = options.parse_args_and_arch(parser, input_args=arguments, parse_known=True)
+        print(args.bf16, args.tpu)
+        """,
+    )
+    assert finished.stdout.split() == expected.split(), finished.stderr

@@ -1,0 +1,1 @@
+"""Chinese: noun phrases with measure words, clauses without inflection."""

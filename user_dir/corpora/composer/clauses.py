@@ -1,0 +1,216 @@
+"""Composes clauses of about a given number of words."""
+
+from __future__ import annotations
+
+from ..lexicon import Lexicon, Verb
+from ..meaning import (
+    Action,
+    Clause,
+    Coordination,
+    Existence,
+    Name,
+    Nominal,
+    NounPhrase,
+    PlaceName,
+    Pronoun,
+    Quality,
+)
+from ..sampling import Chance, Weighted
+from .adjuncts import Adjuncts
+from .nominals import HUMAN, NominalComposer
+
+_TENSE = Weighted(["present", "past", "future", "progressive", "past_progressive"], [38, 32, 14, 8, 8])
+_GAP = Weighted(["subject", "object", "oblique"], [45, 43, 12])
+_FRAMES = {  # by the words left for the predicate
+    1: Weighted([("intransitive",), ("transitive",)], [6, 4]),
+    3: Weighted([("transitive",), ("intransitive",), ("oblique",), ("dative",)], [68, 12, 14, 6]),
+    5: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("dative",), ("intransitive",)], [60, 15, 13, 5, 7]),
+    8: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("clausal",), ("dative",)], [46, 11, 13, 26, 4]),
+}
+
+
+class ClauseComposer:
+    """Draws clauses.
+
+    Args:
+        lexicon: the words.
+        chance: the source of choices.
+    """
+
+    def __init__(self, lexicon: Lexicon, chance: Chance) -> None:
+        self._lexicon = lexicon
+        self._chance = chance
+        self._nominals = NominalComposer(lexicon, chance, self.relative)
+        self._adjuncts = Adjuncts(lexicon, chance, self._nominals)
+
+    def clause(
+        self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
+    ) -> Clause:
+        """Returns a clause.
+
+        Args:
+            budget: about how many words.
+            tense: one of TENSES; drawn if empty.
+            subject: the subject; drawn if None.
+            subject_class: the class of what a given subject, a pronoun, stands for.
+        """
+        chance = self._chance
+        tense = tense or _TENSE.draw(chance)
+        if subject is None and budget >= 6 and chance.happens(0.05):
+            return self._existence(budget, tense)
+        if subject is None:
+            share = 2 if budget <= 5 else 2 + int((budget - 5) * 0.6 * chance.random())
+            subject = self._nominals.subject(share)
+        else:
+            share = 1
+        clause = Clause(subject, None, tense)  # type: ignore[arg-type]  # the predicate comes next
+        return self._predicate(clause, subject_class or noun_class(subject), budget - share)
+
+    def relative(self, antecedent: NounPhrase, budget: int) -> Clause | None:
+        """Returns a relative clause about a noun phrase, or None if no verb of the lexicon fits."""
+        tense, gap = _TENSE.draw(self._chance), _GAP.draw(self._chance)
+        kind = antecedent.noun.noun_class
+        if gap == "subject":
+            clause = Clause(None, None, tense, gap=gap, antecedent=antecedent)  # type: ignore[arg-type]
+            return self._predicate(clause, kind, budget - 1)
+        verb = self._governing(gap, kind)
+        if verb is None:
+            return None
+        if budget <= 4 and "person" in verb.subjects and self._chance.happens(0.5):
+            subject: Nominal = self._nominals.pronoun()
+        else:
+            subject = self._nominals.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
+        clause = Clause(subject, Action(verb), tense, gap=gap, antecedent=antecedent)
+        self._adjuncts.adjust_tense(clause)
+        self._adjuncts.negate(clause)
+        return clause
+
+    def _governing(self, gap: str, object_class: str) -> Verb | None:
+        """Returns a verb whose object, or whose complement with *de*, can be of this class."""
+        frame = "transitive" if gap == "object" else "oblique"
+        sampler = self._lexicon.verb_sampler((frame,), None, object_class)
+        if sampler is None:
+            return None
+        for _ in range(8):
+            verb = sampler.draw(self._chance)
+            if gap == "object" or verb.fr_preposition == "de":
+                return verb
+        return None
+
+    def _predicate(self, clause: Clause, kind: str, budget: int) -> Clause:
+        """Fills in the predicate of a clause whose subject is of a class of nouns."""
+        chance = self._chance
+        roll = chance.random()
+        action: Action | None = None
+        if roll < 0.08 and budget >= 2 and clause.tense in ("present", "past", "future"):
+            action = self._passive(kind, budget)
+        elif roll < 0.78:
+            frames = _FRAMES[max(size for size in _FRAMES if size <= max(budget, 1))].draw(chance)
+            sampler = self._lexicon.verb_sampler(frames, kind, None)
+            action = self._action(clause, sampler.draw(chance), budget) if sampler else None
+        if action is None:
+            self._qualify(clause, kind, budget)
+        else:
+            clause.predicate = action
+        self._adjuncts.adjust_tense(clause)
+        self._adjuncts.add(clause, kind, budget)
+        return clause
+
+    def _passive(self, kind: str, budget: int) -> Action | None:
+        sampler = self._lexicon.verb_sampler(("transitive",), None, kind)
+        if sampler is None:
+            return None
+        for _ in range(4):
+            verb = sampler.draw(self._chance)
+            if verb.passive and not verb.en_particle:
+                told = budget >= 3 and self._chance.happens(0.8)
+                agent = self._nominals.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
+                return Action(verb, passive=True, agent=agent)
+        return None
+
+    def _qualify(self, clause: Clause, kind: str, budget: int) -> None:
+        modifier = self._nominals.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
+        clause.predicate = Quality(modifier)
+        if budget >= 4 and not modifier.degree and self._chance.happens(0.4) and not modifier.adjective.predicative:
+            clause.predicate.standard = self._nominals.nominal(frozenset([kind]), budget - 3)
+
+    def _action(self, clause: Clause, verb: Verb, budget: int) -> Action:
+        action, spare = Action(verb), budget - 1
+        subject = clause.agreeing
+        if verb.frame == "clausal":
+            self._complete(clause, action, spare)
+        elif verb.frame == "ditransitive":
+            action.object = self._nominals.nominal(verb.objects, max(2, spare - 3))
+            action.recipient = self._object(HUMAN, subject, min(3, spare // 2), pronoun=0.5)
+        elif verb.frame == "oblique":
+            action.object = self._complement(verb, subject, spare - 1)
+        elif verb.frame in ("transitive", "dative"):
+            share = spare if spare <= 4 or self._chance.happens(0.6) else spare - 2
+            pronoun = 0.8 if spare <= 1 else 0.17
+            if verb.only or ("money" in verb.objects and len(verb.objects) == 1):
+                pronoun = 0.0
+            classes = HUMAN if verb.frame == "dative" else verb.objects
+            action.object = self._object(classes, subject, share, pronoun=pronoun, only=verb.only)
+        return action
+
+    def _complete(self, clause: Clause, action: Action, budget: int) -> None:
+        """Adds the clause that is said or thought; after a past it is told in the past as well."""
+        past = clause.tense == "past" and not action.verb.stative
+        clause.tense = "past" if past else "present"
+        tense = "past_progressive" if past else self._chance.pick(["present", "past", "future", "progressive"])
+        action.complement = self.clause(max(3, budget - 1), tense=tense)
+        action.complement.time_first = False
+
+    def _complement(self, verb: Verb, subject: Nominal, budget: int) -> Nominal:
+        if verb.fr_preposition == "à" and "place" in verb.objects and self._chance.happens(0.4):
+            return self._nominals.place_name()
+        if (
+            verb.fr_preposition in ("avec", "contre", "pour", "sur")
+            and verb.objects >= HUMAN
+            and self._chance.happens(0.15)
+        ):
+            return self._pronoun_object(subject, human=True)
+        return self._nominals.nominal(verb.objects, max(2, budget), owner=subject)
+
+    def _object(
+        self, classes: frozenset[str], subject: Nominal, budget: int, *, pronoun: float, only: str = ""
+    ) -> Nominal:
+        if self._chance.happens(pronoun):
+            return self._pronoun_object(subject, human="person" in classes)
+        return self._nominals.nominal(classes, max(2, budget), owner=subject, only=only)
+
+    def _pronoun_object(self, subject: Nominal, *, human: bool) -> Pronoun:
+        """Returns a pronoun that does not refer to the subject; one that may mean a person always does."""
+        if human and self._chance.happens(0.35):
+            pronoun = self._nominals.pronoun()
+            if pronoun.person != subject.person and pronoun.person < 3:
+                return pronoun
+        return self._nominals.third_person(human=human)
+
+    def _existence(self, budget: int, tense: str) -> Clause:
+        tense = tense if tense in ("present", "past", "future") else "present"
+        location = self._nominals.location(max(3, budget // 2), preposition_needed=True)
+        classes = frozenset(["person", "animal", "furniture", "plant", "thing"])
+        while True:
+            theme = self._nominals.nominal(classes, max(2, budget - budget // 2 - 3))
+            if isinstance(theme, NounPhrase) and theme.determiner in (
+                "indefinite",
+                "several",
+                "few",
+                "many",
+                "numeral",
+            ):
+                clause = Clause(None, Existence(theme, location), tense)
+                clause.negated = theme.determiner == "indefinite" and self._chance.happens(0.12)
+                return clause
+
+
+def noun_class(nominal: Nominal) -> str:
+    """Returns the class of nouns by which a subject chooses its verb; of mixed company, that of the last."""
+    if isinstance(nominal, NounPhrase):
+        return nominal.noun.noun_class
+    if isinstance(nominal, Coordination):
+        return noun_class(nominal.items[-1])
+    if isinstance(nominal, PlaceName):
+        return "place"
+    return "person" if isinstance(nominal, (Name, Pronoun)) and nominal.human else "thing"

@@ -1,0 +1,1 @@
+"""English: inflection, noun phrases, clauses."""

@@ -1,0 +1,1 @@
+"""French: inflection, noun phrases, clauses."""

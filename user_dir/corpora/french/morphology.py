@@ -1,0 +1,150 @@
+"""French inflection: plurals, feminines, conjugation."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..lexicon.entries import Adjective
+
+_IRREGULAR = Path(__file__).parents[1] / "lexicon" / "irregular_verbs.tsv"
+_PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
+_IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
+_FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
+_PRESENT = {
+    "er": ("e", "es", "e", "ons", "ez", "ent"),
+    "ir": ("is", "is", "it", "issons", "issez", "issent"),
+    "re": ("s", "s", "", "ons", "ez", "ent"),
+}
+_PARTICIPLE = {"er": "é", "ir": "i", "re": "u"}
+
+
+def regular_plural(word: str) -> str:
+    """Returns the plural of a noun or a masculine adjective."""
+    if word[-1] in "sxz":
+        return word
+    if word.endswith("al"):
+        return word[:-1] + "ux"
+    if word.endswith(("au", "eu")) and word != "bleu":
+        return word + "x"
+    return word + "s"
+
+
+def regular_feminine(adjective: str) -> str:
+    """Returns the feminine singular of an adjective."""
+    for ending, feminine in (
+        ("e", "e"),
+        ("eux", "euse"),
+        ("if", "ive"),
+        ("er", "ère"),
+        ("el", "elle"),
+        ("ien", "ienne"),
+        ("on", "onne"),
+        ("et", "ète"),
+        ("os", "osse"),
+        ("as", "asse"),
+    ):
+        if adjective.endswith(ending) and adjective not in ("gris",):
+            return adjective[: len(adjective) - len(ending)] + feminine
+    return adjective + "e"
+
+
+@cache
+def adjective_form(adjective: Adjective, gender: str, plural: bool) -> str:
+    """Returns the form of an adjective that agrees with gender ``m`` or ``f`` and number."""
+    if gender == "f":
+        return adjective.feminine + "s" * plural
+    return regular_plural(adjective.fr) if plural else adjective.fr
+
+
+def participle_form(participle: str, gender: str, plural: bool) -> str:
+    """Returns a past participle that agrees with gender and number."""
+    stem = "du" if participle == "dû" and (gender == "f" or plural) else participle
+    stem += "e" if gender == "f" else ""
+    return stem if not plural or stem.endswith("s") else stem + "s"
+
+
+class Conjugation:
+    """The forms of one French verb.
+
+    Attributes:
+        infinitive: its infinitive.
+        participle: the past participle, masculine singular.
+    """
+
+    def __init__(self, infinitive: str) -> None:
+        self.infinitive = infinitive
+        irregular = _irregular_verbs().get(infinitive)
+        if irregular is None:
+            self._conjugate_regular(infinitive)
+            return
+        self._present = tuple(irregular[1:7])
+        self.participle, self._future_stem = irregular[7:9]
+        self._imperfect_stem = irregular[9] if len(irregular) > 9 else self._present[3][:-3]
+
+    def _conjugate_regular(self, infinitive: str) -> None:
+        stem, group = infinitive[:-2], infinitive[-2:]
+        if group not in _PRESENT:
+            raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
+        self._present = tuple(_before_ending(stem, group, ending) + ending for ending in _PRESENT[group])
+        self.participle = stem + _PARTICIPLE[group]
+        self._future_stem = {
+            "er": _before_ending(stem, "er", "er") + "er",
+            "ir": infinitive,
+            "re": stem + "r",
+        }[group]
+        self._imperfect_stem = self._present[3][:-3]
+
+    def form(self, tense: str, person: int, plural: bool) -> str:
+        """Returns a finite form.
+
+        Args:
+            tense: ``present``, ``imperfect`` or ``future``.
+            person: 1, 2 or 3.
+            plural: whether the subject is plural.
+        """
+        index = person - 1 + 3 * plural
+        if tense == "present":
+            return self._present[index]
+        if tense == "future":
+            return self._future_stem + _FUTURE[index]
+        stem, ending = self._imperfect_stem, _IMPERFECT[index]
+        if ending[0] == "i" and stem.endswith("ge") and self.infinitive.endswith("ger"):
+            stem = stem[:-1]
+        elif ending[0] == "i" and stem.endswith("ç"):
+            stem = stem[:-1] + "c"
+        return stem + ending
+
+
+@cache
+def conjugation(infinitive: str) -> Conjugation:
+    """Returns the conjugation of a verb, made once."""
+    return Conjugation(infinitive)
+
+
+@cache
+def _irregular_verbs() -> dict[str, list[str]]:
+    lines = _IRREGULAR.read_text(encoding="utf-8").splitlines()[1:]
+    return {line.split("\t")[0]: line.split("\t") for line in lines}
+
+
+def _before_ending(stem: str, group: str, ending: str) -> str:
+    """Returns the stem spelt as the ending asks: *mangeons*, *préfère*, *appelle*."""
+    if group != "er":
+        return stem
+    if ending == "ons" and stem.endswith("g"):
+        return stem + "e"
+    if ending == "ons" and stem.endswith("c"):
+        return stem[:-1] + "ç"
+    silent = ending in ("e", "es", "ent")
+    if silent and len(stem) > 2 and stem[-2] == "é" and stem[-1] not in "aeiouy":
+        return stem[:-2] + "è" + stem[-1]
+    if (silent or ending == "er") and len(stem) > 2 and stem[-2] == "e" and stem[-1] in "lstnvmr":
+        if stem in ("appel", "jet"):
+            return stem + stem[-1]
+        return stem[:-2] + "è" + stem[-1]
+    if (silent or ending == "er") and stem.endswith(("oy", "uy")):
+        return stem[:-1] + "i"
+    return stem

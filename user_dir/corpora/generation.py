@@ -1,0 +1,155 @@
+"""Generates the sentence pairs of a corpus."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .chinese.clauses import Chinese
+from .composer import SentenceComposer
+from .english.clauses import English
+from .french.clauses import French
+from .lexicon import lexicon
+from .sampling import Chance, Weighted
+from .tree import Leaf, Tree
+from .typography import detokenize
+
+PAIRS = ("fr-en", "zh-en")
+SPLITS = ("test", "valid", "train")
+SHORTEST, LONGEST = 3, 60
+_REALISERS: dict[str, type[French | English | Chinese]] = {"fr": French, "en": English, "zh": Chinese}
+_PATIENCE = 3000
+
+
+@dataclass(frozen=True)
+class Example:
+    """One sentence pair.
+
+    Attributes:
+        split: train, valid or test.
+        source_tokens: the true-cased tokens of the source, the leaves of its tree.
+        target_tokens: those of the target.
+        source_tree: the constituents of the source.
+        target_tree: those of the target.
+        alignment: pairs of positions in source and target, from 0, sorted.
+        source_text: the source as people write it, with a capital letter and without tokenisation.
+        target_text: the target as people write it.
+    """
+
+    split: str
+    source_tokens: list[str]
+    target_tokens: list[str]
+    source_tree: Tree
+    target_tree: Tree
+    alignment: list[tuple[int, int]]
+    source_text: str
+    target_text: str
+
+
+def generate(
+    pair: str, sizes: Mapping[str, int], seed: int = 1, *, min_words: int = SHORTEST, max_words: int = LONGEST
+) -> Iterator[Example]:
+    """Yields the sentence pairs of a corpus: those of test, then of valid, then of train.
+
+    All sources are different, and no target of valid or test occurs in train. The same arguments give the
+    same examples on every platform. Each split has a sequence of its own: a larger training set begins with
+    the smaller one.
+
+    Args:
+        pair: one of PAIRS, source first.
+        sizes: how many pairs for each of SPLITS; a split that is left out is empty.
+        seed: a non-negative integer.
+        min_words: the fewest tokens of a sentence, on either side.
+        max_words: the most.
+
+    Raises:
+        ValueError: an unknown pair or split, a negative size or seed, or lengths outside 3 to 60.
+        RuntimeError: the grammar cannot make so many different sentences of these lengths.
+    """
+    check(pair, sizes, seed, min_words=min_words, max_words=max_words)
+    return _generate(pair, sizes, seed, min_words, max_words)
+
+
+def check(pair: str, sizes: Mapping[str, int], seed: int, *, min_words: int, max_words: int) -> None:
+    """Raises a ValueError that names the wrong argument of :func:`generate`, if there is one."""
+    if pair not in PAIRS:
+        raise ValueError(f"unknown language pair {pair!r}: choose from {', '.join(PAIRS)}")
+    for split, size in sizes.items():
+        if split not in SPLITS:
+            raise ValueError(f"unknown split {split!r}: choose from {', '.join(SPLITS)}")
+        if size < 0:
+            raise ValueError(f"the size of {split} is {size}: it must not be negative")
+    if seed < 0:
+        raise ValueError(f"the seed is {seed}: it must not be negative")
+    if not SHORTEST <= min_words <= max_words <= LONGEST:
+        raise ValueError(
+            f"lengths from {min_words} to {max_words}: choose a range within {SHORTEST} to {LONGEST} words"
+        )
+
+
+def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, max_words: int) -> Iterator[Example]:
+    sources: set[tuple[str, ...]] = set()
+    held_out: set[tuple[str, ...]] = set()
+    for index, split in enumerate(SPLITS):
+        pairs = _SentencePairs(pair, Chance(len(SPLITS) * seed + index), min_words, max_words)
+        for made in range(sizes.get(split, 0)):
+            for _ in range(_PATIENCE):
+                example = pairs.draw(split)
+                if example is None:
+                    continue
+                source, target = tuple(example.source_tokens), tuple(example.target_tokens)
+                if source not in sources and (split != "train" or target not in held_out):
+                    break
+            else:
+                raise RuntimeError(
+                    f"{split}: no new sentence pair of {min_words} to {max_words} words after {made} of "
+                    f"{sizes[split]}: ask for fewer sentences, or for a wider range of lengths"
+                )
+            sources.add(source)
+            if split != "train":
+                held_out.add(target)
+            yield example
+
+
+class _SentencePairs:
+    """Draws sentence pairs within a range of lengths."""
+
+    def __init__(self, pair: str, chance: Chance, min_words: int, max_words: int) -> None:
+        self._languages = pair.split("-")
+        self._realisers = [_REALISERS[language]() for language in self._languages]
+        self._chance = chance
+        self._composer = SentenceComposer(lexicon(), chance)
+        self._min_words, self._max_words = min_words, max_words
+        lengths = range(min_words, max_words + 1)
+        self._lengths = Weighted(lengths, [_length_weight(length) for length in lengths])
+
+    def draw(self, split: str) -> Example | None:
+        """Returns a sentence pair, or None if what was drawn is too short or too long."""
+        meaning = self._composer.sentence(self._lengths.draw(self._chance))
+        trees = [realiser.sentence(meaning) for realiser in self._realisers]
+        leaves = [list(tree.leaves()) for tree in trees]
+        if not all(self._min_words <= len(side) <= self._max_words for side in leaves):
+            return None
+        tokens = [[leaf.token for leaf in side] for side in leaves]
+        texts = [detokenize(side, language) for side, language in zip(tokens, self._languages)]
+        return Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
+
+
+def _length_weight(length: int) -> float:
+    """Returns how often sentences of a length are asked for: mostly 5 to 25 words, with a tail to 60."""
+    excess = length - 2
+    head = excess * excess + 30
+    tail = 1 + (length / 20) * (length / 20)
+    return excess * excess * excess / (head * head * tail * tail) + 0.0004
+
+
+def _align(source: list[Leaf], target: list[Leaf]) -> list[tuple[int, int]]:
+    """Returns the pairs of positions whose leaves share an anchor."""
+    positions = defaultdict(list)
+    for position, leaf in enumerate(target):
+        for anchor in leaf.anchors:
+            positions[anchor].append(position)
+    return sorted(
+        {(i, j) for i, leaf in enumerate(source) for anchor in leaf.anchors for j in positions.get(anchor, ())}
+    )

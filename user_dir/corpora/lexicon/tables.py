@@ -1,0 +1,166 @@
+"""Reads the tables of words (``*.tsv``, one header line) into entries, most frequent words first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..english.morphology import regular_participle, regular_plural
+from ..french.morphology import regular_feminine
+from ..french.morphology import regular_plural as french_plural
+from .entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
+
+FOLDER = Path(__file__).parent
+
+_GROUPS = {
+    "living": "person animal",
+    "artefact": "thing device furniture text clothing vehicle",
+    "locale": "building place",
+    "anything": "person animal food drink thing device furniture text show clothing vehicle building place "
+    "plant idea event",
+}
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """Returns the rows of a table as dictionaries; cells missing at the end of a line are empty.
+
+    Raises:
+        ValueError: a row has more cells than the header, or none.
+    """
+    path = FOLDER / f"{name}.tsv"
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    columns = header.split("\t")
+    table = []
+    for number, line in enumerate(lines, start=2):
+        cells = line.split("\t")
+        if not line or len(cells) > len(columns):
+            raise ValueError(f"{path}:{number}: expected at most {len(columns)} cells, found {line!r}")
+        table.append(dict(zip(columns, cells + [""] * (len(columns) - len(cells)))))
+    return table
+
+
+def noun_classes(text: str) -> frozenset[str]:
+    """Returns the noun classes that ``a|b`` names, groups such as ``living`` spelt out; ``-`` is none."""
+    names = [] if text in ("", "-") else text.split("|")
+    return frozenset(word for name in names for word in _GROUPS.get(name, name).split())
+
+
+def _options(text: str) -> dict[str, str]:
+    pairs = (word.partition("=") for word in text.split())
+    return {name: value for name, _, value in pairs}
+
+
+def read_nouns() -> list[Noun]:
+    """Reads nouns.tsv; English is ``singular`` or ``singular/plural``."""
+    nouns = []
+    for row in rows("nouns"):
+        options = _options(row["options"])
+        singular, _, plural = row["en"].partition("/")
+        nouns.append(
+            Noun(
+                noun_class=row["class"],
+                fr=row["fr"],
+                fr_plural=options.get("pl", french_plural(row["fr"])),
+                gender=row["gender"],
+                en=singular,
+                en_plural=plural or regular_plural(singular),
+                zh=row["zh"],
+                measure=row["measure"],
+                mass="mass" in options,
+            )
+        )
+    return nouns
+
+
+def read_verbs() -> list[Verb]:
+    """Reads verbs.tsv: ``~`` joins a particle, ``+`` a preposition; ``_`` is where a Chinese object goes."""
+    verbs = []
+    for row in rows("verbs"):
+        options = _options(row["options"])
+        fr, _, fr_preposition = row["fr"].partition("+")
+        words, _, en_preposition = row["en"].partition("+")
+        forms, _, particle = words.partition("~")
+        en, past, participle = [*forms.split("/"), "", ""][:3]
+        before, _, after = (part.split() for part in row["zh"].partition("_"))
+        verb_is_last = bool(after) and after[-1] not in ("里", "上")
+        verbs.append(
+            Verb(
+                frame=row["frame"],
+                fr=fr,
+                fr_preposition=fr_preposition,
+                etre="être" in options,
+                en=en,
+                en_past=past or regular_participle(en),
+                en_participle=participle or regular_participle(en),
+                en_particle=particle,
+                en_preposition=en_preposition,
+                zh=after[-1] if verb_is_last else before[0],
+                zh_before=tuple(before),
+                zh_after=tuple(after),
+                subjects=noun_classes(row["subject"]),
+                objects=noun_classes(row["object"]),
+                only=options.get("only", ""),
+                stative="stative" in options,
+                passive=row["frame"] == "transitive" and not {"nopassive", "stative"} & set(options),
+                progressive=not {"stative", "event"} & set(options),
+            )
+        )
+    return verbs
+
+
+def read_adjectives() -> list[Adjective]:
+    """Reads adjectives.tsv; English is ``positive`` or ``positive/comparative``."""
+    adjectives = []
+    for row in rows("adjectives"):
+        options = _options(row["options"])
+        positive, _, comparative = row["en"].partition("/")
+        adjectives.append(
+            Adjective(
+                fr=row["fr"],
+                feminine=options.get("feminine") or regular_feminine(row["fr"]),
+                liaison=options.get("liaison"),
+                comparative=options.get("comparative"),
+                en=positive,
+                en_comparative=comparative or None,
+                zh=row["zh"],
+                before=row["position"] == "before",
+                classes=noun_classes(row["classes"]),
+                relational="relational" in options,
+                predicative="predicative" in options,
+            )
+        )
+    return adjectives
+
+
+def read_adverbs() -> list[Adverb]:
+    """Reads adverbs.tsv."""
+    return [
+        Adverb(row["kind"], row["fr"], row["en"], row["zh"], row["options"] == "restricted") for row in rows("adverbs")
+    ]
+
+
+def read_prepositions() -> list[Preposition]:
+    """Reads prepositions.tsv."""
+    return [
+        Preposition(tuple(row["fr"].split()), tuple(row["en"].split()), row["zh"], noun_classes(row["classes"]))
+        for row in rows("prepositions")
+    ]
+
+
+def read_times() -> list[TimeExpression]:
+    """Reads times.tsv, whose words are ``token/part of speech/key…``."""
+
+    def words(text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        parts = (word.split("/") for word in text.split())
+        return tuple((token, label, tuple(keys)) for token, label, *keys in parts)
+
+    return [
+        TimeExpression(words(row["fr"]), words(row["en"]), words(row["zh"]), frozenset(row["tenses"].split("|")))
+        for row in rows("times")
+    ]
+
+
+def read_proper_nouns() -> list[ProperNoun]:
+    """Reads names.tsv (given names) and towns.tsv."""
+    given = [ProperNoun("given", row["name"], row["name"], row["zh"], row["gender"]) for row in rows("names")]
+    towns = [ProperNoun("town", row["name"], row["en"], row["zh"]) for row in rows("towns")]
+    return given + towns

@@ -1,0 +1,207 @@
+"""What a sentence pair says: the derivation that each language realises in its own order and forms.
+
+Nodes are compared by identity: they are the anchors by which the words of two languages are aligned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from .lexicon.entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
+
+TENSES = ("present", "progressive", "past", "past_progressive", "future")
+
+
+@dataclass(eq=False)
+class Pronoun:
+    """A personal pronoun; unless ``human``, it is *it* in English, *il* or *elle* in French."""
+
+    person: int
+    plural: bool
+    gender: str
+    human: bool = True
+
+
+@dataclass(eq=False)
+class Name:
+    """A person, by a given name and perhaps a surname."""
+
+    given: ProperNoun
+    surname: ProperNoun | None
+    person = 3
+    plural = False
+    human = True
+
+    @property
+    def gender(self) -> str:
+        """The gender of the given name."""
+        return self.given.gender
+
+
+@dataclass(eq=False)
+class PlaceName:
+    """A town or a country."""
+
+    name: ProperNoun
+    person = 3
+    plural = False
+    human = False
+
+    @property
+    def gender(self) -> str:
+        """The gender in French."""
+        return self.name.gender
+
+
+@dataclass(eq=False)
+class Modifier:
+    """An adjective with an optional adverb of degree."""
+
+    adjective: Adjective
+    degree: Adverb | None = None
+
+
+@dataclass(eq=False)
+class Location:
+    """A place: a preposition and a noun phrase; without preposition, a town or country."""
+
+    preposition: Preposition | None
+    place: NounPhrase | PlaceName
+
+
+@dataclass(eq=False)
+class NounPhrase:
+    """A noun with its dependents.
+
+    ``determiner`` is definite, indefinite, partitive, demonstrative, possessive, each, several, few, many,
+    numeral or amount; ``number`` is the numeral or the amount in cents; ``owner`` the person that a
+    possessive refers to.
+    """
+
+    noun: Noun
+    plural: bool
+    determiner: str
+    number: int = 0
+    owner: Nominal | None = None
+    adjectives: list[Modifier] = field(default_factory=list)
+    possessor: Nominal | None = None
+    location: Location | None = None
+    relative: Clause | None = None
+    person = 3
+
+    @property
+    def gender(self) -> str:
+        """The gender of the noun."""
+        return self.noun.gender
+
+    @property
+    def human(self) -> bool:
+        """Whether the noun names a person."""
+        return self.noun.noun_class == "person"
+
+
+@dataclass(eq=False)
+class Coordination:
+    """Two or more noun phrases joined by ``and``."""
+
+    items: list[Nominal]
+    person = 3
+    plural = True
+
+    @property
+    def gender(self) -> str:
+        """Feminine if all items are."""
+        return "f" if all(item.gender == "f" for item in self.items) else "m"
+
+    @property
+    def human(self) -> bool:
+        """Whether any item names a person."""
+        return any(item.human for item in self.items)
+
+
+Nominal = Union[Pronoun, Name, PlaceName, NounPhrase, Coordination]
+
+
+@dataclass(eq=False)
+class Action:
+    """A verb with what it governs. A passive's subject is the patient; its agent may be left out."""
+
+    verb: Verb
+    object: Nominal | None = None
+    recipient: Nominal | None = None
+    complement: Clause | None = None
+    passive: bool = False
+    agent: Nominal | None = None
+
+
+@dataclass(eq=False)
+class Quality:
+    """*To be* and an adjective; with a standard, a comparison."""
+
+    modifier: Modifier
+    standard: Nominal | None = None
+
+
+@dataclass(eq=False)
+class Existence:
+    """*There is* something somewhere."""
+
+    theme: NounPhrase
+    location: Location
+
+
+@dataclass(eq=False)
+class Clause:
+    """A subject and a predicate in one of TENSES.
+
+    ``gap`` names the part that a relative clause leaves out (subject, object or oblique), which is then the
+    ``antecedent``.
+    """
+
+    subject: Nominal | None
+    predicate: Action | Quality | Existence
+    tense: str
+    negated: bool = False
+    modal: Verb | None = None
+    frequency: Adverb | None = None
+    manner: Adverb | None = None
+    location: Location | None = None
+    companion: Nominal | None = None
+    time: TimeExpression | int | None = None
+    time_first: bool = False
+    gap: str = ""
+    antecedent: Nominal | None = None
+
+    @property
+    def stative(self) -> bool:
+        """Whether the clause tells a state: its past is the French imparfait."""
+        if isinstance(self.predicate, Action) and not self.modal:
+            return self.predicate.verb.stative
+        return True
+
+    @property
+    def agreeing(self) -> Nominal:
+        """The nominal that the verb agrees with."""
+        subject = self.antecedent if self.gap == "subject" else self.subject
+        if subject is None:
+            raise ValueError("a clause of existence has no subject to agree with")
+        return subject
+
+
+@dataclass(eq=False)
+class Compound:
+    """Two clauses joined by and, but, so, because, when, if or while; ``fronted``: the second comes first."""
+
+    connective: str
+    first: Clause | Compound
+    second: Clause | Compound
+    fronted: bool = False
+
+
+@dataclass(eq=False)
+class Sentence:
+    """A statement, or a yes/no question about one clause."""
+
+    body: Clause | Compound
+    question: bool = False

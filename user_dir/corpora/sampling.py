@@ -1,0 +1,71 @@
+"""Random choices that are the same on every platform and Python version.
+
+Only ``random.Random(int).random()`` is used, the one method whose sequence Python promises to keep, and
+weights come from sums and divisions, which IEEE 754 rounds the same everywhere (a power would depend on the
+C library).
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Chance:
+    """A seeded source of choices.
+
+    Args:
+        seed: a non-negative integer.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed).random
+
+    def happens(self, probability: float) -> bool:
+        """Returns True with the given probability."""
+        return self.random() < probability
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        """Returns one of the items, all equally likely."""
+        return items[int(self.random() * len(items))]
+
+    def integer(self, low: int, high: int) -> int:
+        """Returns an integer from low to high, both included."""
+        return low + int(self.random() * (high - low + 1))
+
+
+class Weighted(Generic[Item]):
+    """Draws items with given weights.
+
+    Args:
+        items: what is drawn.
+        weights: one non-negative number an item, not all zero.
+    """
+
+    def __init__(self, items: Sequence[Item], weights: Sequence[float]) -> None:
+        self.items = list(items)
+        self._cumulated = list(accumulate(weights))
+        if not self.items or len(self.items) != len(self._cumulated) or self._cumulated[-1] <= 0:
+            raise ValueError(f"nothing to draw from: {len(self.items)} items, {len(self._cumulated)} weights")
+
+    def draw(self, chance: Chance) -> Item:
+        """Returns one item."""
+        cumulated = self._cumulated
+        return self.items[bisect_right(cumulated, chance.random() * cumulated[-1], 0, len(cumulated) - 1)]
+
+
+class Zipf(Weighted[Item]):
+    """Draws the item of rank r (from 1) with weight 1 / (r + shift): the Zipf–Mandelbrot law with exponent 1.
+
+    Args:
+        items: what is drawn, most frequent first.
+        shift: flattens the head of the distribution.
+    """
+
+    def __init__(self, items: Sequence[Item], shift: float = 2.7) -> None:
+        super().__init__(items, [1 / (rank + shift) for rank in range(1, len(items) + 1)])

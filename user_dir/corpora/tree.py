@@ -1,0 +1,67 @@
+"""Constituency trees over tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Union
+
+
+class Leaf:
+    """One token under its part of speech.
+
+    Attributes:
+        label: part of speech: a Universal POS tag, or ``CLF`` for a Chinese measure word.
+        token: the token.
+        anchors: what the token expresses, as (node of the meaning, role) pairs. Two tokens of a sentence pair
+            that share an anchor are aligned.
+        liaison: the form taken before a vowel (*le* → *l'*, *a* → *an*), None where there is none.
+    """
+
+    __slots__ = ("anchors", "label", "liaison", "token")
+
+    def __init__(self, label: str, token: str, anchors: tuple = (), liaison: str | None = None) -> None:
+        self.label = label
+        self.token = token
+        self.anchors = anchors
+        self.liaison = liaison
+
+    def __str__(self) -> str:
+        return f"({self.label} {self.token})"
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yields this leaf."""
+        yield self
+
+
+class Tree:
+    """A phrase: a label and one or more children, which are trees or leaves. Trees are n-ary.
+
+    ``str(tree)`` is the bracketing of the Penn treebank on one line.
+    """
+
+    __slots__ = ("children", "label")
+
+    def __init__(self, label: str, children: list[Node]) -> None:
+        self.label = label
+        self.children = children
+
+    def __str__(self) -> str:
+        return f"({self.label} {' '.join(map(str, self.children))})"
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yields the leaves from left to right."""
+        for child in self.children:
+            if isinstance(child, Leaf):
+                yield child
+            else:
+                yield from child.leaves()
+
+    def subtrees(self) -> Iterator[Tree]:
+        """Yields this tree and every phrase below it, parents first."""
+        yield self
+        for child in self.children:
+            if isinstance(child, Tree):
+                yield from child.subtrees()
+
+
+Node = Union[Leaf, Tree]
