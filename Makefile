@@ -1,0 +1,16 @@
+PYTHON_FILES = user_dir fairseq_compat scripts tests benchmarks setup.py
+
+.PHONY: format check test
+
+format:
+	ruff check --fix $(PYTHON_FILES)
+	ruff format $(PYTHON_FILES)
+
+check:
+	ruff check $(PYTHON_FILES)
+	ruff format --check $(PYTHON_FILES)
+	mypy
+	shellcheck scripts/*.sh scripts/lib/*.sh .ci/run
+
+test:
+	bash scripts/test.sh

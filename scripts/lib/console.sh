@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# What the recipes say: progress, commands and errors. Sourced, never run.
+
+say() { printf '%s\n' "$*"; }
+
+heading() { printf '\n== %s\n' "$*"; }
+
+# fail MESSAGE...: one sentence on standard error, then out.
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# print_command COMMAND...: ready to paste. Steps write aside to NAME.partial and rename: the name shown is the final
+# one.
+print_command() {
+  local text
+  text=$(printf '%q ' "$@")
+  printf '  $ %s\n' "${text//.partial/}"
+}
+
+# run COMMAND...: print the command, then run it.
+run() {
+  print_command "$@"
+  if [[ -z ${DRY_RUN:-} ]]; then "$@"; fi
+}
+
+# run_logged LOG COMMAND...: as run, with standard error in LOG, whose end is shown if the command fails.
+run_logged() {
+  local log=$1
+  shift
+  print_command "$@"
+  if [[ -n ${DRY_RUN:-} ]]; then return; fi
+  if "$@" 2>"$log"; then return; fi
+  tail -n 15 "$log" >&2
+  fail "$(basename "$1") failed; its messages are in $log"
+}
+
+# run_into OUTPUT INPUT COMMAND...: the command as a filter; OUTPUT appears only when it is whole. Within a step it is
+# NAME.partial already, and the step renames it.
+run_into() {
+  local output=$1 input=$2
+  shift 2
+  printf '%s < %q > %q\n' "$(print_command "$@")" "$input" "${output%.partial}"
+  if [[ -n ${DRY_RUN:-} ]]; then return; fi
+  "$@" <"$input" >"${output%.partial}.partial"
+  if [[ $output != *.partial ]]; then mv "$output.partial" "$output"; fi
+}
+
+# print_usage FILE: the comment at its top.
+print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"; }

@@ -1,0 +1,167 @@
+# shellcheck shell=bash
+# Training, translating and comparing the systems of one run folder. Sourced, never run.
+# Needs ROOT VENV OUT and the variables of the options (recipe.sh).
+
+# set_model_flags NAME: sets MODEL_FLAGS. NAME is lstm, or ARCHITECTURE-ATTENTION for the models of user_dir.
+# grconv_encoder has no directions: its width is that of a bidirectional encoder's annotations.
+set_model_flags() {
+  local attention=${1#*-}
+  MODEL_FLAGS=(--encoder-embed-dim "$EMBEDDING_SIZE" --decoder-embed-dim "$EMBEDDING_SIZE"
+    --decoder-hidden-size "$DECODER_SIZE" --decoder-out-embed-dim "$DECODER_SIZE")
+  case $1 in
+    lstm)
+      MODEL_FLAGS+=(--arch lstm --encoder-bidirectional --encoder-hidden-size "$ENCODER_SIZE" --decoder-attention 1)
+      ;;
+    gru_encoder-none | gru_encoder-additive | gru_encoder-dot | gru_encoder-general)
+      MODEL_FLAGS+=(--arch gru_encoder --encoder-bidirectional --encoder-hidden-size "$ENCODER_SIZE"
+        --decoder-attention "$attention")
+      ;;
+    grconv_encoder-none | grconv_encoder-additive | grconv_encoder-dot | grconv_encoder-general)
+      MODEL_FLAGS+=(--arch grconv_encoder --encoder-hidden-size "$((2 * ENCODER_SIZE))"
+        --decoder-attention "$attention")
+      ;;
+    *)
+      fail "unknown model '$1': choose lstm, or gru_encoder or grconv_encoder followed by -none, -additive, -dot" \
+        "or -general"
+      ;;
+  esac
+}
+
+# repair_checkpoints FOLDER: fairseq writes one checkpoint aside and renames it, then copies it over checkpoint_best.pt
+# and checkpoint_last.pt in place. A copy that was cut off has no zip directory: it is made again from the newest whole
+# one.
+repair_checkpoints() {
+  local file newest="" broken=()
+  for file in "$1"/*.pt; do
+    if [[ ! -e $file ]]; then continue; fi
+    if ! "$VENV/bin/python" -m zipfile --list "$file" >/dev/null 2>&1; then
+      broken+=("$file")
+    elif [[ -z $newest || $file -nt $newest ]]; then
+      newest=$file
+    fi
+  done
+  for file in "${broken[@]}"; do
+    if [[ -z $newest ]]; then
+      say "Removing $file, which was cut off."
+      rm "$file"
+    else
+      say "Restoring $file, which was cut off, from $newest."
+      cp "$newest" "$file.partial"
+      mv "$file.partial" "$file"
+    fi
+  done
+}
+
+# show_progress: fairseq's log on standard input; one line that changes on a terminal, else one line every 100 updates.
+show_progress() {
+  local line text interval='\| train_inner \| \{"epoch": ([0-9]+),.*"loss": "([0-9.]+)"'
+  interval+='.*"wps": "([0-9.]+)".*"num_updates": "([0-9]+)"'
+  while IFS= read -r line; do
+    if [[ $line =~ $interval ]]; then
+      text="update ${BASH_REMATCH[4]} (epoch ${BASH_REMATCH[1]}): loss ${BASH_REMATCH[2]}, ${BASH_REMATCH[3]} words/s"
+      if [[ -t 1 ]]; then
+        printf '\r    %-70s' "$text"
+      elif ((BASH_REMATCH[4] % 100 == 0)); then
+        say "    $text"
+      fi
+    elif [[ $line =~ \|\ valid\ \|.*\"valid_loss\":\ \"([0-9.]+)\" ]]; then
+      if [[ -t 1 ]]; then echo; fi
+      say "    validation loss ${BASH_REMATCH[1]}"
+    fi
+  done
+}
+
+# training_ended LOG: true also if the last checkpoint was written but no more. Called again, fairseq would train one
+# update more.
+training_ended() {
+  if [[ ! -e $1 ]]; then return 1; fi
+  grep -q -e 'done training in' -e "@ ${BUDGET#updates } updates, score" "$1"
+}
+
+# train NAME SEED FOLDER STAMP: goes on from FOLDER/checkpoints/checkpoint_last.pt if there is one.
+train() {
+  local folder=$3 log=$3/train.log budget
+  set_model_flags "$1"
+  if [[ $BUDGET == updates* ]]; then budget=(--max-update "${BUDGET#* }"); else budget=(--max-epoch "${BUDGET#* }"); fi
+  detect_device
+  local command=("$VENV/bin/fairseq-train" "$OUT/data" --user-dir "$ROOT/user_dir" --task translation
+    --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "${MODEL_FLAGS[@]}" --dropout "$DROPOUT"
+    --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion cross_entropy --max-tokens "$MAX_TOKENS"
+    "${budget[@]}" --seed "$2" --num-workers 0 --no-epoch-checkpoints
+    --save-interval-updates 2000 --keep-interval-updates 1 --log-format json --log-interval 20
+    "${DEVICE_FLAGS[@]}" --save-dir "$folder/checkpoints")
+  print_command "${command[@]}"
+  if [[ -n ${DRY_RUN:-} ]]; then return; fi
+  if training_ended "$log"; then : >"$4" && return; fi
+  mkdir -p "$folder/checkpoints"
+  repair_checkpoints "$folder/checkpoints"
+  # A log that was cut off in mid-line must not swallow the first line of this call.
+  if [[ -s $log && -n $(tail -c 1 "$log") ]]; then echo >>"$log"; fi
+  if ! "${command[@]}" 2>&1 | tee -a "$log" | show_progress; then
+    tail -n 15 "$log" >&2
+    fail "training $1 with seed $2 failed; the whole log is $log"
+  fi
+  : >"$4"
+}
+
+# translate FOLDER OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log.
+# Translations go to standard output and the timing to standard error: unbuffered, their lines stay whole in one file.
+translate() {
+  local remove_bpe=() command
+  case $SEGMENTATION in
+    bpe:*) remove_bpe=(--remove-bpe) ;;
+    sentencepiece:*) remove_bpe=(--remove-bpe sentencepiece) ;;
+  esac
+  detect_device
+  command=(env PYTHONUNBUFFERED=1 "$VENV/bin/fairseq-generate" "$OUT/data" --user-dir "$ROOT/user_dir"
+    --gen-subset test --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG"
+    --path "$1/checkpoints/checkpoint_best.pt"
+    --beam "$BEAM" --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar
+    "${remove_bpe[@]}" "${DEVICE_FLAGS[@]}")
+  printf '%s > %q 2>&1\n' "$(print_command "${command[@]}")" "${2%.partial}"
+  if [[ -n ${DRY_RUN:-} ]]; then return; fi
+  if ! "${command[@]}" >"$2" 2>&1; then
+    tail -n 15 "$2" >&2
+    fail "translating with $1 failed; its messages are in $2"
+  fi
+}
+
+# detokenize LOG OUTPUT: the best hypothesis of each sentence, in corpus order, as people write it. TRUECASED is set
+# where the model's sentences begin with a small letter.
+detokenize() {
+  local tokens=${2%.partial}.tokens command=(cat)
+  if [[ $SEGMENTATION != sentencepiece:* ]]; then
+    command=("$VENV/bin/sacremoses" --quiet --language "$TARGET_LANG" ${TRUECASED:+detruecase} detokenize)
+  fi
+  run_logged "$1.errors" "$VENV/bin/python" "$ROOT/scripts/extract_hypotheses.py" "$1" --out "$tokens"
+  run_into "$2" "$tokens" "${command[@]}"
+  if [[ -z ${DRY_RUN:-} ]]; then require_same_count "$tokens" "$2"; fi
+}
+
+# run_system NAME SEED: train, translate, detokenise.
+run_system() {
+  local folder=$OUT/systems/$1/seed-$2
+  step "Training $1, seed $2" "$folder/trained" train "$1" "$2" "$folder"
+  step "Translating the test set with $1, seed $2" "$folder/test.log" translate "$folder"
+  step "Detokenising the translation of $1, seed $2" "$folder/test.detokenized" detokenize "$folder/test.log"
+}
+
+# compare_systems MODELS SEEDS: one table of all of them. Comma-separated lists.
+compare_systems() {
+  local name seed label systems=() flags=()
+  for name in ${1//,/ }; do
+    for seed in ${2//,/ }; do
+      run_system "$name" "$seed"
+      label=$name
+      if [[ $2 == *,* ]]; then label="$name, seed $seed"; fi
+      systems+=(--system "$label=$OUT/systems/$name/seed-$seed")
+    done
+  done
+  if [[ -n $LOWERCASE ]]; then flags+=(--lowercase); fi
+  if [[ $SEGMENTATION != sentencepiece:* ]]; then flags+=(--tokenized-reference "$OUT/text/words/test.$TARGET_LANG"); fi
+  heading "Comparing"
+  run_logged "$OUT/table.errors" "$VENV/bin/python" "$ROOT/scripts/compare_systems.py" \
+    --reference "$CORPUS/$TEST_PREFIX.$TARGET_LANG" --target-lang "$TARGET_LANG" "${flags[@]}" \
+    --out "$OUT/table" "${systems[@]}"
+  say "The table: $OUT/table.txt, .md and .json. Logs, checkpoints and translations: $OUT/systems."
+}

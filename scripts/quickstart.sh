@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# From a fresh clone to a table of translated test sets, in about ten minutes on two cores.
+#
+#   bash scripts/quickstart.sh [--pair fr-en|zh-en] [OPTION...]
+#   bash scripts/quickstart.sh --corpus DIR --pair SRC-TGT [OPTION...]
+#
+# Sets up .venv if it is missing, makes the embedded corpus, trains gru_encoder with and without attention,
+# grconv_encoder and fairseq's own lstm with the same budget, translates the test set with each, and compares them.
+# With --corpus the text is your own: DIR/{train,valid,test}.{SRC,TGT}, split by SentencePiece.
+# The same call goes on where an earlier one stopped. VENV=DIR chooses the environment; SETUP=no takes it as it is.
+#
+set -euo pipefail
+
+ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
+if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
+
+CORPUS="" SOURCE_LANG=fr TARGET_LANG=en TRAIN_PREFIX=train VALID_PREFIX=valid TEST_PREFIX=test
+SEGMENTATION="" TOKENIZER=moses LOWERCASE="" MAX_LENGTH=100
+MODELS=gru_encoder-additive,gru_encoder-none,grconv_encoder-none,lstm SEEDS=1
+BUDGET="updates 500" MAX_TOKENS=1000 EMBEDDING_SIZE=128 ENCODER_SIZE=128 DECODER_SIZE=256
+DROPOUT=0.1 LEARNING_RATE=2e-3 BEAM=5 OUT=""
+
+# shellcheck source=lib/recipe.sh
+. "$ROOT/scripts/lib/recipe.sh"
+
+# make_corpus FOLDER
+make_corpus() {
+  run_into "$OUT/corpus.log" /dev/null \
+    "$VENV/bin/python" "$ROOT/scripts/make_corpus.py" --pair "$SOURCE_LANG-$TARGET_LANG" --out "$1"
+}
+
+parse_options "$@"
+OUT=${OUT:-$ROOT/runs/quickstart-$SOURCE_LANG-$TARGET_LANG}
+if [[ -n $CORPUS ]]; then
+  # Any language can be split and joined again by SentencePiece.
+  SEGMENTATION=${SEGMENTATION:-sentencepiece:8000}
+  check_options
+  check_corpus
+else
+  SEGMENTATION=${SEGMENTATION:-word:4000}
+  if [[ $SEGMENTATION != sentencepiece:* ]]; then
+    # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
+    TOKENIZER=none SOURCE_ENDING=src TARGET_ENDING=tgt TRUECASED=yes
+  fi
+  check_options
+  if [[ ! $SOURCE_LANG-$TARGET_LANG =~ ^(fr|zh)-en$ ]]; then
+    fail "the embedded corpus has the pairs fr-en and zh-en, not $SOURCE_LANG-$TARGET_LANG: give your own with --corpus"
+  fi
+fi
+prepare_environment
+open_run_folder "$OUT" "$(describe_run)"
+if [[ -z $CORPUS ]]; then
+  CORPUS=$OUT/corpus
+  step "Making the corpus" "$CORPUS" make_corpus
+fi
+run_recipe

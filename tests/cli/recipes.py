@@ -1,0 +1,65 @@
+"""Runs the recipes of scripts/ in this interpreter's environment, on a corpus that trains in seconds."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+TOOLS = ["fairseq-train", "fairseq-preprocess", "fairseq-generate", "sacremoses", "subword-nmt"]
+needs_tools = pytest.mark.skipif(
+    any(not (BIN / tool).exists() for tool in TOOLS), reason=f"needs {', '.join(TOOLS)} in {BIN}"
+)
+TINY = {
+    "--updates": 30, "--max-tokens": 300, "--embedding-size": 16, "--encoder-size": 16, "--decoder-size": 16,
+    "--beam": 2, "--learning-rate": "1e-2",
+}  # fmt: skip
+WORDS = {"rouge": "red", "grand": "big", "chien": "dog", "chat": "cat", "voit": "sees", "dort": "sleeps"}
+
+
+def write_corpus(folder):
+    """Word-for-word French and English, capital first and a full stop last, in train, valid and test."""
+    generator = random.Random(1)
+    folder.mkdir()
+    for split, size in {"train": 120, "valid": 10, "test": 10}.items():
+        sentences = [generator.choices(list(WORDS), k=generator.randint(2, 5)) for _ in range(size)]
+        for language, translate in {"fr": str, "en": WORDS.get}.items():
+            lines = [" ".join(map(translate, words)).capitalize() + ".\n" for words in sentences]
+            (folder / f"{split}.{language}").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+def environment():
+    """This interpreter's environment as it is, one thread."""
+    return {**os.environ, "VENV": str(BIN.parent), "SETUP": "no", "OMP_NUM_THREADS": "1"}
+
+
+def command(script, *arguments, **options):
+    """The command line of a recipe; `options` are written ``name_of_option=value``."""
+    flags = [text for name, value in options.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+    return ["bash", str(ROOT / "scripts" / script), *map(str, arguments), *flags]
+
+
+def tiny():
+    """The options that make a recipe quick."""
+    return [text for name, value in TINY.items() for text in (name, str(value))]
+
+
+def run(command_line, *, succeeds=True):
+    """The recipe's output; what it said on standard error too where it had to fail."""
+    result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, timeout=300)
+    if succeeds:
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+    assert result.returncode == 1, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def copy(folder, target):
+    """A copy to damage."""
+    return Path(shutil.copytree(folder, target))

@@ -1,0 +1,144 @@
+"""The two recipes end to end, on a corpus and a budget that take seconds: what they say, leave, repair."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.cli.recipes import command, copy, environment, needs_tools, run, tiny, write_corpus
+from user_dir.metrics import score
+
+pytestmark = [needs_tools, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("recipes") / "corpus")
+
+
+def quickstart(corpus, *arguments, models="grconv_encoder-none,gru_encoder-additive"):
+    out = corpus.parent / "quickstart"
+    options = {"corpus": corpus, "segmentation": "sentencepiece:60", "models": models, "out": out}
+    return command("quickstart.sh", *tiny(), *arguments, **options)
+
+
+def kill_when(line, condition):
+    """Starts a recipe and kills it and all that it started once the condition holds."""
+    process = subprocess.Popen(
+        line, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert process.poll() is None, "the recipe ended before it could be interrupted"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def interrupted(corpus):
+    """The folder of a quickstart killed while it trained, and what the call that repaired it said."""
+    out = corpus.parent / "quickstart"
+    log = out / "systems" / "grconv_encoder-none" / "seed-1" / "train.log"
+    kill_when(quickstart(corpus), lambda: log.exists() and "begin validation" in log.read_text(errors="replace"))
+    assert not (log.parent / "trained").exists()
+    # What the kill may leave when it comes while fairseq copies a checkpoint, and while it writes its log.
+    checkpoint = log.parent / "checkpoints" / "checkpoint_last.pt"
+    checkpoint.parent.mkdir(exist_ok=True)
+    checkpoint.write_bytes(b"PK\x03\x04 the beginning of a checkpoint")
+    with log.open("a") as file:
+        file.write('2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "upd')
+    return out, run(quickstart(corpus))
+
+
+def test_an_interrupted_run_becomes_whole(interrupted, corpus):
+    out, text = interrupted
+    assert "Done before: Binarising" in text
+    assert "checkpoint_last.pt, which was cut off" in text
+    assert not list(out.rglob("*.partial"))
+    table = {entry["name"]: entry for entry in json.loads((out / "table.json").read_text())}
+    assert list(table) == ["grconv_encoder-none", "gru_encoder-additive"]
+    assert all(entry["updates"] == 30 for entry in table.values())
+
+
+def test_the_table_is_that_of_the_files(interrupted, corpus):
+    out, text = interrupted
+    references = (corpus / "test.en").read_text().splitlines()
+    for entry in json.loads((out / "table.json").read_text()):
+        folder = out / "systems" / entry["name"] / "seed-1"
+        expected = score("bleu", (folder / "test.detokenized").read_text().splitlines(), references)
+        assert (entry["bleu"]["value"], entry["bleu"]["signature"]) == (expected.value, expected.signature)
+        assert re.search(rf"^{entry['name']} +{expected.value:.2f} +{entry['parameters']:,} ", text, re.MULTILINE)
+    assert f"BLEU: {expected.signature}" in text
+    assert (out / "table.txt").read_text() in text
+
+
+def test_every_fairseq_command_is_shown_with_final_paths(interrupted):
+    out, text = interrupted
+    commands = [line for line in text.splitlines() if line.startswith("  $ ")]
+    assert sum("fairseq-train" in line for line in commands) == 2
+    assert sum("fairseq-generate" in line and f"> {out}/systems" in line for line in commands) == 2
+    assert not any(".partial" in line for line in commands)
+
+
+def test_another_call_computes_nothing(interrupted, corpus):
+    out, _ = interrupted
+    before = {path: path.stat().st_mtime_ns for path in (out / "systems").rglob("*") if path.suffix != ".errors"}
+    text = run(quickstart(corpus))
+    assert "bin/fairseq" not in text
+    assert (out / "table.txt").read_text() in text
+    after = {path: path.stat().st_mtime_ns for path in (out / "systems").rglob("*") if path.suffix != ".errors"}
+    assert after == before
+
+
+def test_other_options_need_another_folder(interrupted, corpus):
+    message = run(quickstart(corpus, "--dropout", "0.3"), succeeds=False)
+    assert "> DROPOUT 0.3" in message
+    assert "was made with other options" in message
+
+
+def test_a_changed_corpus_needs_another_folder(interrupted, corpus, tmp_path):
+    changed = copy(corpus, tmp_path / "corpus")
+    (changed / "test.en").write_text((changed / "test.en").read_text().replace("red", "blue"))
+    line = [str(changed) if part == str(corpus) else part for part in quickstart(corpus)]
+    assert "was made with other options" in run(line, succeeds=False)
+
+
+def test_dry_run_shows_the_plan_and_writes_nothing(corpus, tmp_path):
+    out = tmp_path / "run"
+    text = run(command("quickstart.sh", "--dry-run", out=out))
+    assert "make_corpus.py --pair fr-en" in text
+    assert text.count("fairseq-train ") == 4
+    assert text.count("fairseq-generate ") == 4
+    assert not out.exists()
+
+
+def test_compare_baselines_with_bpe_and_lowercase(corpus):
+    """An empty pair is dropped, a carriage return ends no line, and the tokenised score has its own column."""
+    source = copy(corpus, corpus.parent / "with-empty-line")
+    lines = (source / "train.fr").read_text().splitlines(keepends=True)
+    (source / "train.fr").write_text("".join([*lines[:5], "Un\rchat.\n", lines[6], "\r\n", *lines[8:]]))
+    for language in ("fr", "en"):
+        (source / f"valid.{language}").rename(source / f"dev.{language}")
+    out = corpus.parent / "baselines"
+    options = {
+        "corpus": source,
+        "valid": "dev",
+        "pair": "fr-en",
+        "bpe-merges": 40,
+        "models": "lstm",
+        "out": out,
+    }
+    text = run(command("compare_baselines.sh", "--lowercase", *tiny(), **options))
+    assert "train.fr has 1 empty line(s), the first is line 8: these pairs are dropped." in text
+    assert "Dropped 1 of 120 pairs" in text
+    assert len((out / "text" / "prepared" / "train.en").read_text().splitlines()) == 119
+    (entry,) = json.loads((out / "table.json").read_text())
+    assert "case:lc" in entry["bleu"]["signature"]
+    assert "tok:none" in entry["tokenized_bleu"]["signature"]
+    assert (out / "systems" / "lstm" / "seed-1" / "test.detokenized").read_text().count("\n") == 10

@@ -1,0 +1,157 @@
+import json
+import os
+import subprocess
+import sys
+from math import exp
+
+import pytest
+
+from user_dir.metrics import METRICS, score
+
+HYPOTHESES = ["The cat sat on the mat.", "Two dogs run, fast!", "a house", "He said: “yes”."]
+REFERENCES = ["The cat sat on the mat.", "Two dogs are running fast!", "The red house", "He said “yes”."]
+CHINESE_HYPOTHESES = ["猫坐在垫子上。", "两只狗跑得很快！", "他说了3.5次“是”。"]
+CHINESE_REFERENCES = ["猫坐在垫子上。", "两只狗在快跑！", "他说“是”3.5次。"]
+
+
+def sacrebleu_command(tmp_path, hypotheses, references, *options):
+    """The unrounded score and the signature that sacrebleu's own command gives."""
+    files = [tmp_path / "hypotheses", tmp_path / "references"]
+    for file, lines in zip(files, [hypotheses, references], strict=True):
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "sacrebleu",
+        str(files[1]),
+        "-i",
+        str(files[0]),
+        "--width",
+        "12",
+        *options,
+    ]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options"),
+    [
+        ("bleu", {}, ["-m", "bleu"]),
+        ("bleu", {"lowercase": True}, ["-m", "bleu", "-lc"]),
+        ("bleu", {"tokenize": "none"}, ["-m", "bleu", "-tok", "none"]),
+        ("chrf", {}, ["-m", "chrf"]),
+        ("ter", {}, ["-m", "ter"]),
+        ("bleu", {"resamples": 50, "seed": 12345}, ["-m", "bleu", "--confidence", "--confidence-n", "50"]),
+    ],
+)
+def test_equals_the_sacrebleu_command(tmp_path, name, arguments, options):
+    expected = sacrebleu_command(tmp_path, HYPOTHESES, REFERENCES, *options)
+    result = score(name, HYPOTHESES, REFERENCES, **arguments)
+    assert (result.name, result.signature) == (expected["name"], expected["signature"])
+    assert f"{result.value:.12f}" == f"{expected['score']:.12f}"
+    assert result.details == expected.get("verbose_score", "")
+    if result.interval:
+        assert f"{result.interval.mean:.12f}" == f"{expected['confidence_mean']:.12f}"
+        assert f"{result.interval.half_width:.12f}" == f"{expected['confidence_var']:.12f}"
+        assert result.interval.low < result.interval.mean < result.interval.high
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("bleu", ["-m", "bleu", "-tok", "zh"]),
+        ("ter", ["-m", "ter", "--ter-normalized", "--ter-asian-support"]),
+    ],
+)
+def test_chinese_equals_the_sacrebleu_command(tmp_path, name, options):
+    expected = sacrebleu_command(tmp_path, CHINESE_HYPOTHESES, CHINESE_REFERENCES, *options)
+    result = score(name, CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh")
+    assert result.signature == expected["signature"]
+    assert f"{result.value:.12f}" == f"{expected['score']:.12f}"
+
+
+def test_chinese_needs_its_tokenisation():
+    assert score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh").value > 10
+    assert score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES).value != pytest.approx(
+        score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh").value
+    )
+
+
+# One perfect sentence of six words beside the corner case, so that n-grams of every order exist. By hand: with
+# an empty hypothesis BLEU is the brevity penalty; with an empty reference it is the mean of the n-gram
+# precisions, and chrF, which has no character to compare with, passes over the sentence.
+CORNER_CASES = {
+    "identical": ("the red house is big", "the red house is big", {"bleu": 100, "chrf": 100, "ter": 0}),
+    "empty hypothesis": (
+        "",
+        "the red house is big",
+        {"bleu": 100 * exp(1 - 11 / 6), "chrf": None, "ter": 45.454545},
+    ),
+    "empty reference": (
+        "the red house is big",
+        "",
+        {"bleu": 100 * (6 / 11 * 5 / 9 * 4 / 7 * 3 / 5) ** 0.25, "chrf": 100, "ter": 83.333333},
+    ),
+    "both empty": ("", "", {"bleu": 100, "chrf": 100, "ter": 0}),
+    "one shift": (
+        "big the red house is",
+        "the red house is big",
+        {"bleu": None, "chrf": None, "ter": 9.090909},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(("hypothesis", "reference", "expected"), CORNER_CASES.values(), ids=CORNER_CASES)
+def test_corner_cases(hypothesis, reference, expected, name):
+    other = "two small dogs run in parks"
+    result = score(name, [other, hypothesis], [other, reference])
+    if expected[name] is None:
+        assert 0 < result.value < 100
+    else:
+        assert result.value == pytest.approx(expected[name], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rouge", ["a"], ["a"]), "unknown metric 'rouge': choose one of bleu, chrf, ter"),
+        (("bleu", ["a", "b", "c"], ["a", "b"]), "3 hypotheses for 2 references"),
+        (("bleu", [], []), "no sentences"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        score(*arguments)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="unknown tokenisation 'klingon'"):
+        score("bleu", ["a"], ["a"], tokenize="klingon")
+    with pytest.raises(ValueError, match="resamples is 1"):
+        score("bleu", ["a"], ["a"], resamples=1)
+
+
+def test_a_sentence_that_is_no_string_is_named():
+    with pytest.raises(TypeError, match="hypothesis 2 is NoneType"):
+        score("ter", ["a", None], ["a", "b"])
+
+
+def test_the_seed_decides_the_interval_and_leaves_no_trace(monkeypatch):
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    first, again, other = (
+        score("bleu", HYPOTHESES, REFERENCES, resamples=20, seed=seed).interval for seed in (1, 1, 2)
+    )
+    assert first == again != other
+    assert os.environ["SACREBLEU_SEED"] == "7"
+
+
+def test_printed_form():
+    result = score("bleu", HYPOTHESES, REFERENCES, resamples=10)
+    assert str(result).startswith(
+        "BLEU|nrefs:1|bs:10|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:"
+    )
+    assert f"= {result.value:.2f} (μ = {result.interval.mean:.2f} ± {result.interval.half_width:.2f})" in str(
+        result
+    )

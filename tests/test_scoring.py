@@ -1,0 +1,36 @@
+import pytest
+
+pytest.importorskip("fairseq")
+
+from fairseq.scoring import SCORER_REGISTRY, build_scorer
+from omegaconf import OmegaConf
+
+from user_dir.metrics import METRICS, score
+from user_dir.scoring import TextScorerConfig
+
+
+def build(name, **options):
+    return build_scorer(OmegaConf.create({**vars(TextScorerConfig()), **options, "_name": name}), None)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_scorer_gives_the_metrics_number_and_signature(metric):
+    scorer = build(f"text_{metric}")
+    for reference, hypothesis in [("The red house is big.", "The red house was big."), ("Yes.", "Yes.")]:
+        scorer.add_string(reference, hypothesis)
+    expected = score(metric, ["The red house was big.", "Yes."], ["The red house is big.", "Yes."])
+    assert scorer.score() == expected.value
+    assert scorer.result_string() == str(expected)
+
+
+def test_options_reach_the_metric():
+    scorer = build("text_bleu", scoring_lowercase=True, scoring_tokenize="char")
+    scorer.add_string("ABC", "abc")
+    assert "case:lc" in scorer.result_string()
+    assert "tok:char" in scorer.result_string()
+
+
+def test_names_of_fairseq_are_left_alone():
+    assert SCORER_REGISTRY["bleu"].__module__ == "fairseq.scoring.bleu"
+    assert SCORER_REGISTRY["chrf"].__module__ == "fairseq.scoring.chrf"
+    assert SCORER_REGISTRY["ter"].metric_name == "ter"

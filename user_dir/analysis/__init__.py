@@ -1,0 +1,1 @@
+"""fairseq's logs and plain text in; tables, plots and reports out. No torch, no fairseq."""

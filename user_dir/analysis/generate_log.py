@@ -1,0 +1,213 @@
+"""Reads what fairseq-generate prints: sources, references and n-best lists, in corpus order, and its speed.
+
+A sentence is a block of lines ``KEY-ID<TAB>…``: ``S`` source, ``T`` reference, then for each hypothesis ``H``
+(score, tokens), ``D`` (score, detokenised text), ``P`` (a log-probability a token) and, with
+``--print-alignment``, ``A``. Blocks come in order of length; ids are positions in the corpus. Other lines are
+fairseq's messages.
+
+fairseq prints translations on standard output and most messages, the timing among them, on standard error: a
+log of standard output alone has no speed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from os import PathLike
+
+from .log_lines import LogError, read_lines
+
+RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
+PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
+END = re.compile(r"Generate \S+ with beam=\d+: ")
+TIMING = re.compile(
+    r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
+    r"\(([\d.]+) sentences/s, ([\d.]+) tokens/s\)"
+)
+
+
+@dataclass
+class Hypothesis:
+    """One translation.
+
+    Attributes:
+        score: log-probability, base 2, divided by the length unless fairseq was told otherwise.
+        tokens: the text after ``--remove-bpe``.
+        text: the text after ``--tokenizer`` as well; the same as `tokens` without it.
+        token_scores: log-probability, base 2, of each token as the model saw it, the end of sentence last.
+        alignment: the ``A`` line as printed, None without one.
+    """
+
+    score: float
+    tokens: str
+    text: str | None = None
+    token_scores: list[float] | None = None
+    alignment: str | None = None
+
+
+@dataclass
+class Sentence:
+    """A source sentence, its reference and its translations, best first; `line` is where its block begins."""
+
+    number: int
+    line: int
+    source: str | None = None
+    reference: str | None = None
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The timing line: seconds spent in the search, without loading and printing."""
+
+    sentences: int
+    tokens: int
+    seconds: float
+    sentences_per_second: float
+    tokens_per_second: float
+
+
+@dataclass(frozen=True)
+class GenerateLog:
+    """A whole log: ``sentences[i]`` is sentence i of the corpus; `speed` is None without a timing line."""
+
+    sentences: list[Sentence]
+    speed: Speed | None
+
+    def best(self) -> list[Hypothesis]:
+        """The first hypothesis of each sentence, in corpus order."""
+        return [sentence.hypotheses[0] for sentence in self.sentences]
+
+
+def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
+    """Reads a log and checks that it is whole.
+
+    Raises:
+        LogError: if the log is cut off, holds two runs, lacks or repeats a sentence, has a broken line, or is
+            not UTF-8.
+    """
+    blocks = Blocks(path)
+    speed: Speed | None = None
+    end: int | None = None
+    line = 0
+    for line, text in read_lines(path):
+        if record := RECORD.fullmatch(text):
+            if end:
+                raise LogError(path, f"the run ended on line {end}, and here is another sentence", line=line)
+            blocks.add(record, line)
+        elif timing := TIMING.search(text):
+            if speed:
+                raise LogError(path, "a second 'Translated … sentences': two runs in one file", line=line)
+            speed, end = parse_speed(timing), line
+        elif END.match(text):
+            end = line
+        elif PROGRESS_BAR.search(text):
+            raise LogError(path, "a progress bar runs into the text: use --no-progress-bar", line=line)
+    if not blocks.sentences:
+        raise LogError(path, "no sentence in it: is this the output of fairseq-generate?")
+    if end is None:
+        message = "the log ends without 'Translated …' or 'Generate … with beam=…': the run was cut off"
+        raise LogError(path, message, line=line)
+    return GenerateLog(blocks.in_corpus_order(speed.sentences if speed else None), speed)
+
+
+class Blocks:
+    """Collects the sentences of one log and refuses what cannot come from one run."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """`path` is for messages."""
+        self.path = path
+        self.sentences: dict[int, Sentence] = {}
+        self.current: Sentence | None = None
+
+    def add(self, record: re.Match[str], line: int) -> None:
+        """Stores one ``KEY-ID`` line."""
+        key, number, value = record[1], int(record[2]), record[3]
+        if self.current is None or self.current.number != number:
+            self.close_block()
+            self.current = self.open_block(number, line)
+        if key in "ST":
+            self.add_side("source" if key == "S" else "reference", value, line)
+        elif key == "H":
+            self.current.hypotheses.append(Hypothesis(*self.split_score(value, line)))
+        elif not self.current.hypotheses:
+            raise LogError(
+                self.path, f"a {key} line of sentence {number} without an H line before it", line=line
+            )
+        else:
+            self.add_detail(self.current.hypotheses[-1], key, value, line)
+
+    def open_block(self, number: int, line: int) -> Sentence:
+        """Begins a sentence that must be new."""
+        if number in self.sentences:
+            first = self.sentences[number].line
+            message = f"sentence {number} again (first on line {first}): two runs in one file"
+            raise LogError(self.path, message, line=line)
+        self.sentences[number] = Sentence(number, line)
+        return self.sentences[number]
+
+    def close_block(self) -> None:
+        """Checks that the sentence has translations, and that each of them is complete."""
+        if self.current is None:
+            return
+        place = f"sentence {self.current.number}"
+        if not self.current.hypotheses:
+            raise LogError(self.path, f"{place} has no translation (H line)", line=self.current.line)
+        for hypothesis in self.current.hypotheses:
+            if hypothesis.text is None or hypothesis.token_scores is None:
+                message = f"a translation of {place} lacks its D or P line"
+                raise LogError(self.path, message, line=self.current.line)
+
+    def add_side(self, side: str, value: str, line: int) -> None:
+        """Stores the source or the reference of the current sentence."""
+        assert self.current
+        if self.current.hypotheses or getattr(self.current, side) is not None:
+            message = f"a second {side} of sentence {self.current.number}: two runs in one file"
+            raise LogError(self.path, message, line=line)
+        setattr(self.current, side, value)
+
+    def add_detail(self, hypothesis: Hypothesis, key: str, value: str, line: int) -> None:
+        """Stores a ``D``, ``P`` or ``A`` line."""
+        if key == "D":
+            hypothesis.text = self.split_score(value, line)[1]
+        elif key == "A":
+            hypothesis.alignment = value
+        else:
+            try:
+                hypothesis.token_scores = [float(number) for number in value.split()]
+            except ValueError as error:
+                raise LogError(self.path, f"a P line that is not numbers: {error}", line=line) from error
+
+    def split_score(self, value: str, line: int) -> tuple[float, str]:
+        """Splits ``SCORE<TAB>TEXT``; the text may be empty, the tab may not be missing."""
+        score, tab, text = value.partition("\t")
+        try:
+            number = float(score)
+        except ValueError:
+            tab = ""
+        if not tab:
+            raise LogError(
+                self.path, "expected a score, a tab and a translation: the line is damaged", line=line
+            )
+        return number, text
+
+    def in_corpus_order(self, announced: int | None) -> list[Sentence]:
+        """All sentences; ids must be 0 … n−1, and as many as fairseq counted, where it says so."""
+        self.close_block()
+        count = len(self.sentences)
+        missing = [number for number in range(max(self.sentences) + 1) if number not in self.sentences]
+        if missing:
+            message = (
+                f"{len(missing)} sentence(s) are missing, the first is number {missing[0]}: lines were "
+                "lost, or fairseq skipped long sentences (--skip-invalid-size-inputs-valid-test)"
+            )
+            raise LogError(self.path, message)
+        if announced is not None and count != announced:
+            raise LogError(self.path, f"{count} sentences, but fairseq counted {announced}: lines were lost")
+        return [self.sentences[number] for number in range(count)]
+
+
+def parse_speed(timing: re.Match[str]) -> Speed:
+    """The numbers of the timing line."""
+    sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
+    return Speed(sentences, tokens, float(timing[3]), float(timing[4]), float(timing[5]))

@@ -1,0 +1,150 @@
+"""Reads the log of fairseq-train or fairseq-hydra-train with ``--log-format json``.
+
+Words a second: target tokens that the model was trained on, the ends of sentences included, divided by the
+time they took. Only log intervals with nothing but training in them count: the first after each start
+(loading, first-batch costs, restored meters) and those with a validation or a checkpoint in them are left
+out. fairseq's own figure for an interval or an epoch includes all of that. With subwords, the tokens are
+subwords.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from os import PathLike
+
+from .log_lines import LogError, read_lines
+
+PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+# fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
+REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch\".*\})$")
+INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
+FINISHED = re.compile(r"done training in ([\d.]+) seconds")
+
+
+@dataclass(frozen=True)
+class TrainLog:
+    """What a training run says of itself.
+
+    Attributes:
+        parameters: of the model, shared ones counted once.
+        updates: of the last report.
+        words_per_second: see the module's docstring; None if no whole interval was free of other work.
+        best_valid_loss: per token, base 2; None without a validation.
+        wall_seconds: from start to last report, the time between calls not counted.
+        finished: whether the last call ended by itself.
+    """
+
+    parameters: int
+    updates: int
+    words_per_second: float | None
+    best_valid_loss: float | None
+    wall_seconds: float
+    finished: bool
+
+
+class SpeedMeter:
+    """Adds up tokens and seconds of the log intervals in which nothing but training happened."""
+
+    def __init__(self) -> None:
+        """Starts before the first report."""
+        self.tokens = 0.0
+        self.seconds = 0.0
+        self.last_update: int | None = None
+        self.clean = False
+
+    def restart(self) -> None:
+        """A new call of fairseq-train begins."""
+        self.last_update = None
+        self.clean = False
+
+    def interrupt(self) -> None:
+        """Something else than training happens in the running interval."""
+        self.clean = False
+
+    def report(self, stats: dict[str, str]) -> None:
+        """An interval ends with this ``train_inner`` report."""
+        updates = int(stats["num_updates"])
+        if self.clean and self.last_update is not None:
+            tokens = float(stats["wpb"]) * (updates - self.last_update)
+            self.tokens += tokens
+            self.seconds += tokens / float(stats["wps"])
+        self.last_update = updates
+        self.clean = True
+
+    def words_per_second(self) -> float | None:
+        """The mean over all intervals that counted."""
+        return self.tokens / self.seconds if self.seconds else None
+
+
+@dataclass(frozen=True)
+class Report:
+    """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``."""
+
+    tag: str
+    call: int
+    stats: dict[str, str]
+
+
+def read_train_log(path: str | PathLike[str]) -> TrainLog:
+    """Reads a log, also one to which several calls that resumed each other were appended.
+
+    A line that a kill cut in half is not a report, and only its interval is lost.
+
+    Raises:
+        LogError: if there is no model in the log, if two models share it, or if it is not UTF-8.
+    """
+    parameters: list[int] = []
+    reports: list[Report] = []
+    speed = SpeedMeter()
+    finished = False
+    for line, text in read_lines(path):
+        if match := PARAMETERS.search(text):
+            parameters.append(int(match[1].replace(",", "")))
+            if parameters[-1] != parameters[0]:
+                raise LogError(path, "a second model, of another size: two runs in one file", line=line)
+            speed.restart()
+            finished = False
+        elif match := REPORT.search(text):
+            reports.append(parse_report(path, match, call=len(parameters), line=line))
+            if match[1] == "train_inner":
+                speed.report(reports[-1].stats)
+        elif INTERRUPTION.search(text):
+            speed.interrupt()
+        elif FINISHED.search(text):
+            finished = True
+    if not parameters:
+        raise LogError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
+    valid_losses = [float(report.stats["loss"]) for report in reports if report.tag == "valid"]
+    return TrainLog(
+        parameters=parameters[0],
+        updates=int(max((report.stats["num_updates"] for report in reports), key=int, default=0)),
+        words_per_second=speed.words_per_second(),
+        best_valid_loss=min(valid_losses, default=None),
+        wall_seconds=wall_seconds(reports),
+        finished=finished,
+    )
+
+
+def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> Report:
+    """Reads the JSON of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
+    tag = match[1]
+    try:
+        stats = json.loads(match[2])
+    except json.JSONDecodeError as error:
+        raise LogError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
+    if tag != "train_inner":
+        stats = {key.removeprefix(f"{tag}_"): value for key, value in stats.items()}
+    if "num_updates" not in stats or "loss" not in stats:
+        raise LogError(path, f"a {tag} report without num_updates or loss", line=line)
+    return Report(tag, call, stats)
+
+
+def wall_seconds(reports: list[Report]) -> float:
+    """The sum of the last readings of all calls: fairseq counts from each start anew."""
+    last: dict[int, float] = {}
+    for report in reports:
+        if "wall" in report.stats:
+            last[report.call] = float(report.stats["wall"])
+    return sum(last.values())

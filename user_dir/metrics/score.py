@@ -1,0 +1,53 @@
+"""What every metric returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95% confidence interval by bootstrap resampling, as sacrebleu prints it: ``mean`` ± ``half_width``.
+
+    Attributes:
+        mean: mean of the resampled scores, which is not the score itself.
+        half_width: half the distance between the 2.5th and the 97.5th percentile.
+    """
+
+    mean: float
+    half_width: float
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half_width
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a corpus.
+
+    Attributes:
+        name: the metric as it is printed, for example ``BLEU`` or ``chrF2``.
+        value: the score itself, unrounded.
+        signature: all that decides the number: references, case, tokenisation, version.
+        interval: None unless resampling was asked for.
+        details: what the metric says besides, for example n-gram precisions; empty if nothing.
+    """
+
+    name: str
+    value: float
+    signature: str
+    interval: Interval | None = None
+    details: str = ""
+
+    def __str__(self) -> str:
+        """One line in the form that sacrebleu's command prints."""
+        spread = f" (μ = {self.interval.mean:.2f} ± {self.interval.half_width:.2f})" if self.interval else ""
+        details = f" {self.details}" if self.details else ""
+        return f"{self.name}|{self.signature} = {self.value:.2f}{spread}{details}"

@@ -1,0 +1,56 @@
+"""Makes the metrics available to fairseq as ``--scoring NAME``.
+
+fairseq has scorers of its own named ``bleu`` (on dictionary ids) and ``chrf``. Ours are ``text_bleu``,
+``text_chrf``, …: they score the strings that fairseq-generate prints, so ``--remove-bpe`` and ``--tokenizer``
+decide what they see. A metric whose plain name fairseq leaves free, like ``ter``, has that name too.
+"""
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.scoring import SCORER_REGISTRY, BaseScorer, register_scorer
+
+from .metrics import METRICS, Score, score
+
+
+@dataclass
+class TextScorerConfig(FairseqDataclass):
+    """Options of every ``text_`` scorer."""
+
+    scoring_tokenize: Optional[str] = field(  # noqa: UP045 (fairseq cannot read `str | None`)
+        default=None, metadata={"help": "one of sacrebleu's tokenisations (13a, zh, char, none, …)"}
+    )
+    scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case"})
+
+
+class TextScorer(BaseScorer):
+    """Collects strings and scores them with the metric of `metric_name`."""
+
+    metric_name: str
+
+    def corpus_score(self) -> Score:
+        """The score of all strings added so far, with its signature."""
+        return score(
+            self.metric_name,
+            self.pred,
+            self.ref,
+            tokenize=self.cfg.scoring_tokenize,
+            lowercase=self.cfg.scoring_lowercase,
+        )
+
+    def score(self) -> float:
+        """The bare number, which fairseq's validation uses."""
+        return self.corpus_score().value
+
+    def result_string(self) -> str:
+        """The line that fairseq-generate prints."""
+        return str(self.corpus_score())
+
+
+for metric in METRICS:
+    for name in (f"text_{metric}", metric):
+        if name not in SCORER_REGISTRY:
+            # fairseq wants a class of its own name for each registration.
+            scorer = type(f"TextScorer_{name}", (TextScorer,), {"metric_name": metric})
+            register_scorer(name, dataclass=TextScorerConfig)(scorer)
