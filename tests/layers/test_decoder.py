@@ -3,8 +3,9 @@ import torch
 
 from tests.kernels.batches import random
 from tests.tolerances import INVARIANCE
-from user_dir.kernels.packing import make_packing, make_step_packing
+from user_dir.kernels.packing import make_packing
 from user_dir.layers.attention import ATTENTIONS, Attention
+from user_dir.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from user_dir.layers.decoder import GRUDecoder
 from user_dir.layers.encoder_output import EncoderOutput
 from user_dir.layers.readout import MaxoutReadout
@@ -13,19 +14,21 @@ EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
 
 every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
+both_orders = pytest.mark.parametrize("score_first", [False, True], ids=["update_first", "score_first"])
 every_depth = pytest.mark.parametrize("num_layers", [1, 3])
 
 
-def build(attention, num_layers=1):
+def build(attention, num_layers=1, *, score_first=False):
     torch.manual_seed(3)
+    if attention:
+        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention)
+    else:
+        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY)
+    readout = MaxoutReadout(
+        state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT
+    )
     decoder = GRUDecoder(
-        EMBED,
-        HIDDEN,
-        output_size=OUTPUT,
-        annotation_size=HIDDEN,
-        summary_size=SUMMARY,
-        attention=attention,
-        num_layers=num_layers,
+        first, readout, summary_size=SUMMARY, num_layers=num_layers, score_first=score_first
     )
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
@@ -45,65 +48,68 @@ def previous_words():
 
 
 def teacher_force(decoder, encoded, embedded, mask):
-    return decoder(embedded, make_packing(mask), encoded, decoder.start(encoded))
+    return decoder(embedded, make_packing(mask), encoded)
 
 
 @every_attention
 @every_depth
-def test_step_by_step_equals_teacher_forcing(attention, num_layers):
-    decoder, encoded = build(attention, num_layers), source()
+@both_orders
+def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first):
+    decoder, encoded = build(attention, num_layers, score_first=score_first), source()
     embedded, mask = previous_words()
     expected, expected_attention, _ = teacher_force(decoder, encoded, embedded, mask)
-    state = decoder.start(encoded)
-    for position in range(embedded.size(1)):
-        features, weights, state = decoder(
-            embedded[:, position : position + 1], make_step_packing(3, "cpu"), encoded, state
-        )
+    first, first_attention, state = teacher_force(decoder, encoded, embedded[:, :1], mask[:, :1])
+    torch.testing.assert_close(first[:, 0], expected[:, 0], **INVARIANCE)
+    if attention:
+        torch.testing.assert_close(first_attention[:, 0], expected_attention[:, 0], **INVARIANCE)
+    for position in range(1, embedded.size(1)):
+        features, weights, state = decoder.step(embedded[:, position], encoded, state)
         running = ~mask[:, position]
-        torch.testing.assert_close(features[running, 0], expected[running, position], **INVARIANCE)
+        torch.testing.assert_close(features[running], expected[running, position], **INVARIANCE)
         if attention:
-            torch.testing.assert_close(weights[running, 0], expected_attention[running, position], **INVARIANCE)
+            torch.testing.assert_close(weights[running], expected_attention[running, position], **INVARIANCE)
 
 
 @every_attention
 @every_depth
-def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, num_layers):
-    decoder, encoded = build(attention, num_layers), source()
+@both_orders
+def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, num_layers, score_first):
+    decoder, encoded = build(attention, num_layers, score_first=score_first), source()
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
-    following = random(3, 1, EMBED, seed=9)
-    continued, _, _ = decoder(following, make_step_packing(3, "cpu"), encoded, state)
+    following = random(3, EMBED, seed=9)
+    continued, _, _ = decoder.step(following, encoded, state)
     for row, length in enumerate(TARGET_LENGTHS):
-        whole = torch.cat([embedded[row : row + 1, :length], following[row : row + 1]], dim=1)
+        whole = torch.cat([embedded[row : row + 1, :length], following[row].view(1, 1, -1)], dim=1)
         alone = encoded.index_select(torch.tensor([row]))
         features, _, _ = teacher_force(decoder, alone, whole, torch.zeros(1, length + 1, dtype=torch.bool))
-        torch.testing.assert_close(continued[row, 0], features[0, -1], **INVARIANCE)
+        torch.testing.assert_close(continued[row], features[0, -1], **INVARIANCE)
 
 
 @every_attention
-def test_reordered_states_equal_decoding_anew(attention):
-    decoder, encoded = build(attention, 2), source()
+@both_orders
+def test_reordered_states_equal_decoding_anew(attention, score_first):
+    decoder, encoded = build(attention, 2, score_first=score_first), source()
     embedded, _ = previous_words()
     mask = torch.zeros(3, 6, dtype=torch.bool)
     order = torch.tensor([2, 0, 0, 1])
     *_, state = teacher_force(decoder, encoded, embedded, mask)
-    following = random(4, 1, EMBED, seed=9)
-    continued, _, _ = decoder(
-        following, make_step_packing(4, "cpu"), encoded.index_select(order), state.index_select(order)
-    )
+    following = random(4, EMBED, seed=9)
+    continued, _, _ = decoder.step(following, encoded.index_select(order), state.index_select(order))
     anew, _, _ = teacher_force(
         decoder,
         encoded.index_select(order),
-        torch.cat([embedded[order], following], dim=1),
+        torch.cat([embedded[order], following.unsqueeze(1)], dim=1),
         torch.zeros(4, 7, dtype=torch.bool),
     )
-    torch.testing.assert_close(continued[:, 0], anew[:, -1], **INVARIANCE)
+    torch.testing.assert_close(continued, anew[:, -1], **INVARIANCE)
 
 
 @every_attention
 @every_depth
-def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers):
-    decoder, encoded = build(attention, num_layers), source()
+@both_orders
+def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers, score_first):
+    decoder, encoded = build(attention, num_layers, score_first=score_first), source()
     embedded, mask = previous_words()
     results = []
     for filler in (0.0, float("nan")):
@@ -129,7 +135,7 @@ def test_the_summary_enters_every_step_and_not_the_first_state_alone():
     """With both gates shut against the past, only what enters at the step itself can tell two sources apart."""
     decoder, encoded = build(None), source()
     with torch.no_grad():
-        decoder.first.bias[: 2 * HIDDEN] = -30.0
+        decoder.first.gru.bias[: 2 * HIDDEN] = -30.0  # forget the old state, and ignore it
         decoder.readout.context.weight.zero_()
     embedded, mask = random(3, 4, EMBED), torch.zeros(3, 4, dtype=torch.bool)
     embedded[1:] = embedded[0]
@@ -147,16 +153,17 @@ def test_equations_of_one_step(attention):
     c = encoded.summary
     if attention:
         h = encoded.annotations[0]
-        keys = h if attention == "dot" else h @ decoder.attention.key.weight.t()
+        parameters = decoder.first.attention
+        keys = h if attention == "dot" else h @ parameters.key.weight.t()
         if attention == "additive":
-            energy = torch.tanh(s @ decoder.attention.query_weight.t() + keys) @ decoder.attention.score
+            energy = torch.tanh(s @ parameters.query_weight.t() + keys) @ parameters.score
         else:
             energy = keys @ s[0]
         c = torch.softmax(energy, dim=0)[None] @ h
-    first = decoder.first
+    first = decoder.first.gru
     W_r, W_z, W = first.input_weight.split(HIDDEN)
     U_r, U_z = first.gate_weight.split(HIDDEN)
-    C_r, C_z, C = decoder.context_weight.split(HIDDEN)
+    C_r, C_z, C = decoder.first.context_weight.split(HIDDEN)
     b_r, b_z, b = first.bias.split(HIDDEN)
     r = torch.sigmoid(y @ W_r.t() + s @ U_r.t() + c @ C_r.t() + b_r)
     z = torch.sigmoid(y @ W_z.t() + s @ U_z.t() + c @ C_z.t() + b_z)
@@ -165,6 +172,35 @@ def test_equations_of_one_step(attention):
     t = decoder.readout.state(s) + decoder.readout.previous_word(y) + decoder.readout.context(c)
     expected = torch.maximum(t[:, 0::2], t[:, 1::2])
     torch.testing.assert_close(features[0], expected, **INVARIANCE)
+
+
+@every_attention
+def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
+    """Whatever the begin symbol's embedding is, the first word is scored from s_0 and what is read with it."""
+    decoder, encoded = build(attention, 2, score_first=True), source()
+    embedded, mask = previous_words()
+    features, *_ = teacher_force(decoder, encoded, embedded, mask)
+    changed, *_ = teacher_force(decoder, encoded, torch.cat([embedded[:, :1] + 5, embedded[:, 1:]], dim=1), mask)
+    torch.testing.assert_close(changed, features)
+    start = decoder.start(encoded)
+    context, _ = decoder.first.read(start.hidden[:, 0], encoded, start.keys)
+    expected = decoder.readout(start.hidden[:, -1], torch.zeros(3, EMBED), decoder.readout.context(context))
+    torch.testing.assert_close(features[:, 0], expected, **INVARIANCE)
+
+
+@every_attention
+def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
+    """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), then c_2 is read with s_1 and y_2 scored from s_1 and c_2."""
+    decoder, encoded = build(attention, score_first=True), source(batch=1)
+    embedded, mask = random(1, 2, EMBED), torch.zeros(1, 2, dtype=torch.bool)
+    features, *_ = teacher_force(decoder, encoded, embedded, mask)
+    start = decoder.start(encoded)
+    first = decoder.first
+    c_1, _ = first.read(start.hidden[:, 0], encoded, start.keys)
+    s_1 = first.gru(embedded[:, 1], start.hidden[:, 0], [1], context=c_1 @ first.context_weight.t())
+    c_2, _ = first.read(s_1, encoded, start.keys)
+    expected = decoder.readout(s_1, embedded[:, 1], decoder.readout.context(c_2))
+    torch.testing.assert_close(features[:, 1], expected, **INVARIANCE)
 
 
 def test_maxout_takes_the_larger_of_neighbours():

@@ -14,6 +14,9 @@ LENGTHS = [4, 1, 7, 2]
 ENCODERS = {
     "gru": lambda backend: GRUEncoder(EMBED, HIDDEN, backend=backend),
     "gru_bidirectional": lambda backend: GRUEncoder(EMBED, HIDDEN, bidirectional=True, backend=backend),
+    "gru_backward_summary": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, bidirectional=True, summary="backward", gate_bias=False, backend=backend
+    ),
     "gru_two_layers": lambda backend: GRUEncoder(EMBED, HIDDEN, num_layers=2, bidirectional=True, backend=backend),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
@@ -124,6 +127,21 @@ def test_the_bidirectional_summary_is_the_last_forward_and_the_first_backward_st
     output = encoder(*batch([sentences()[2]], left_pad=False))
     torch.testing.assert_close(output.summary[0, :HIDDEN], output.annotations[0, -1, :HIDDEN])
     torch.testing.assert_close(output.summary[0, HIDDEN:], output.annotations[0, 0, HIDDEN:])
+
+
+@pytest.mark.parametrize(("summary", "columns"), [("forward", slice(0, HIDDEN)), ("backward", slice(HIDDEN, None))])
+def test_a_summary_of_one_direction_is_its_part_of_both(summary, columns):
+    both, one = build("gru_bidirectional"), build("gru_bidirectional")
+    one.summary = summary
+    arguments = batch(sentences(), left_pad=True)
+    torch.testing.assert_close(one(*arguments).summary, both(*arguments).summary[:, columns])
+
+
+def test_a_summary_that_cannot_be_is_named():
+    with pytest.raises(ValueError, match="no encoder summary 'mean'; there are: both, forward, backward"):
+        GRUEncoder(EMBED, HIDDEN, summary="mean")
+    with pytest.raises(ValueError, match="--encoder-summary backward needs --encoder-bidirectional"):
+        GRUEncoder(EMBED, HIDDEN, summary="backward")
 
 
 def test_the_backward_direction_is_the_forward_one_of_the_mirrored_sentence():

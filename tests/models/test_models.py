@@ -16,6 +16,13 @@ OPTIONS = {
     "bidirectional": {"encoder_bidirectional": True},
     "two_encoder_layers": {"encoder_layers": 2, "encoder_bidirectional": True, "dropout": 0.2},
     "two_decoder_layers": {"decoder_layers": 2, "dropout": 0.2},
+    "score_first": {"decoder_order": "score_first", "decoder_layers": 2},
+    "low_rank_output": {"decoder_output_rank": 3},
+    "no_gate_bias": {"no_gate_bias": True},
+    "embed_bias": {"embed_bias": True},
+    "backward_summary": {"encoder_bidirectional": True, "encoder_summary": "backward"},
+    "forward_summary": {"encoder_bidirectional": True, "encoder_summary": "forward"},
+    "published_initialization": {"initialization": "published", "encoder_spectral_radius": 0.4},
     "relu": {"grconv_activation": "relu"},
     "dropouts": {name: 0.3 for name in ("encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in", "decoder_dropout_out")},
     "shared_output": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
@@ -40,6 +47,10 @@ def cross_entropy(model, batch):
 def test_every_option_value_trains(architecture, options, attention):
     if not has_options(architecture, options):
         pytest.skip(f"{architecture} has no option {', '.join(options)}")
+    if attention == "none" and "encoder_summary" in options:
+        with pytest.raises(ValueError, match="leaves a direction of --encoder-bidirectional unread"):
+            build(architecture, decoder_attention=attention, **options)
+        return
     model = build(architecture, decoder_attention=attention, **options)
     batch = sample([4, 1, 6], [5, 2, 7])
     before = cross_entropy(model.eval(), batch)

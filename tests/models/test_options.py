@@ -26,8 +26,8 @@ def test_every_option_is_read_and_explained(architecture):
     config = MODEL_DATACLASS_REGISTRY[architecture]()
     names = {name for name in config._get_all_attributes() if name != "_name"}
     read = set()
-    for sharing in (False, True):
-        config.share_all_embeddings = sharing
+    for sharing, initialization in ((False, "published"), (True, "default")):
+        config.share_all_embeddings, config.initialization = sharing, initialization
         recorder = Recorder(config)
         MODELS[architecture].build_model(recorder, task(joined=True))
         read |= recorder.read
@@ -89,8 +89,16 @@ def test_pretrained_embeddings_are_read(tmp_path):
         ({"share_decoder_input_output_embed": True}, r"--decoder-out-embed-dim \(7\) to equal --decoder-embed-dim \(8\)"),
         (
             {"adaptive_softmax_cutoff": "5", "share_decoder_input_output_embed": True},
-            "--adaptive-softmax-cutoff and a shared output embedding exclude each other",
+            "--adaptive-softmax-cutoff excludes a shared output embedding",
         ),
+        ({"adaptive_softmax_cutoff": "5", "decoder_output_rank": 2}, "excludes .* --decoder-output-rank"),
+        ({"decoder_output_rank": -1}, "--decoder-output-rank must be 0 .* not -1"),
+        (
+            {"share_decoder_input_output_embed": True, "decoder_output_rank": 3},
+            r"--decoder-output-rank \(3\) to equal --decoder-embed-dim \(8\)",
+        ),
+        ({"encoder_summary": "backward"}, "--encoder-summary backward needs --encoder-bidirectional"),
+        ({"initialization": "published", "encoder_spectral_radius": 0.0}, "spectral radius must be positive, not 0.0"),
         ({"decoder_hidden_size": 0}, "--decoder-hidden-size must be at least 1, not 0"),
         ({"encoder_layers": -1}, "--encoder-layers must be at least 1, not -1"),
     ],

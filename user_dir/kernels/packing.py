@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -118,3 +119,29 @@ def make_step_packing(batch: int, device: torch.device | str) -> Packing:
     """The packing of one position of ``batch`` running sentences: what a step of decoding needs."""
     rows = torch.arange(batch, device=device)
     return Packing((batch,), rows, rows, True, rows, rows, rows, rows, 1)
+
+
+def previous_rows(rows: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
+    """For each packed row the row one position earlier in its sentence, or its sentence's row of ``initial``.
+
+    Args:
+        rows: (N, …).
+        initial: (B, …) in packed order.
+        counts: as in :class:`Packing`.
+
+    Returns:
+        (N, …).
+    """
+    if not counts:
+        return rows
+    earlier = rows.split(list(counts))
+    return torch.cat([initial[: counts[0]], *(part[:count] for part, count in zip(earlier, counts[1:]))])
+
+
+def following_rows(rows: Tensor, counts: Sequence[int]) -> Tensor:
+    """For each packed row the row one position later in its sentence, or zeros after the last: (N, …) → (N, …)."""
+    if not counts:
+        return rows
+    later = [*rows.split(list(counts))[1:], rows[:0]]
+    ended = (rows.new_zeros(count - part.size(0), *rows.shape[1:]) for part, count in zip(later, counts))
+    return torch.cat([part for pair in zip(later, ended) for part in pair])

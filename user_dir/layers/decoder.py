@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
-from ..kernels.packing import Packing
-from .attention import Attention
+from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
+from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
 from .encoder_output import EncoderOutput
 from .gru import GRU
-from .initialization import xavier_blocks_
 from .readout import MaxoutReadout
 
 
@@ -34,112 +31,112 @@ class DecoderState(NamedTuple):
 
 
 class GRUDecoder(nn.Module):
-    """A GRU conditioned on the source, by one fixed vector or by attention.
+    """A GRU conditioned on the source, and the readout that the next word is scored from.
 
-    Without attention c is the encoder's summary; it enters the first layer's candidate and both gates, and the
-    readout, at every step (Cho et al. 2014a, section 2.2). With attention c_i is read from the annotations with the
-    first layer's previous state and enters the same places (Bahdanau et al. 2015, A.2.2). The summary makes the first
-    states either way: s_0 = tanh(V c + b), one for each layer. Further layers read the layer below, so they run over
-    the whole sentence at once in training.
+    The summary makes the first states, s_0 = tanh(V c + b), one for each layer. The first layer reads the source;
+    further layers read the layer below, so in training they run over the whole sentence at once.
+
+    At step i, with y_{i−1} the previous word, one of two orders:
+
+    - update first (Bahdanau et al. 2015, A.2.2): c_i is read with s_{i−1}; s_i = GRU(s_{i−1}, y_{i−1}, c_i); the word is
+      scored from s_i, y_{i−1} and c_i. The first previous word is the begin symbol.
+    - score first (the authors' released code): c_i is read with s_{i−1}; the word y_i is scored from s_{i−1}, y_{i−1} and
+      c_i; then s_i = GRU(s_{i−1}, y_i, c_i). The first word is scored from s_0 with no previous word at all, and every
+      readout sees a context that was read with the state it sees.
 
     Args:
-        embed_size: E.
-        hidden_size: H.
-        output_size: features a position.
-        annotation_size: D of the encoder's annotations.
+        first: the layer that reads the source.
+        readout: features of a position.
         summary_size: of the encoder's summary.
-        attention: None or a kind of :class:`~user_dir.layers.attention.Attention`.
-        num_layers: how many GRU layers.
+        num_layers: how many GRU layers, the first included.
         dropout: probability of dropping a unit between layers.
+        score_first: the second order.
+        gate_bias: of the further layers, as in :class:`~user_dir.layers.gru.GRU`.
     """
 
     def __init__(
         self,
-        embed_size: int,
-        hidden_size: int,
+        first: FixedContextGRU | AttentiveGRU,
+        readout: MaxoutReadout,
         *,
-        output_size: int,
-        annotation_size: int,
         summary_size: int,
-        attention: str | None = None,
         num_layers: int = 1,
         dropout: float = 0.0,
+        score_first: bool = False,
+        gate_bias: bool = True,
     ) -> None:
         super().__init__()
-        context_size = annotation_size if attention else summary_size
-        self.attention = (
-            Attention(attention, state_size=hidden_size, annotation_size=annotation_size) if attention else None
-        )
-        self.initial = nn.Linear(summary_size, num_layers * hidden_size)
+        size = first.gru.hidden_size
+        self.first = first
+        self.upper = nn.ModuleList(GRU(size, size, gate_bias=gate_bias) for _ in range(num_layers - 1))
+        self.dropout = nn.Dropout(dropout)
+        self.readout = readout
+        self.score_first = score_first
+        self.initial = nn.Linear(summary_size, num_layers * size)
         nn.init.xavier_uniform_(self.initial.weight)
         nn.init.zeros_(self.initial.bias)
-        self.first = GRU(embed_size, hidden_size)
-        self.context_weight = nn.Parameter(xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size))
-        self.upper = nn.ModuleList(GRU(hidden_size, hidden_size) for _ in range(num_layers - 1))
-        self.dropout = nn.Dropout(dropout)
-        self.readout = MaxoutReadout(
-            state_size=hidden_size, embed_size=embed_size, context_size=context_size, output_size=output_size
-        )
 
     def start(self, source: EncoderOutput) -> DecoderState:
         """The state before the first step."""
-        hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (-1, self.first.hidden_size))
-        if self.attention is None:
-            return DecoderState(hidden, source.summary.new_zeros(hidden.size(0), 0, 0))
-        return DecoderState(hidden, self.attention.project(source.annotations))
+        hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))
+        return DecoderState(hidden, self.first.keys(source))
 
     def forward(
-        self, embedded: Tensor, packing: Packing, source: EncoderOutput, state: DecoderState
+        self, embedded: Tensor, packing: Packing, source: EncoderOutput
     ) -> tuple[Tensor, Tensor | None, DecoderState]:
-        """Runs over the previous words.
+        """Runs over sentences from their start.
 
         Args:
-            embedded: (B, T, E) the previous words, embedded.
+            embedded: (B, T, E) the previous words, embedded; the first column is the begin symbol.
             packing: where they stand.
             source: the encoded batch.
-            state: as :meth:`start` or an earlier call returned it.
 
         Returns:
-            The features (B, T, output_size), zeros on padding; the attention (B, T, S) or None; the state after each
-            sentence's last word.
+            The features (B, T, O), zeros on padding; the attention (B, T, S) or None; the state from which :meth:`step`
+            goes on after each sentence's last word.
         """
-        rows = packing.pack(embedded)
-        initial = packing.sort(state.hidden)  # (B, L, H), packed order
-        if self.attention is None:
-            states, readout_context = self._run_fixed(rows, initial[:, 0], packing, source)
-            attention = None
-        else:
-            states, readout_context, attention = self._run_attentive(rows, initial[:, 0], packing, source, state.keys)
-        hidden = [packing.last(states, initial[:, 0])]
-        for index, layer in enumerate(self.upper, start=1):
-            states = layer(self.dropout(states), initial[:, index], packing.counts)
-            hidden.append(packing.last(states, initial[:, index]))
-        features = packing.unpack(self.readout(states, rows, readout_context))
-        return features, attention, DecoderState(torch.stack(hidden, dim=1), state.keys)
+        words = packing.pack(embedded)
+        start = self.start(source)
+        initial = packing.sort(start.hidden)
+        inputs = following_rows(words, packing.counts) if self.score_first else words
+        layers, contexts, attention = self._update(inputs, initial, packing, source, start.keys)
+        if self.score_first:
+            layers = [previous_rows(layer, initial[:, i], packing.counts) for i, layer in enumerate(layers)]
+            begin = packing.counts[0] if packing.counts else 0
+            words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
+        features = packing.unpack(self.readout(layers[-1], words, contexts.through(self.readout.context)))
+        hidden = torch.stack([packing.last(layer, initial[:, i]) for i, layer in enumerate(layers)], dim=1)
+        if attention is not None:
+            attention = packing.unpack(attention)
+        return features, attention, DecoderState(hidden, start.keys)
 
-    def _run_fixed(
-        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput
-    ) -> tuple[Tensor, Tensor]:
-        """States (N, H) and projected readout contexts (N, 2O); c's products are made once a sentence."""
-        summary = packing.sort(source.summary)
-        context = F.linear(summary, self.context_weight).index_select(0, packing.sentence)
-        states = self.first(rows, initial, packing.counts, context=context)
-        return states, self.readout.context(summary).index_select(0, packing.sentence)
+    def step(
+        self, embedded: Tensor, source: EncoderOutput, state: DecoderState
+    ) -> tuple[Tensor, Tensor | None, DecoderState]:
+        """Goes on by one word.
 
-    def _run_attentive(
+        Args:
+            embedded: (B, E) the previous word, which is not the begin symbol.
+            source: the encoded batch.
+            state: as :meth:`forward` or an earlier step returned it.
+
+        Returns:
+            The features (B, O), the attention (B, S) or None, and the next state.
+        """
+        packing = make_step_packing(embedded.size(0), embedded.device)
+        layers, contexts, attention = self._update(embedded, state.hidden, packing, source, state.keys)
+        if self.score_first:
+            context, attention = self.first.read(layers[0], source, state.keys)
+            contexts = Contexts(context)
+        features = self.readout(layers[-1], embedded, contexts.through(self.readout.context))
+        return features, attention, state._replace(hidden=torch.stack(layers, dim=1))
+
+    def _update(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """States (N, H), projected readout contexts (N, 2O) and attention (B, T, S)."""
-        memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
-        weights = AttentiveGRUWeights(
-            gate=self.first.gate_weight,
-            candidate=self.first.candidate_weight,
-            context=self.context_weight,
-            query=self.attention.query_weight,
-            score=self.attention.score,
-        )
-        inputs = F.linear(rows, self.first.input_weight, self.first.bias)
-        states, contexts, attention = attentive_gru(
-            inputs, initial, memory, weights, counts=packing.counts, backend=self.first.backend
-        )
-        return states, self.readout.context(contexts), packing.unpack(attention)
+    ) -> tuple[list[Tensor], Contexts, Tensor | None]:
+        """Each layer's states (N, H) after each row, and the contexts and the attention (N, S) that made them."""
+        states, contexts, attention = self.first(rows, initial[:, 0], packing, source, keys)
+        layers = [states]
+        for index, layer in enumerate(self.upper, start=1):
+            layers.append(layer(self.dropout(layers[-1]), initial[:, index], packing.counts))
+        return layers, contexts, attention

@@ -13,6 +13,8 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from ..layers.attention import ATTENTIONS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
+DECODER_ORDER_CHOICES = ChoiceEnum(["update_first", "score_first"])
+INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
 def option(default: Any, text: str) -> Any:
@@ -46,6 +48,24 @@ class EncoderDecoderConfig(FairseqDataclass):
         "what the decoder reads: 'none' the encoder's summary (Cho et al. 2014), 'additive' the annotations "
         "(Bahdanau et al. 2015), 'dot' and 'general' the same with the scores of Luong et al. (2015)",
     )
+    decoder_order: DECODER_ORDER_CHOICES = option(
+        "update_first",
+        "'update_first' scores a word from the state after the step's update (Bahdanau et al. 2015, A.2.2), "
+        "'score_first' from the state before it, without a begin symbol, as the authors' released code does",
+    )
+    decoder_output_rank: int = option(
+        0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"
+    )
+
+    no_gate_bias: bool = option(False, "biases in the GRUs' candidates alone, as in the authors' released code")
+    embed_bias: bool = option(False, "add a bias to both embeddings, as the authors' released code does")
+    initialization: INITIALIZATION_CHOICES = option(
+        "default",
+        "'published': orthogonal recurrent matrices, N(0, 0.01²) elsewhere, N(0, 0.001²) in the alignment model "
+        "(Bahdanau et al. 2015, B.1)",
+    )
+    encoder_spectral_radius: float = option(1.0, "of the encoder's recurrent matrices under published initialization")
+    decoder_spectral_radius: float = option(1.0, "of the decoder's recurrent matrices under published initialization")
 
     share_decoder_input_output_embed: bool = option(False, "one matrix for target embedding and output")
     share_all_embeddings: bool = option(False, "one matrix for both embeddings and output (needs a joined dictionary)")

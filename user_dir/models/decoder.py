@@ -9,7 +9,7 @@ from fairseq.models import FairseqIncrementalDecoder
 from fairseq.modules import AdaptiveSoftmax
 from torch import Tensor, nn
 
-from ..kernels.packing import make_packing, make_step_packing
+from ..kernels.packing import make_packing
 from ..layers.decoder import DecoderState, GRUDecoder
 from ..layers.encoder_output import EncoderOutput
 
@@ -35,7 +35,7 @@ class Decoder(FairseqIncrementalDecoder):
         embedding: nn.Embedding,
         *,
         layer: GRUDecoder,
-        output: nn.Linear | AdaptiveSoftmax,
+        output: nn.Module,
         dropout_in: float,
         dropout_out: float,
         max_positions: int,
@@ -81,18 +81,20 @@ class Decoder(FairseqIncrementalDecoder):
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
         """As :meth:`forward`, before the output layer."""
         state = self._cached_state(incremental_state)
-        if state is not None:
-            prev_output_tokens = prev_output_tokens[:, -1:]
-            packing = make_step_packing(prev_output_tokens.size(0), prev_output_tokens.device)
-        else:
-            state = self.layer.start(encoder_out)
+        if state is None:
             packing = make_packing(prev_output_tokens.eq(self.dictionary.pad()))
-        embedded = self.dropout_in(self.embed_tokens(prev_output_tokens))
-        features, attention, state = self.layer(embedded, packing, encoder_out, state)
+            features, attention, state = self.layer(self._embed(prev_output_tokens), packing, encoder_out)
+        else:
+            features, attention, state = self.layer.step(self._embed(prev_output_tokens[:, -1]), encoder_out, state)
+            features = features.unsqueeze(1)
+            attention = None if attention is None else attention.unsqueeze(1)
         if incremental_state is not None:
             self.set_incremental_state(incremental_state, "decoder_state", state._asdict())
         extra = None if attention is None or self.training else {"attn": [attention]}
         return self.dropout_out(features), extra
+
+    def _embed(self, tokens: Tensor) -> Tensor:
+        return self.dropout_in(self.embed_tokens(tokens))
 
     def output_layer(self, features: Tensor) -> Tensor:
         """Features (B, T, O) to scores (B, T, V), unless the softmax is adaptive."""
@@ -118,7 +120,7 @@ class Decoder(FairseqIncrementalDecoder):
         Raises:
             ValueError: if alignments are asked of a model that has none.
         """
-        if need_attn and self.layer.attention is None:
+        if need_attn and not self.layer.first.has_attention:
             raise ValueError(
                 "--print-alignment needs attention, but this model was trained with --decoder-attention none"
             )

@@ -8,6 +8,7 @@ from fairseq import utils
 from fairseq.data import Dictionary
 from torch import nn
 
+from ..layers.embedding import BiasedEmbedding
 from .config import EncoderDecoderConfig
 
 
@@ -20,12 +21,17 @@ def build_embeddings(
         ValueError: if options contradict each other or a file of embeddings does not fit.
         FileNotFoundError: if a file of embeddings is missing.
     """
-    source_embedding = build_embedding(source, config.encoder_embed_dim, path=config.encoder_embed_path)
+    biased = config.embed_bias
+    source_embedding = build_embedding(
+        source, config.encoder_embed_dim, path=config.encoder_embed_path, biased=biased
+    )
     if config.share_all_embeddings:
         _check_shareable(config, source, target)
         target_embedding = source_embedding
     else:
-        target_embedding = build_embedding(target, config.decoder_embed_dim, path=config.decoder_embed_path)
+        target_embedding = build_embedding(
+            target, config.decoder_embed_dim, path=config.decoder_embed_path, biased=biased
+        )
     if config.encoder_freeze_embed:
         source_embedding.weight.requires_grad_(False)
     if config.decoder_freeze_embed:
@@ -33,14 +39,17 @@ def build_embeddings(
     return source_embedding, target_embedding
 
 
-def build_embedding(dictionary: Dictionary, size: int, *, path: str | None = None) -> nn.Embedding:
+def build_embedding(
+    dictionary: Dictionary, size: int, *, path: str | None = None, biased: bool = False
+) -> nn.Embedding:
     """An embedding of ``size`` units for each word; words that the file at ``path`` has start with its vectors.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if a vector in it is not of ``size`` numbers.
     """
-    embedding = nn.Embedding(len(dictionary), size, padding_idx=dictionary.pad())
+    kind = BiasedEmbedding if biased else nn.Embedding
+    embedding = kind(len(dictionary), size, padding_idx=dictionary.pad())
     nn.init.uniform_(embedding.weight, -0.1, 0.1)
     nn.init.zeros_(embedding.weight[dictionary.pad()].detach())
     if not path:

@@ -9,7 +9,10 @@ from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 from torch import nn
 
+from ..layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from ..layers.decoder import GRUDecoder
+from ..layers.published_initialization import initialize_as_published_
+from ..layers.readout import MaxoutReadout
 from .config import EncoderDecoderConfig
 from .decoder import Decoder
 from .embeddings import build_embeddings
@@ -45,25 +48,21 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             dropout_out=dropout(cfg, "encoder_dropout_out"),
             max_positions=max_source_positions,
         )
-        attention = str(cfg.decoder_attention)
+        layer = encoder.layer
         decoder = Decoder(
             task.target_dictionary,
             target_embedding,
-            layer=GRUDecoder(
-                cfg.decoder_embed_dim,
-                cfg.decoder_hidden_size,
-                output_size=cfg.decoder_out_embed_dim,
-                annotation_size=encoder.layer.annotation_size,
-                summary_size=encoder.layer.summary_size,
-                attention=None if attention == "none" else attention,
-                num_layers=cfg.decoder_layers,
-                dropout=dropout(cfg, "decoder_dropout_out"),
+            layer=build_decoder_layer(
+                cfg, annotation_size=layer.annotation_size, summary_size=layer.summary_size
             ),
             output=build_output(cfg, target_embedding),
             dropout_in=dropout(cfg, "decoder_dropout_in"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
             max_positions=max_target_positions,
         )
+        if str(cfg.initialization) == "published":
+            initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)
+            initialize_as_published_(decoder, spectral_radius=cfg.decoder_spectral_radius)
         return cls(encoder, decoder)
 
 
@@ -85,28 +84,64 @@ def check_sizes(cfg: EncoderDecoderConfig) -> None:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
 
 
-def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> nn.Linear | AdaptiveSoftmax:
+def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int) -> GRUDecoder:
+    """The decoder's recurrence and readout for an encoder with these sizes."""
+    attention = str(cfg.decoder_attention)
+    embed_size, size, gate_bias = cfg.decoder_embed_dim, cfg.decoder_hidden_size, not cfg.no_gate_bias
+    if attention == "none":
+        first = FixedContextGRU(embed_size, size, context_size=summary_size, gate_bias=gate_bias)
+    else:
+        first = AttentiveGRU(
+            embed_size, size, context_size=annotation_size, attention=attention, gate_bias=gate_bias
+        )
+    readout = MaxoutReadout(
+        state_size=size,
+        embed_size=embed_size,
+        context_size=first.context_size,
+        output_size=cfg.decoder_out_embed_dim,
+    )
+    return GRUDecoder(
+        first,
+        readout,
+        summary_size=summary_size,
+        num_layers=cfg.decoder_layers,
+        dropout=dropout(cfg, "decoder_dropout_out"),
+        score_first=str(cfg.decoder_order) == "score_first",
+        gate_bias=gate_bias,
+    )
+
+
+def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> nn.Module:
     """The layer from features to scores of the vocabulary.
 
     Raises:
-        ValueError: if the output is to be shared with an embedding and cannot be.
+        ValueError: if options of the output exclude each other or their sizes do not fit.
     """
-    vocabulary, size = target_embedding.num_embeddings, cfg.decoder_out_embed_dim
+    vocabulary, size, rank = target_embedding.num_embeddings, cfg.decoder_out_embed_dim, cfg.decoder_output_rank
     shared = cfg.share_decoder_input_output_embed or cfg.share_all_embeddings
+    if rank < 0:
+        raise ValueError(f"--decoder-output-rank must be 0 (full rank) or more, not {rank}")
     if cfg.adaptive_softmax_cutoff is not None:
-        if shared:
-            raise ValueError("--adaptive-softmax-cutoff and a shared output embedding exclude each other")
+        if shared or rank:
+            raise ValueError(
+                "--adaptive-softmax-cutoff excludes a shared output embedding and --decoder-output-rank"
+            )
         cutoffs = utils.eval_str_list(cfg.adaptive_softmax_cutoff, type=int)
         return AdaptiveSoftmax(vocabulary, size, cutoffs, dropout=dropout(cfg, "decoder_dropout_out"))
-    if shared and size != cfg.decoder_embed_dim:
+    if shared and (rank or size) != cfg.decoder_embed_dim:
+        option = "--decoder-output-rank" if rank else "--decoder-out-embed-dim"
         raise ValueError(
-            f"a shared output embedding needs --decoder-out-embed-dim ({size}) to equal "
+            f"a shared output embedding needs {option} ({rank or size}) to equal "
             f"--decoder-embed-dim ({cfg.decoder_embed_dim})"
         )
-    output = nn.Linear(size, vocabulary, bias=not shared)
+    output = nn.Linear(rank or size, vocabulary, bias=not shared)
     if shared:
         output.weight = target_embedding.weight
     else:
         nn.init.uniform_(output.weight, -0.1, 0.1)
         nn.init.zeros_(output.bias)
-    return output
+    if not rank:
+        return output
+    factor = nn.Linear(size, rank, bias=False)
+    nn.init.xavier_uniform_(factor.weight)
+    return nn.Sequential(factor, output)

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+from fairseq.dataclass import ChoiceEnum
 from fairseq.models import register_model
 from torch import nn
 
-from ..layers.gru import GRUEncoder
+from ..layers.gru import SUMMARIES, GRUEncoder
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout
+
+ENCODER_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 
 
 @dataclass
@@ -16,6 +19,11 @@ class GRUEncoderConfig(EncoderDecoderConfig):
 
     encoder_layers: int = option(1, "number of encoder layers")
     encoder_bidirectional: bool = option(False, "read the source in both directions, in every layer")
+    encoder_summary: ENCODER_SUMMARY_CHOICES = option(
+        "both",
+        "the states that make the summary: 'both' directions' last ones, the 'forward' one (Cho et al. 2014), or the "
+        "'backward' one, at the first word (Bahdanau et al. 2015, A.2.2)",
+    )
 
 
 @register_model("gru_encoder", dataclass=GRUEncoderConfig)
@@ -24,11 +32,23 @@ class GRUEncoderModel(EncoderDecoderModel):
 
     @classmethod
     def build_encoder_layer(cls, config: GRUEncoderConfig) -> nn.Module:
-        """A stack of GRU layers."""
+        """A stack of GRU layers.
+
+        Raises:
+            ValueError: if one direction's states would be read by nobody.
+        """
+        summary, attention = str(config.encoder_summary), str(config.decoder_attention)
+        if config.encoder_bidirectional and summary != "both" and attention == "none":
+            raise ValueError(
+                f"--encoder-summary {summary} with --decoder-attention none leaves a direction of "
+                "--encoder-bidirectional unread: use --encoder-summary both, or attention, or one direction"
+            )
         return GRUEncoder(
             config.encoder_embed_dim,
             config.encoder_hidden_size,
             num_layers=config.encoder_layers,
             bidirectional=config.encoder_bidirectional,
+            summary=summary,
             dropout=dropout(config, "encoder_dropout_out"),
+            gate_bias=not config.no_gate_bias,
         )

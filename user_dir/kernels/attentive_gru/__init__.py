@@ -9,8 +9,9 @@ from torch import Tensor
 from ..backend import choose
 from . import packed, reference
 from .memory import AttentiveGRUWeights, Memory
+from .reference import attend
 
-__all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attentive_gru"]
+__all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
 
 BACKENDS = {"reference": reference.attentive_gru, "packed": packed.attentive_gru}
 

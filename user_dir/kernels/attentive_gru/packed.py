@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
-from ..gru.packed import previous_rows, step, step_backward
+from ..gru.packed import step, step_backward
+from ..packing import previous_rows
 from .memory import AttentiveGRUWeights, Memory
 
 

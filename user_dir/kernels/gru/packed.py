@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from ..packing import previous_rows
+
 
 def gru(inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: Sequence[int]) -> Tensor:
     """See :func:`user_dir.kernels.gru.gru`."""
@@ -61,17 +63,6 @@ def step_backward(
     grad_previous = torch.addcmul(grad * update, grad_reset_previous, reset)
     grad_previous.addmm_(grad_inputs[:, : 2 * size], gate_weight)
     return grad_inputs, grad_previous
-
-
-def previous_rows(states: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
-    """The state before each packed row: (N, H)."""
-    previous = torch.empty_like(states)
-    previous[: counts[0]] = initial[: counts[0]]
-    start = 0
-    for count, following in zip(counts, counts[1:]):
-        previous[start + count : start + count + following] = states[start : start + following]
-        start += count
-    return previous
 
 
 class _GRU(torch.autograd.Function):

@@ -1,0 +1,65 @@
+"""The published starting values, measured on fresh modules."""
+
+import pytest
+import torch
+
+from user_dir.layers.conditioned_gru import AttentiveGRU
+from user_dir.layers.embedding import BiasedEmbedding
+from user_dir.layers.grconv import GRConvEncoder
+from user_dir.layers.gru import GRUEncoder
+from user_dir.layers.published_initialization import initialize_as_published_
+
+SIZE = 120
+
+
+def published(module, **options):
+    torch.manual_seed(0)
+    initialize_as_published_(module, **options)
+    return module
+
+
+def assert_orthogonal(weight, radius=1.0):
+    for block in weight.split(SIZE):
+        torch.testing.assert_close(block @ block.t(), radius**2 * torch.eye(SIZE), rtol=0, atol=1e-4)
+
+
+def assert_normal(weight, deviation):
+    assert weight.std().item() == pytest.approx(deviation, rel=0.05)
+    assert abs(weight.mean().item()) < 4 * deviation / weight.numel() ** 0.5
+
+
+@pytest.mark.parametrize("radius", [1.0, 0.4])
+def test_gru(radius):
+    gru = published(GRUEncoder(50, SIZE, bidirectional=True), spectral_radius=radius).layers[0]
+    for direction in gru:
+        assert_orthogonal(direction.gate_weight, radius)
+        assert_orthogonal(direction.candidate_weight, radius)
+        assert_normal(direction.input_weight, 0.01)
+        assert direction.bias.eq(0).all()
+    assert not torch.equal(gru[0].candidate_weight, gru[1].candidate_weight)
+
+
+def test_grconv():
+    encoder = published(GRConvEncoder(50, SIZE), spectral_radius=0.4)
+    assert_orthogonal(encoder.left, 0.4)
+    assert_orthogonal(encoder.right, 0.4)
+    assert torch.linalg.eigvals(encoder.left).abs().max().item() == pytest.approx(0.4, abs=1e-4)
+    for weight in (encoder.leaves.weight, torch.cat([encoder.gate_left, encoder.gate_right])):
+        assert_normal(weight, 0.01)
+    for bias in (encoder.bias, encoder.gate_bias, encoder.leaves.bias):
+        assert bias.eq(0).all()
+
+
+def test_alignment_model_and_context():
+    layer = published(AttentiveGRU(50, SIZE, context_size=2 * SIZE, attention="additive"))
+    assert_normal(layer.attention.query_weight, 0.001)
+    assert_normal(layer.attention.key.weight, 0.001)
+    assert layer.attention.score.eq(0).all()
+    assert_normal(layer.context_weight, 0.01)
+    assert_orthogonal(layer.gru.gate_weight)
+
+
+def test_embedding_keeps_its_padding_at_zero():
+    embedding = published(BiasedEmbedding(300, 50, padding_idx=1))
+    assert embedding.weight[1].eq(0).all() and embedding.bias.eq(0).all()
+    assert_normal(embedding.weight[2:], 0.01)

@@ -1,0 +1,142 @@
+"""A GRU that reads the source: one fixed vector, or a context found by attention at every step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from ..kernels.packing import Packing
+from .attention import Attention
+from .encoder_output import EncoderOutput
+from .gru import GRU
+from .initialization import xavier_blocks_
+
+
+class Contexts(NamedTuple):
+    """The contexts of packed rows.
+
+    Attributes:
+        values: (N, D), or (B, D) where one context serves a whole sentence.
+        rows: (N,) which of the values each row has; None if each has its own.
+    """
+
+    values: Tensor
+    rows: Tensor | None = None
+
+    def through(self, linear: nn.Module) -> Tensor:
+        """The contexts through a linear layer: (N, …); what serves a whole sentence is multiplied once."""
+        projected = linear(self.values)
+        return projected if self.rows is None else projected.index_select(0, self.rows)
+
+
+class FixedContextGRU(nn.Module):
+    """The summary enters the candidate and both gates at every step (Cho et al. 2014a, section 2.2 and appendix).
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        context_size: C of the summary.
+        gate_bias: as in :class:`~user_dir.layers.gru.GRU`.
+    """
+
+    has_attention = False
+
+    def __init__(self, input_size: int, hidden_size: int, *, context_size: int, gate_bias: bool = True) -> None:
+        super().__init__()
+        self.context_size = context_size
+        self.gru = GRU(input_size, hidden_size, gate_bias=gate_bias)
+        self.context_weight = nn.Parameter(xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size))
+
+    def keys(self, source: EncoderOutput) -> Tensor:
+        """Nothing that could be computed once a sentence for all steps: (B, 0, 0)."""
+        return source.summary.new_zeros(source.summary.size(0), 0, 0)
+
+    def forward(
+        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
+    ) -> tuple[Tensor, Contexts, None]:
+        """Runs over packed rows.
+
+        Args:
+            rows: (N, E).
+            initial: (B, H) in packed order.
+            packing: where the rows stand.
+            source: the encoded batch.
+            keys: as :meth:`keys` gave them.
+
+        Returns:
+            The states (N, H), the contexts, and no attention.
+        """
+        summary = packing.sort(source.summary)
+        context = F.linear(summary, self.context_weight).index_select(0, packing.sentence)
+        states = self.gru(rows, initial, packing.counts, context=context)
+        return states, Contexts(summary, packing.sentence), None
+
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, None]:
+        """The context (B, C) for states (B, H), and no attention."""
+        return source.summary, None
+
+
+class AttentiveGRU(nn.Module):
+    """A context is read with the previous state and enters the same places; see :mod:`user_dir.kernels.attentive_gru`.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        context_size: D of the annotations.
+        attention: a kind of :class:`~user_dir.layers.attention.Attention`.
+        gate_bias: as in :class:`~user_dir.layers.gru.GRU`.
+    """
+
+    has_attention = True
+
+    def __init__(
+        self, input_size: int, hidden_size: int, *, context_size: int, attention: str, gate_bias: bool = True
+    ) -> None:
+        super().__init__()
+        self.context_size = context_size
+        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
+        self.gru = GRU(input_size, hidden_size, gate_bias=gate_bias)
+        self.context_weight = nn.Parameter(xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size))
+
+    def keys(self, source: EncoderOutput) -> Tensor:
+        """The projected annotations (B, S, A)."""
+        return self.attention.project(source.annotations)
+
+    def weights(self) -> AttentiveGRUWeights:
+        """The weights as the kernel takes them."""
+        return AttentiveGRUWeights(
+            gate=self.gru.gate_weight,
+            candidate=self.gru.candidate_weight,
+            context=self.context_weight,
+            query=self.attention.query_weight,
+            score=self.attention.score,
+        )
+
+    def forward(
+        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
+    ) -> tuple[Tensor, Contexts, Tensor]:
+        """Runs over packed rows.
+
+        Args:
+            rows: (N, E).
+            initial: (B, H) in packed order.
+            packing: where the rows stand.
+            source: the encoded batch.
+            keys: as :meth:`keys` gave them.
+
+        Returns:
+            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S).
+        """
+        memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
+        states, contexts, attention = attentive_gru(
+            self.gru.project(rows), initial, memory, self.weights(), counts=packing.counts, backend=self.gru.backend
+        )
+        return states, Contexts(contexts), attention
+
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """The context (B, D) and the attention (B, S) for states (B, H)."""
+        return attend(state, Memory(keys, source.annotations, source.padding_mask), self.weights())

@@ -1,0 +1,58 @@
+"""The starting values of Cho et al. (2014) and Bahdanau et al. (2015)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .attention import Attention
+from .grconv import GRConvEncoder
+from .gru import GRU
+
+
+def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0) -> None:
+    """Draws all weights of a module anew, in place.
+
+    Recurrent matrices, and those between the levels of grConv, are the left singular vectors of a Gaussian matrix times
+    the spectral radius; the alignment model's matrices are N(0, 0.001²) and its vector v_a zero; all other weights are
+    N(0, 0.01²); all biases are zero. Bahdanau et al. (2015), B.1; Cho et al. (2014a), section 4.1; for the radius, the
+    ``scale`` of ``sample_weights_orth`` in the authors' released code.
+
+    Args:
+        module: anything that holds the layers of this package, linear layers and embeddings.
+        spectral_radius: of the recurrent matrices.
+
+    Raises:
+        ValueError: if the spectral radius is not positive.
+    """
+    if spectral_radius <= 0:
+        raise ValueError(f"the spectral radius must be positive, not {spectral_radius}")
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.dim() == 1:
+                parameter.zero_()
+            else:
+                nn.init.normal_(parameter, std=0.01)
+        for part in module.modules():
+            if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+                part.weight[part.padding_idx].zero_()
+            for weight in _recurrent_weights(part):
+                for block in weight.split(weight.size(1)):
+                    block.copy_(spectral_radius * left_singular_vectors(block.size(0)))
+            if isinstance(part, Attention):
+                for weight in (part.query_weight, None if part.key is None else part.key.weight):
+                    if weight is not None:
+                        nn.init.normal_(weight, std=0.001)
+
+
+def left_singular_vectors(size: int) -> Tensor:
+    """The left singular vectors (size, size) of a matrix of normal numbers: a random orthogonal matrix."""
+    return torch.linalg.svd(torch.randn(size, size)).U
+
+
+def _recurrent_weights(part: nn.Module) -> list[Tensor]:
+    if isinstance(part, GRU):
+        return [part.gate_weight, part.candidate_weight]
+    if isinstance(part, GRConvEncoder):
+        return [part.left, part.right]
+    return []
