@@ -14,11 +14,12 @@ PLUGIN = REPOSITORY / "user_dir"
 ALLOWED = {
     "kernels": {"torch", "triton"},
     "layers": {"torch", "kernels"},
-    "models": {"torch", "fairseq", "omegaconf", "layers", "kernels"},
+    "models": {"torch", "numpy", "fairseq", "omegaconf", "layers", "kernels"},
     "metrics": {"sacrebleu", "nltk"},
     "analysis": {"metrics"},
     "corpora": set(),
     "scoring.py": {"fairseq", "metrics"},
+    "criterion.py": {"fairseq", "torch"},
 }
 
 

@@ -8,4 +8,4 @@ registers the models and scorers. Without it, the parts that need no fairseq (``
 from importlib.util import find_spec
 
 if find_spec("fairseq") is not None:
-    from . import models, scoring  # noqa: F401
+    from . import criterion, models, scoring  # noqa: F401

@@ -1,0 +1,79 @@
+"""One update under fairseq's trainer against the same update by hand."""
+
+import copy
+
+import pytest
+import torch
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.trainer import Trainer
+
+from tests.models.building import build, sample, task
+
+
+def trainer(model, criterion, *flags):
+    parser = options.get_training_parser()
+    arguments = options.parse_args_and_arch(
+        parser, ["data", "--arch", "gru_encoder", "--criterion", criterion, "--cpu", "--max-tokens", "100", *flags]
+    )
+    config = convert_namespace_to_omegaconf(arguments)
+    for_task = task()
+    return Trainer(config, for_task, model, for_task.build_criterion(config.criterion))
+
+
+def clipped_gradient(model, batches, clip):
+    """The gradient of the loss summed over all words of all batches, its norm cut to ``clip``."""
+    total = 0
+    for batch in batches:
+        log_probabilities = torch.log_softmax(model(**batch["net_input"])[0], dim=2)
+        target = batch["target"]
+        words = target != 1
+        total = total - log_probabilities.gather(2, target.unsqueeze(2)).squeeze(2)[words].sum()
+    gradients = torch.autograd.grad(total, list(model.parameters()))
+    norm = torch.sqrt(sum((gradient**2).sum() for gradient in gradients))
+    assert norm > 2 * clip, "the clipping would not be seen"
+    return [gradient * (clip / norm) for gradient in gradients]
+
+
+@pytest.mark.parametrize("accumulated", [1, 2])
+def test_one_step_of_gradient_descent_by_hand(accumulated):
+    model = build("gru_encoder")
+    batches = [sample([4, 1, 6], [5, 2, 7]), sample([2, 3], [4, 4])][:accumulated]
+    expected = copy.deepcopy(model)
+    gradients = clipped_gradient(expected, batches, clip=1.0)
+    flags = ["--optimizer", "sgd", "--lr", "0.5", "--clip-norm", "1", "--update-freq", str(accumulated)]
+    trainer(model, "summed_cross_entropy", *flags).train_step(batches)
+    for parameter, before, gradient in zip(model.parameters(), expected.parameters(), gradients):
+        torch.testing.assert_close(parameter, before - 0.5 * gradient, rtol=1e-4, atol=1e-6)
+
+
+def test_one_step_of_adadelta_by_hand():
+    """Zeiler (2012), rho 0.95, eps 1e-6, lr 1: x −= sqrt(0 + eps) / sqrt(0.05 g² + eps) · g at the first step."""
+    model = build("gru_encoder")
+    batches = [sample([4, 1, 6], [5, 2, 7])]
+    expected = copy.deepcopy(model)
+    gradients = clipped_gradient(expected, batches, clip=1.0)
+    flags = ["--optimizer", "adadelta", "--lr", "1", "--adadelta-rho", "0.95", "--adadelta-eps", "1e-6"]
+    trainer(model, "summed_cross_entropy", *flags, "--clip-norm", "1").train_step(batches)
+    for parameter, before, gradient in zip(model.parameters(), expected.parameters(), gradients):
+        step = gradient * (1e-6**0.5) / torch.sqrt(0.05 * gradient**2 + 1e-6)
+        torch.testing.assert_close(parameter, before - step, rtol=1e-4, atol=1e-6)
+
+
+def test_fairseqs_own_order_is_another_update():
+    ours, theirs = build("gru_encoder"), build("gru_encoder")
+    batches = [sample([4, 1, 6], [5, 2, 7])]
+    flags = ["--optimizer", "sgd", "--lr", "0.5", "--clip-norm", "1"]
+    trainer(ours, "summed_cross_entropy", *flags).train_step(batches)
+    trainer(theirs, "cross_entropy", *flags).train_step(batches)
+    assert any((a - b).abs().max() > 1e-4 for a, b in zip(ours.parameters(), theirs.parameters()))
+
+
+def test_the_logged_loss_is_per_word():
+    batches = [sample([4, 1, 6], [5, 2, 7])]
+    flags = ["--optimizer", "sgd", "--lr", "0"]
+    logged = [
+        trainer(build("gru_encoder"), name, *flags).train_step(batches)["loss"]
+        for name in ("summed_cross_entropy", "cross_entropy")
+    ]
+    assert logged[0] == logged[1]

@@ -1,0 +1,24 @@
+"""The objective of the 2014 papers' code: the loss summed over the minibatch, its gradient clipped as it is."""
+
+from typing import Any
+
+from fairseq.criterions import register_criterion
+from fairseq.criterions.cross_entropy import CrossEntropyCriterion, CrossEntropyCriterionConfig
+from torch import Tensor, nn
+
+
+@register_criterion("summed_cross_entropy", dataclass=CrossEntropyCriterionConfig)
+class SummedCrossEntropyCriterion(CrossEntropyCriterion):
+    """Cross-entropy whose gradient is that of the sum over all words of the batch.
+
+    fairseq divides the gradient by the number of words before ``--clip-norm`` sees it; the authors' released code clips
+    the gradient of the sum, so that practically every update is clipped. The logged loss is per word all the same.
+    """
+
+    def forward(
+        self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        """The loss of a batch, the divisor of its gradient, and what to log."""
+        loss, _, logging_output = super().forward(model, sample, reduce=reduce)
+        # fairseq's trainer divides by the sum of these over workers and accumulated batches, and by one if it is zero.
+        return loss, 0, logging_output
