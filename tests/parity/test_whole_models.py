@@ -1,68 +1,195 @@
-"""Whole models of the authors' code, imported and asked for every target word's probability."""
+"""Whole models of the authors' code, imported and asked for every target word's probability.
+
+Where numbers of the authors' code are at hand they are the truth. Models of other sizes, with weights of our own, are
+compared with the equations written out in NumPy, which are first compared with those numbers themselves.
+"""
 
 import numpy as np
 import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
-from tests.parity import oracle
+from tests.parity import groundhog_equations, oracle
+from user_dir.models.groundhog import KINDS, expected_shapes, read_parameters
 from user_dir.models.groundhog_checkpoint import import_model
 
+SIZES = [
+    {"H": 16, "E": 12, "S": 41, "T": 41},
+    {"H": 10, "E": 7, "S": 23, "T": 31},
+    {"H": 2, "E": 1, "S": 5, "T": 4},
+    {"H": 34, "E": 40, "S": 60, "T": 20},
+]
 
-@pytest.fixture(scope="module", params=["rnnenc", "grconv", "rnnsearch"])
-def imported(request, tmp_path_factory):
-    """The oracle's arrays, and the model that fairseq loads from what was imported."""
-    arrays = oracle.load(f"groundhog_{request.param}.npz")
-    folder = tmp_path_factory.mktemp(request.param)
-    assert import_model(oracle.FOLDER / f"groundhog_{request.param}.npz", folder) == request.param
+
+def made_up(kind, sizes, *, seed):
+    """Parameters of a model of these sizes, neither too small to be seen nor too large for a pyramid, and sentence pairs."""
+    generator = np.random.default_rng(seed)
+    full = {**sizes, "M": sizes["H"] // 2, "C": (2 if kind == "rnnsearch" else 1) * sizes["H"]}
+    arrays = {
+        name: generator.normal(scale=shape[0] ** -0.5, size=shape).astype(np.float32)
+        for name, shape in expected_shapes(kind, full).items()
+    }
+    sentences = [
+        tuple([*generator.integers(0, sizes[side] - 1, length), sizes[side] - 1] for side in "ST")
+        for length in (0, 1, 2, 5, 11)
+    ]
+    return arrays, sentences
+
+
+def load(path, folder):
+    """Imports parameters and loads what was written as fairseq does."""
+    kind = import_model(path, folder)
     (model,), _, task = load_model_ensemble_and_task([str(folder / "checkpoint.pt")])
-    return arrays, model.eval(), task
+    return kind, model.eval(), task
 
 
 def encode(dictionary, ids):
     """GroundHog's ids as ours: 1 is the unknown word, the last one the end of the sentence."""
-    special = {1: dictionary.unk(), len(dictionary) - 3: dictionary.eos()}
+    words = len(dictionary) - 2  # our dictionary has <s> and <pad> besides
+    special = {1: dictionary.unk(), words - 1: dictionary.eos()}
     return torch.tensor([[special[i] if i in special else dictionary.index(str(i)) for i in ids]])
 
 
-def pairs(arrays):
-    count = sum(name.startswith("x") for name in arrays)
-    assert count > 0
-    return range(count)
-
-
-def score(imported, index):
-    arrays, model, task = imported
-    source = encode(task.source_dictionary, arrays[f"x{index}"].tolist())
-    target = encode(task.target_dictionary, arrays[f"y{index}"].tolist())
+def score(model, task, source_ids, target_ids):
+    """The log-probability of each target word, and the alignment if there is one."""
+    source, target = encode(task.source_dictionary, source_ids), encode(task.target_dictionary, target_ids)
     previous = torch.cat([torch.tensor([[task.target_dictionary.eos()]]), target[:, :-1]], dim=1)
     with torch.no_grad():
         output = model(src_tokens=source, src_lengths=torch.tensor([source.size(1)]), prev_output_tokens=previous)
         log_probabilities = model.get_normalized_probs(output, log_probs=True)
-    return log_probabilities[0].gather(1, target[0][:, None])[:, 0], output[1]
+    alignment = None if output[1] is None else output[1]["attn"][0][0].numpy()
+    return log_probabilities[0].gather(1, target[0][:, None])[:, 0].numpy(), alignment
 
 
-def test_log_probability_of_every_word(imported):
-    for index in pairs(imported[0]):
-        ours, _ = score(imported, index)
-        expected = np.log(imported[0][f"res{index}_0"][:, 0])
-        np.testing.assert_allclose(ours.numpy(), expected, rtol=0, atol=1e-4)
+@pytest.fixture(scope="module", params=KINDS)
+def authors(request, tmp_path_factory):
+    """The authors' numbers, and the model that fairseq loads from what was imported."""
+    arrays = oracle.load(f"groundhog_{request.param}.npz")
+    kind, model, task = load(
+        oracle.FOLDER / f"groundhog_{request.param}.npz", tmp_path_factory.mktemp(request.param)
+    )
+    assert kind == request.param
+    return arrays, kind, model, task
 
 
-def test_alignment_weights(imported):
-    if "res0_1" not in imported[0]:
-        pytest.skip("a model without attention")
-    for index in pairs(imported[0]):
-        _, extra = score(imported, index)
-        expected = imported[0][f"res{index}_1"][:, :, 0]
-        np.testing.assert_allclose(extra["attn"][0][0].numpy(), expected, rtol=0, atol=1e-5)
+def pairs(arrays):
+    indices = [name[1:] for name in arrays if name.startswith("x")]
+    assert indices
+    return [(arrays[f"x{i}"].tolist(), arrays[f"y{i}"].tolist(), i) for i in indices]
 
 
-def test_nothing_of_fairseqs_own_is_ever_predicted(imported):
-    _, model, task = imported
-    source = encode(task.source_dictionary, [5, 6, 40])
-    output = model(src_tokens=source, src_lengths=torch.tensor([3]), prev_output_tokens=torch.tensor([[2]]))
+def test_log_probabilities_are_the_authors(authors):
+    arrays, _, model, task = authors
+    for source, target, index in pairs(arrays):
+        ours, _ = score(model, task, source, target)
+        np.testing.assert_allclose(ours, np.log(arrays[f"res{index}_0"][:, 0]), rtol=0, atol=1e-4)
+
+
+def test_alignment_weights_are_the_authors(authors):
+    arrays, kind, model, task = authors
+    if kind != "rnnsearch":
+        pytest.skip(f"{kind} has no attention")
+    for source, target, index in pairs(arrays):
+        _, alignment = score(model, task, source, target)
+        np.testing.assert_allclose(alignment, arrays[f"res{index}_1"][:, :, 0], rtol=0, atol=1e-5)
+
+
+def test_the_written_out_equations_give_the_authors_numbers(authors):
+    arrays, kind, _, _ = authors
+    parameters = {name[len("param/") :]: array for name, array in arrays.items() if name.startswith("param/")}
+    for source, target, index in pairs(arrays):
+        expected, _ = groundhog_equations.score(parameters, kind, source, target)
+        np.testing.assert_allclose(np.log(arrays[f"res{index}_0"][:, 0]), expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "H{H}-E{E}-S{S}-T{T}".format(**sizes))
+@pytest.mark.parametrize("kind", KINDS)
+def test_imported_models_follow_the_equations(kind, sizes, tmp_path):
+    arrays, sentences = made_up(kind, sizes, seed=sizes["H"])
+    np.savez(tmp_path / "params.npz", **arrays)
+    recognised, model, task = load(tmp_path / "params.npz", tmp_path / "model")
+    assert recognised == kind
+    for source, target in sentences:
+        expected, expected_alignment = groundhog_equations.score(arrays, kind, source, target)
+        ours, alignment = score(model, task, source, target)
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
+        if kind == "rnnsearch":
+            np.testing.assert_allclose(alignment, expected_alignment, rtol=0, atol=1e-5)
+        else:
+            assert alignment is None
+
+
+def test_every_parameter_is_used(tmp_path):
+    """As many numbers as GroundHog's model has, and two rows a side more for fairseq's own symbols."""
+    for kind in KINDS:
+        arrays, _ = made_up(kind, SIZES[1], seed=0)
+        np.savez(tmp_path / f"{kind}.npz", **arrays)
+        _, model, _ = load(tmp_path / f"{kind}.npz", tmp_path / kind)
+        embedding = SIZES[1]["E"]
+        extra = 2 * embedding + 2 * embedding + 2 * embedding + 2  # both embeddings, output rows, output biases
+        assert sum(p.numel() for p in model.parameters()) == sum(a.size for a in arrays.values()) + extra
+
+
+def test_what_groundhog_does_not_have_is_never_predicted(tmp_path):
+    arrays, _ = made_up("rnnenc", SIZES[0], seed=1)
+    np.savez(tmp_path / "params.npz", **arrays)
+    _, model, task = load(tmp_path / "params.npz", tmp_path / "model")
+    output = model(
+        src_tokens=encode(task.source_dictionary, [5, 6, 40]),
+        src_lengths=torch.tensor([3]),
+        prev_output_tokens=torch.tensor([[2]]),
+    )
     probabilities = model.get_normalized_probs(output, log_probs=False)[0, 0]
-    dictionary = task.target_dictionary
-    assert probabilities[dictionary.bos()] == probabilities[dictionary.pad()] == 0
+    assert probabilities[task.target_dictionary.bos()] == probabilities[task.target_dictionary.pad()] == 0
     assert probabilities.sum().item() == pytest.approx(1)
+
+
+def test_parameters_of_the_full_size_are_as_many_as_the_papers_models_have():
+    """1,000 hidden units, embeddings of 620, 30,001 words a side (Cho et al. 2014b; Bahdanau et al. 2015)."""
+    millions = {}
+    for kind in KINDS:
+        hidden = {"rnnenc": 1000, "rnnsearch": 1000, "grconv": 2000}[kind]
+        sizes = {"H": hidden, "E": 620, "S": 30001, "T": 30001, "M": hidden // 2}
+        sizes["C"] = (2 if kind == "rnnsearch" else 1) * hidden
+        millions[kind] = sum(int(np.prod(shape)) for shape in expected_shapes(kind, sizes).values()) / 1e6
+    assert millions["rnnenc"] == pytest.approx(72.5, abs=0.1)
+    assert millions["rnnsearch"] == pytest.approx(84.3, abs=0.1)
+
+
+def test_bad_parameters_are_named(tmp_path):
+    arrays, _ = made_up("rnnsearch", SIZES[1], seed=0)
+    with pytest.raises(ValueError, match="a rnnsearch model: G_enc_transition_0 is missing; mystery is not a parameter"):
+        read_parameters({**{n: a for n, a in arrays.items() if n != "G_enc_transition_0"}, "mystery": np.zeros(1)})
+    with pytest.raises(ValueError, match=r"B_dec_transition_0 is \(10, 9\) and should be \(10, 10\)"):
+        read_parameters({**arrays, "B_dec_transition_0": np.zeros((10, 9), np.float32)})
+    with pytest.raises(ValueError, match="b_dec_deep_softmax holds numbers that are not finite"):
+        read_parameters({**arrays, "b_dec_deep_softmax": np.full(31, np.nan, np.float32)})
+    with pytest.raises(ValueError, match="must be matrices"):
+        read_parameters({**arrays, "W_dec_transition_0": np.zeros(3, np.float32)})
+    path = tmp_path / "not.npz"
+    path.write_text("nothing")
+    with pytest.raises(ValueError, match="not.npz"):
+        import_model(path, tmp_path / "model")
+    with pytest.raises(FileNotFoundError, match=r"missing\.npz"):
+        import_model(tmp_path / "missing.npz", tmp_path / "model")
+
+
+def test_word_lists(tmp_path):
+    arrays, _ = made_up("rnnenc", SIZES[2], seed=0)  # 5 source and 4 target words
+    np.savez(tmp_path / "params.npz", **arrays)
+    source, target = tmp_path / "source.txt", tmp_path / "target.txt"
+    source.write_text("le\nUNK\nchat\ndort\n<eol>\n")
+    target.write_text("the\nUNK\ncat\n<eol>\n")
+    import_model(tmp_path / "params.npz", tmp_path / "model", source_words=source, target_words=target)
+    words = [line.split()[0] for line in (tmp_path / "model/dict.src.txt").read_text().splitlines()]
+    assert words == ["le", "chat", "dort"]
+    for text, message in (
+        ("the\nUNK\n<eol>\n", "target.txt has 3 lines, but the model has 4 words"),
+        ("the\nUNK\nthe\n<eol>\n", "target.txt, line 3: 'the' stands on line 1 already"),
+        ("the\nUNK\na cat\n<eol>\n", "target.txt, line 3: 'a cat' is not one word"),
+        ("the\nUNK\n<pad>\n<eol>\n", "word id 2 is '<pad>', which fairseq keeps for itself"),
+    ):
+        target.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            import_model(tmp_path / "params.npz", tmp_path / "bad", source_words=source, target_words=target)
+    assert not (tmp_path / "bad" / "checkpoint.pt").exists()

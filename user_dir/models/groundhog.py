@@ -90,14 +90,13 @@ def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
     if any(name.startswith(prefix) for name in arrays):
         arrays = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
     kind = "rnnsearch" if "A_dec_transition_0" in arrays else "grconv" if "GW_enc_transition_0" in arrays else "rnnenc"
-    expected = {**_COMMON, **_ENCODER[kind], **(_ATTENTION if kind == "rnnsearch" else {})}
-    problems = [f"{name} is missing" for name in sorted(expected.keys() - arrays.keys())]
-    problems += [f"{name} is not a parameter of {kind}" for name in sorted(arrays.keys() - expected.keys())]
+    names = _symbolic_shapes(kind).keys()
+    problems = [f"{name} is missing" for name in sorted(names - arrays.keys())]
+    problems += [f"{name} is not a parameter of {kind}" for name in sorted(arrays.keys() - names)]
     if problems:
         raise ValueError(f"these are not the parameters of a {kind} model: {'; '.join(problems)}")
     sizes = _sizes(kind, arrays)
-    for name, symbols in expected.items():
-        shape = tuple(sizes[symbol] if symbol in sizes else int(symbol) for symbol in symbols.split())
+    for name, shape in expected_shapes(kind, sizes).items():
         if arrays[name].shape != shape:
             problems.append(f"{name} is {arrays[name].shape} and should be {shape}")
         elif not np.isfinite(arrays[name]).all():
@@ -106,6 +105,18 @@ def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
         raise ValueError(f"these are not the parameters of a {kind} model: {'; '.join(problems)}")
     tensors = {name: torch.from_numpy(np.asarray(array, dtype=np.float32)) for name, array in arrays.items()}
     return Parameters(kind, sizes, tensors)
+
+
+def expected_shapes(kind: str, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The shape of each of GroundHog's parameters for a model of these sizes; see :class:`Parameters`."""
+    return {
+        name: tuple(sizes[symbol] if symbol in sizes else int(symbol) for symbol in symbols.split())
+        for name, symbols in _symbolic_shapes(kind).items()
+    }
+
+
+def _symbolic_shapes(kind: str) -> dict[str, str]:
+    return {**_COMMON, **_ENCODER[kind], **(_ATTENTION if kind == "rnnsearch" else {})}
 
 
 def _sizes(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, int]:

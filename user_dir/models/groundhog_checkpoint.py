@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -49,7 +50,7 @@ def import_model(
     try:
         with np.load(parameters, allow_pickle=False) as file:
             read = read_parameters(dict(file))
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, TypeError, BadZipFile) as error:
         raise ValueError(f"{parameters}: {error}") from error
     save_dir.mkdir(parents=True, exist_ok=True)
     rows = {}
