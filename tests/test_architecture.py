@@ -104,7 +104,8 @@ def test_public_names_have_docstrings():
         for node in [tree, *tree.body]:
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
                 name = getattr(node, "name", path.stem)
-                assert name.startswith("_") and name != "__init__" or ast.get_docstring(node), f"{path}: {name}"
+                private = name.startswith("_") and name != "__init__"
+                assert private or ast.get_docstring(node), f"{path}: {name}"
 
 
 def test_tracked_files_name_no_place_of_one_machine():

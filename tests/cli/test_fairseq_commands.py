@@ -120,8 +120,14 @@ def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
         shutil.copy(file, text)
     toy.preprocess(text, tmp_path / "bin", "--nwordstgt", 10)
     toy.preprocess(
-        text, raw, "--srcdict", tmp_path / "bin/dict.src.txt", "--tgtdict", tmp_path / "bin/dict.tgt.txt",
-        "--dataset-impl", "raw",
+        text,
+        raw,
+        "--srcdict",
+        tmp_path / "bin/dict.src.txt",
+        "--tgtdict",
+        tmp_path / "bin/dict.tgt.txt",
+        "--dataset-impl",
+        "raw",
     )
     toy.train(tmp_path / "bin", tmp_path / "save", *MODELS["gru_encoder"], "--max-update", "150")
     dictionary = tmp_path / "copy.txt"

@@ -30,7 +30,7 @@ def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Te
 def assert_same_outputs_and_gradients(
     function: Callable[..., Sequence[Tensor]], arguments: Sequence[Tensor], backends: Sequence[str]
 ) -> None:
-    """Runs ``function(backend, *arguments)`` under each backend; all outputs and all gradients must agree with the first's.
+    """Runs ``function(backend, *arguments)`` under each backend: outputs and all gradients must agree with the first's.
 
     The loss weighs every output element differently, so that no two errors cancel.
     """

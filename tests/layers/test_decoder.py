@@ -24,12 +24,8 @@ def build(attention, num_layers=1, *, score_first=False):
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention)
     else:
         first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY)
-    readout = MaxoutReadout(
-        state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT
-    )
-    decoder = GRUDecoder(
-        first, readout, summary_size=SUMMARY, num_layers=num_layers, score_first=score_first
-    )
+    readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
+    decoder = GRUDecoder(first, readout, summary_size=SUMMARY, num_layers=num_layers, score_first=score_first)
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     return decoder
@@ -190,7 +186,7 @@ def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
 
 @every_attention
 def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
-    """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), then c_2 is read with s_1 and y_2 scored from s_1 and c_2."""
+    """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), c_2 is read with s_1, y_2 is scored from s_1 and c_2."""
     decoder, encoded = build(attention, score_first=True), source(batch=1)
     embedded, mask = random(1, 2, EMBED), torch.zeros(1, 2, dtype=torch.bool)
     features, *_ = teacher_force(decoder, encoded, embedded, mask)

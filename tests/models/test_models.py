@@ -24,7 +24,7 @@ OPTIONS = {
     "forward_summary": {"encoder_bidirectional": True, "encoder_summary": "forward"},
     "published_initialization": {"initialization": "published", "encoder_spectral_radius": 0.4},
     "relu": {"grconv_activation": "relu"},
-    "dropouts": {name: 0.3 for name in ("encoder_dropout_in", "encoder_dropout_out", "decoder_dropout_in", "decoder_dropout_out")},
+    "dropouts": {f"{side}_dropout_{place}": 0.3 for side in ("encoder", "decoder") for place in ("in", "out")},
     "shared_output": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
     "frozen": {"encoder_freeze_embed": True, "decoder_freeze_embed": True},
 }
@@ -103,7 +103,7 @@ def test_attention_stands_where_the_source_tokens_stand(architecture, attention,
 def test_no_attention_is_said_so(architecture):
     model = build(architecture, decoder_attention="none").eval()
     assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
-    with pytest.raises(ValueError, match="--print-alignment needs attention.*--decoder-attention none"):
+    with pytest.raises(ValueError, match=r"--print-alignment needs attention.*--decoder-attention none"):
         model.make_generation_fast_(need_attn="hard")
 
 

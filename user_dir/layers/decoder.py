@@ -38,11 +38,11 @@ class GRUDecoder(nn.Module):
 
     At step i, with y_{i−1} the previous word, one of two orders:
 
-    - update first (Bahdanau et al. 2015, A.2.2): c_i is read with s_{i−1}; s_i = GRU(s_{i−1}, y_{i−1}, c_i); the word is
-      scored from s_i, y_{i−1} and c_i. The first previous word is the begin symbol.
-    - score first (the authors' released code): c_i is read with s_{i−1}; the word y_i is scored from s_{i−1}, y_{i−1} and
-      c_i; then s_i = GRU(s_{i−1}, y_i, c_i). The first word is scored from s_0 with no previous word at all, and every
-      readout sees a context that was read with the state it sees.
+    - update first (Bahdanau et al. 2015, A.2.2): c_i is read with s_{i−1}; s_i = GRU(s_{i−1}, y_{i−1}, c_i); the word
+      is scored from s_i, y_{i−1} and c_i. The first previous word is the begin symbol.
+    - score first (the authors' released code): c_i is read with s_{i−1}; the word y_i is scored from s_{i−1}, y_{i−1}
+      and c_i; then s_i = GRU(s_{i−1}, y_i, c_i). The first word is scored from s_0 with no previous word at all, and
+      every readout sees a context that was read with the state it sees.
 
     Args:
         first: the layer that reads the source.

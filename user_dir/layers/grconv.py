@@ -23,9 +23,7 @@ class GRConvEncoder(nn.Module):
         backend: the kernel's implementation.
     """
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, activation: str = "tanh", backend: str = "packed"
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, activation: str = "tanh", backend: str = "packed") -> None:
         super().__init__()
         self.annotation_size = self.summary_size = hidden_size
         self.activation = activation

@@ -32,9 +32,7 @@ class GRU(nn.Module):
         bias: (3H,), ordered [reset, update, candidate]; (H,) of the candidate without ``gate_bias``.
     """
 
-    def __init__(
-        self, input_size: int, hidden_size: int, *, gate_bias: bool = True, backend: str = "packed"
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, gate_bias: bool = True, backend: str = "packed") -> None:
         super().__init__()
         self.hidden_size = hidden_size
         self.backend = backend
@@ -51,9 +49,7 @@ class GRU(nn.Module):
         bias = F.pad(self.bias, (3 * self.hidden_size - self.bias.numel(), 0))
         return F.linear(rows, self.input_weight, bias)
 
-    def forward(
-        self, rows: Tensor, initial: Tensor, counts: Sequence[int], *, context: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, rows: Tensor, initial: Tensor, counts: Sequence[int], *, context: Tensor | None = None) -> Tensor:
         """Runs the layer.
 
         Args:

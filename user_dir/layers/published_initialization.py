@@ -39,15 +39,20 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
             for weight in _recurrent_weights(part):
                 for block in weight.split(weight.size(1)):
                     block.copy_(spectral_radius * left_singular_vectors(block.size(0)))
-            if isinstance(part, Attention):
-                for weight in (part.query_weight, None if part.key is None else part.key.weight):
-                    if weight is not None:
-                        nn.init.normal_(weight, std=0.001)
+            for weight in _alignment_weights(part):
+                nn.init.normal_(weight, std=0.001)
 
 
 def left_singular_vectors(size: int) -> Tensor:
     """The left singular vectors (size, size) of a matrix of normal numbers: a random orthogonal matrix."""
     return torch.linalg.svd(torch.randn(size, size)).U
+
+
+def _alignment_weights(part: nn.Module) -> list[Tensor]:
+    if not isinstance(part, Attention):
+        return []
+    weights = [part.query_weight, None if part.key is None else part.key.weight]
+    return [weight for weight in weights if weight is not None]
 
 
 def _recurrent_weights(part: nn.Module) -> list[Tensor]:

@@ -28,9 +28,9 @@ class EncoderDecoderConfig(FairseqDataclass):
 
     dropout: float = option(0.1, "dropout probability")
     encoder_dropout_in: Optional[float] = option(None, "dropout of the source embeddings (default: --dropout)")
-    encoder_dropout_out: Optional[float] = option(None, "dropout of the annotations and the summary (default: --dropout)")
+    encoder_dropout_out: Optional[float] = option(None, "dropout of annotations and summary (default: --dropout)")
     decoder_dropout_in: Optional[float] = option(None, "dropout of the target embeddings (default: --dropout)")
-    decoder_dropout_out: Optional[float] = option(None, "dropout of the readout and between layers (default: --dropout)")
+    decoder_dropout_out: Optional[float] = option(None, "dropout of readout and between layers (default: --dropout)")
 
     encoder_embed_dim: int = option(512, "source embedding dimension")
     encoder_embed_path: Optional[str] = option(None, "file of pre-trained source embeddings")
@@ -42,7 +42,7 @@ class EncoderDecoderConfig(FairseqDataclass):
     decoder_freeze_embed: bool = option(False, "keep the target embeddings as they are")
     decoder_hidden_size: int = option(512, "units of the decoder")
     decoder_layers: int = option(1, "number of decoder layers")
-    decoder_out_embed_dim: int = option(512, "maxout units of the readout: the width that the vocabulary is scored from")
+    decoder_out_embed_dim: int = option(512, "maxout units of the readout, which the vocabulary is scored from")
     decoder_attention: DECODER_ATTENTION_CHOICES = option(
         "additive",
         "what the decoder reads: 'none' the encoder's summary (Cho et al. 2014), 'additive' the annotations "

@@ -63,7 +63,7 @@ class Decoder(FairseqIncrementalDecoder):
             prev_output_tokens: (B, T). With an incremental state that has seen a prefix, only the last column is read.
             encoder_out: the encoded batch.
             incremental_state: fairseq's cache of the search; None for teacher forcing.
-            kwargs: what tasks pass to encoder and decoder alike; nothing of it is read.
+            **kwargs: what tasks pass to encoder and decoder alike; nothing of it is read.
 
         Returns:
             The scores (B, T, V), or the features (B, T, O) if the softmax is adaptive; and, outside training and with

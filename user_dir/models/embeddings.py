@@ -22,9 +22,7 @@ def build_embeddings(
         FileNotFoundError: if a file of embeddings is missing.
     """
     biased = config.embed_bias
-    source_embedding = build_embedding(
-        source, config.encoder_embed_dim, path=config.encoder_embed_path, biased=biased
-    )
+    source_embedding = build_embedding(source, config.encoder_embed_dim, path=config.encoder_embed_path, biased=biased)
     if config.share_all_embeddings:
         _check_shareable(config, source, target)
         target_embedding = source_embedding
@@ -59,7 +57,8 @@ def build_embedding(
     try:
         vectors = utils.parse_embedding(path)
     except (ValueError, StopIteration) as error:
-        raise ValueError(f"{path} is not a text file of embeddings ('count size', then 'word x1 x2 …'): {error}") from error
+        expected = "a text file of embeddings ('count size', then 'word x1 x2 …')"
+        raise ValueError(f"{path} is not {expected}: {error}") from error
     for word, vector in vectors.items():
         if vector.numel() != size:
             raise ValueError(f"{path}: the vector of {word!r} has {vector.numel()} numbers, the model needs {size}")

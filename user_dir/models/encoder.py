@@ -46,7 +46,8 @@ class Encoder(FairseqEncoder):
 
         Args:
             src_tokens: (B, S), padded on either side, in any order of lengths.
-            src_lengths: not needed; fairseq passes it, and tasks may pass more.
+            src_lengths: not needed; fairseq passes it.
+            **kwargs: what tasks pass besides; nothing of it is read.
         """
         embedded = self.dropout_in(self.embed_tokens(src_tokens))
         output = self.layer(embedded, src_tokens.eq(self.dictionary.pad()))

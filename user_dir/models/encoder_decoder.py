@@ -52,9 +52,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         decoder = Decoder(
             task.target_dictionary,
             target_embedding,
-            layer=build_decoder_layer(
-                cfg, annotation_size=layer.annotation_size, summary_size=layer.summary_size
-            ),
+            layer=build_decoder_layer(cfg, annotation_size=layer.annotation_size, summary_size=layer.summary_size),
             output=build_output(cfg, target_embedding),
             dropout_in=dropout(cfg, "decoder_dropout_in"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
@@ -91,9 +89,7 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     if attention == "none":
         first = FixedContextGRU(embed_size, size, context_size=summary_size, gate_bias=gate_bias)
     else:
-        first = AttentiveGRU(
-            embed_size, size, context_size=annotation_size, attention=attention, gate_bias=gate_bias
-        )
+        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, gate_bias=gate_bias)
     readout = MaxoutReadout(
         state_size=size,
         embed_size=embed_size,
@@ -123,9 +119,7 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
         raise ValueError(f"--decoder-output-rank must be 0 (full rank) or more, not {rank}")
     if cfg.adaptive_softmax_cutoff is not None:
         if shared or rank:
-            raise ValueError(
-                "--adaptive-softmax-cutoff excludes a shared output embedding and --decoder-output-rank"
-            )
+            raise ValueError("--adaptive-softmax-cutoff excludes a shared output embedding and --decoder-output-rank")
         cutoffs = utils.eval_str_list(cfg.adaptive_softmax_cutoff, type=int)
         return AdaptiveSoftmax(vocabulary, size, cutoffs, dropout=dropout(cfg, "decoder_dropout_out"))
     if shared and (rank or size) != cfg.decoder_embed_dim:

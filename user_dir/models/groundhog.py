@@ -26,9 +26,7 @@ _GRU_WORDS = {
 }
 _ENCODER = {
     "rnnenc": {name.format("enc"): shape for name, shape in _GRU_WORDS.items()},
-    "rnnsearch": {
-        name.format(part): shape for part in ("enc", "back_enc") for name, shape in _GRU_WORDS.items()
-    },
+    "rnnsearch": {name.format(part): shape for part in ("enc", "back_enc") for name, shape in _GRU_WORDS.items()},
     "grconv": {
         "W_0_enc_input_embdr_0": "E H",
         "b_0_enc_input_embdr_0": "H",
@@ -210,9 +208,7 @@ def _rows(array: Tensor, rows: Tensor, symbols: int, *, filler: float = 0.0) -> 
     return result.index_copy_(0, rows, array)
 
 
-def _embedding(
-    side: str, arrays: Mapping[str, Tensor], part: str, rows: Tensor, symbols: int
-) -> dict[str, Tensor]:
+def _embedding(side: str, arrays: Mapping[str, Tensor], part: str, rows: Tensor, symbols: int) -> dict[str, Tensor]:
     return {
         f"{side}.embed_tokens.weight": _rows(arrays[f"W_0_{part}_approx_embdr"], rows, symbols),
         f"{side}.embed_tokens.bias": arrays[f"b_0_{part}_approx_embdr"],
@@ -223,9 +219,7 @@ def _gru(name: str, arrays: Mapping[str, Tensor], part: str) -> dict[str, Tensor
     words = [arrays[f"W_0_{part}_{gate}_embdr_0"].t() for gate in ("reset", "update", "input")]
     return {
         f"{name}.input_weight": torch.cat([words[0], -words[1], words[2]]),
-        f"{name}.gate_weight": torch.cat(
-            [arrays[f"R_{part}_transition_0"].t(), -arrays[f"G_{part}_transition_0"].t()]
-        ),
+        f"{name}.gate_weight": torch.cat([arrays[f"R_{part}_transition_0"].t(), -arrays[f"G_{part}_transition_0"].t()]),
         f"{name}.candidate_weight": arrays[f"W_{part}_transition_0"].t(),
         f"{name}.bias": arrays[f"b_0_{part}_input_embdr_0"],
     }

@@ -51,7 +51,7 @@ def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:
 
 class _AttentiveGRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | None | tuple) -> tuple[Tensor, ...]:
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | tuple | None) -> tuple[Tensor, ...]:
         counts = rest[-1]
         memory, weights = Memory(*rest[:3]), AttentiveGRUWeights(*rest[3:8])
         state = initial

@@ -11,7 +11,9 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from ..packing import previous_rows
 
 
-def gru(inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: Sequence[int]) -> Tensor:
+def gru(
+    inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: Sequence[int]
+) -> Tensor:
     """See :func:`user_dir.kernels.gru.gru`."""
     return _GRU.apply(inputs, initial, gate_weight, candidate_weight, tuple(counts))
 
@@ -45,7 +47,8 @@ def step_backward(
     Args:
         grad: (n, H) with respect to the step's state.
         previous: (n, H) the state before the step.
-        gates: (n, 2H) and ``candidate``: (n, H), as :func:`step` returned them.
+        gates: (n, 2H), as :func:`step` returned them.
+        candidate: (n, H), likewise.
         gate_weight: (2H, H).
         candidate_weight: (H, H).
 

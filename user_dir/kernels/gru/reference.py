@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 
-def gru(inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: Sequence[int]) -> Tensor:
+def gru(
+    inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: Sequence[int]
+) -> Tensor:
     """See :func:`user_dir.kernels.gru.gru`."""
     size = initial.size(1)
     U_rz, U = gate_weight, candidate_weight
