@@ -18,6 +18,7 @@ ALLOWED = {
     "metrics": {"sacrebleu", "nltk"},
     "analysis": {"metrics"},
     "corpora": set(),
+    "tasks": {"torch", "numpy", "fairseq"},
     "scoring.py": {"fairseq", "metrics"},
     "criterion.py": {"fairseq", "torch"},
 }

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import torch
+from fairseq.data import LanguagePairDataset
+
+from tests.models.building import dictionary
+from user_dir.tasks.pooled_batches import PooledBatchesDataset
+
+
+def dataset(count=100, longest=12):
+    generator = np.random.default_rng(0)
+    source, target = dictionary(5, "s"), dictionary(5, "t")
+    lengths = generator.integers(1, longest + 1, (2, count))
+    sides = [[torch.tensor([4] * n + [2]) for n in side] for side in lengths]
+    return LanguagePairDataset(
+        sides[0], lengths[0] + 1, source, sides[1], lengths[1] + 1, target, shuffle=True
+    ), lengths.max(axis=0)
+
+
+def batches(k, *, max_words=0, size=8, seed=1):
+    pairs, lengths = dataset()
+    pooled = PooledBatchesDataset(pairs, batches=k, max_words=max_words)
+    np.random.seed(seed)
+    return pooled.batch_by_size(pooled.ordered_indices(), max_sentences=size), lengths
+
+
+def test_every_pair_comes_once():
+    made, lengths = batches(3)
+    assert sorted(np.concatenate(made)) == list(range(len(lengths)))
+    assert [len(batch) for batch in made[:-1]] == [8] * (len(made) - 1)
+
+
+def test_lengths_rise_within_a_pool_of_k_batches_and_start_again():
+    made, lengths = batches(3)
+    ordered = lengths[np.concatenate(made)]
+    pools = [ordered[start : start + 24] for start in range(0, len(ordered), 24)]
+    assert all((np.diff(pool) >= 0).all() for pool in pools)
+    assert pools[0][-1] > pools[1][0]
+
+
+def test_one_batch_at_a_time_is_not_sorted():
+    made, lengths = batches(1)
+    assert any((np.diff(lengths[batch]) < 0).any() for batch in made)
+
+
+def test_pools_waste_less_padding_than_single_batches_and_more_than_one_sort():
+    def padding(k):
+        made, lengths = batches(k)
+        return sum(len(batch) * lengths[batch].max() - lengths[batch].sum() for batch in made)
+
+    assert padding(1) > padding(4) > padding(100)
+
+
+def test_the_order_is_the_seeds():
+    assert [b.tolist() for b in batches(3)[0]] == [b.tolist() for b in batches(3)[0]]
+    assert [b.tolist() for b in batches(3)[0]] != [b.tolist() for b in batches(3, seed=2)[0]]
+
+
+def test_pairs_with_a_side_of_more_words_are_left_out():
+    made, lengths = batches(3, max_words=7)
+    assert sorted(np.concatenate(made)) == np.flatnonzero(lengths <= 7).tolist()
+
+
+def test_what_cannot_be_done_is_named():
+    pairs, _ = dataset()
+    with pytest.raises(ValueError, match="--sort-k-batches needs the size of a batch in sentences: --batch-size"):
+        PooledBatchesDataset(pairs, batches=3, max_words=0).batch_by_size(np.arange(5), max_tokens=100)
+    sides = [[torch.tensor([4, 4, 2])], np.array([3])]
+    longer = LanguagePairDataset(*sides, dictionary(5, "s"), *sides)
+    with pytest.raises(ValueError, match="--max-train-words 1 leaves no pair of 1"):
+        PooledBatchesDataset(longer, batches=3, max_words=1).ordered_indices()

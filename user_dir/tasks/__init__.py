@@ -1,0 +1,5 @@
+"""fairseq tasks: what the papers' training and search need beside fairseq's own translation task."""
+
+from .published_translation import PublishedTranslationTask
+
+__all__ = ["PublishedTranslationTask"]

@@ -1,0 +1,100 @@
+"""``published_translation``: fairseq's translation task with the batches and the search of the 2014 papers' code."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from fairseq.tasks import register_task
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import nn
+
+from .pooled_batches import PooledBatchesDataset
+from .shrinking_beam import ShrinkingBeam
+
+#: The authors' code gives up where a beam of this many hypotheses finds no translation.
+LARGEST_BEAM = 500
+
+
+@dataclass
+class PublishedTranslationConfig(TranslationConfig):
+    """Options of the task, beside those of ``translation``."""
+
+    sort_k_batches: int = field(
+        default=0,
+        metadata={"help": "sort this many batches' worth of pairs by length at a time (20 in Bahdanau et al. 2015, B.2)"},
+    )
+    max_train_words: int = field(
+        default=0, metadata={"help": "train on pairs of at most this many words a side (the papers': 30 or 50); 0: all"}
+    )
+    shrinking_beam: bool = field(
+        default=False, metadata={"help": "search as the papers' released code does; forbid <unk> with --unkpen inf"}
+    )
+
+
+@register_task("published_translation", dataclass=PublishedTranslationConfig)
+class PublishedTranslationTask(TranslationTask):
+    """Translation with the papers' order of training pairs and the papers' search."""
+
+    def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:
+        """Loads a split; the training set is wrapped where an option asks for it."""
+        super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
+        if split == self.cfg.train_subset and (self.cfg.sort_k_batches or self.cfg.max_train_words):
+            self.datasets[split] = PooledBatchesDataset(
+                self.datasets[split], batches=self.cfg.sort_k_batches, max_words=self.cfg.max_train_words
+            )
+
+    def build_generator(self, models: list[nn.Module], args: Any, **kwargs: Any) -> Any:
+        """fairseq's generator, with the papers' search where an option asks for it.
+
+        Raises:
+            ValueError: if alignments are asked for: fairseq prints them for full beams only.
+        """
+        generator = super().build_generator(models, args, **kwargs)
+        if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):
+            return generator
+        if getattr(args, "print_alignment", None):
+            raise ValueError("--print-alignment needs full beams: leave --shrinking-beam out, or score its output")
+        generator.search = ShrinkingBeam(self.target_dictionary)
+        generator.should_set_src_lengths = True
+        # The search has limits of its own for each sentence; these only have to be beyond them.
+        generator.max_len_a, generator.max_len_b, generator.min_len = 3, 3, 0
+        return generator
+
+    def inference_step(
+        self, generator: Any, models: list[nn.Module], sample: dict[str, Any], **kwargs: Any
+    ) -> list[list[dict[str, Any]]]:
+        """Translates a batch; a sentence without any translation is tried again, as the released code does.
+
+        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on.
+        """
+        hypotheses = super().inference_step(generator, models, sample, **kwargs)
+        if not isinstance(generator.search, ShrinkingBeam):
+            return hypotheses
+        for row, found in enumerate(hypotheses):
+            if not found:
+                hypotheses[row] = self._try_again(generator, models, sample, row, kwargs)
+        return hypotheses
+
+    def _try_again(
+        self, generator: Any, models: list[nn.Module], sample: dict[str, Any], row: int, kwargs: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        one = {
+            "id": sample["id"][row : row + 1],
+            "net_input": {
+                name: value[row : row + 1] if torch.is_tensor(value) else value
+                for name, value in sample["net_input"].items()
+            },
+        }
+        beam, penalty = generator.beam_size, generator.unk_penalty
+        try:
+            if penalty == 0:
+                generator.beam_size *= 2
+            generator.unk_penalty = 0.0
+            while generator.beam_size < 2 * LARGEST_BEAM:
+                (found,) = super().inference_step(generator, models, one, **kwargs)
+                if found:
+                    return found
+                generator.beam_size *= 2
+        finally:
+            generator.beam_size, generator.unk_penalty = beam, penalty
+        raise RuntimeError(f"sentence {int(one['id'][0])}: no translation ends, even in a beam of {LARGEST_BEAM}")
