@@ -157,6 +157,8 @@ main() {
     project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     venv=${VENV:-$project/.venv}
     [[ $venv == /* ]] || venv=$PWD/$venv
+    # The same folder under another spelling is the same place: ./.venv is no reason to start anew.
+    [[ ! -d $venv ]] || venv=$(cd "$venv" && pwd)
     readonly project venv stamp=$venv/.setup-complete unfinished=$venv/.setup-unfinished
     readonly place="$project $venv"
     unset PYTHONHOME PYTHONPATH
