@@ -23,9 +23,7 @@ def _import_corpora() -> types.ModuleType:
 def main() -> None:
     """Reads the options and writes the corpus; a wrong option ends with status 2 and a sentence."""
     writing = _import_corpora()
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--pair", default="fr-en", help="source and target language: fr-en or zh-en")
     parser.add_argument("--out", type=Path, required=True, help="folder to make")
     for split, size in (("train", 20000), ("valid", 1000), ("test", 1000)):
@@ -48,9 +46,7 @@ def main() -> None:
         parser.exit(2, f"make_corpus.py: {error}\n")
     if made:
         print((options.out / "README.md").read_text(encoding="utf-8"))
-    print(
-        f"{options.out}: {'made' if made else 'is there already, made with the same settings; nothing done'}"
-    )
+    print(f"{options.out}: {'made' if made else 'is there already, made with the same settings; nothing done'}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Recurrent encoder–decoders for machine translation, as a fairseq plug-in.
 
 ``fairseq-train … --user-dir user_dir`` imports this package by its folder's name. Where fairseq can be imported, that
-registers the models, the criterion, the task and the scorers. Without it, the parts that need no fairseq (``kernels``, ``layers``, ``metrics``,
-``analysis``, ``corpora``) still work.
+registers the models, the criterion, the task and the scorers. Without it, the parts that need no fairseq still work:
+``kernels``, ``layers``, ``metrics``, ``analysis`` and ``corpora``.
 """
 
 from importlib.util import find_spec

@@ -34,9 +34,7 @@ def report(tag, **stats):
 
 def interval(updates, wps, *, wpb=100, wall=10):
     """A report of a log interval."""
-    return report(
-        "train_inner", update=0.5, loss=5.5, wps=wps, ups=1.0, wpb=wpb, num_updates=updates, wall=wall
-    )
+    return report("train_inner", update=0.5, loss=5.5, wps=wps, ups=1.0, wpb=wpb, num_updates=updates, wall=wall)
 
 
 def valid(updates, loss):
@@ -48,9 +46,7 @@ def valid(updates, loss):
     ]
 
 
-MODEL = (
-    "2026-01-02 03:04:05 | INFO | fairseq_cli.train | num. shared model params: 1,234,567 (num. trained: 9)"
-)
+MODEL = "2026-01-02 03:04:05 | INFO | fairseq_cli.train | num. shared model params: 1,234,567 (num. trained: 9)"
 DONE = "2026-01-02 03:04:05 | INFO | fairseq_cli.train | done training in 60.5 seconds"
 
 

@@ -83,10 +83,7 @@ BAD_LOGS = {
     ),
     "fewer than counted": ([*block(0), TIMING], "1 sentences, but fairseq counted 3"),
     "a progress bar": (
-        [
-            " 50%|█████     | 1/2 [00:01<00:01,  1.00s/it]" + line if line[0] == "S" else line
-            for line in COMPLETE
-        ],
+        [" 50%|█████     | 1/2 [00:01<00:01,  1.00s/it]" + line if line[0] == "S" else line for line in COMPLETE],
         "line 2: a progress bar runs into the text: use --no-progress-bar",
     ),
 }

@@ -18,9 +18,7 @@ def test_words_a_second_counts_undisturbed_intervals_only(tmp_path):
 
 
 def test_words_a_second_may_be_unknown(tmp_path):
-    log = read_train_log(
-        write(tmp_path / "log", [MODEL, interval(10, 100), *valid(15, 3), interval(20, 100), DONE])
-    )
+    log = read_train_log(write(tmp_path / "log", [MODEL, interval(10, 100), *valid(15, 3), interval(20, 100), DONE]))
     assert log.words_per_second is None
 
 

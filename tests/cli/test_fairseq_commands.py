@@ -10,7 +10,9 @@ from tests.cli import toy
 
 MODELS = {
     "gru_encoder": ["--arch", "gru_encoder", "--encoder-bidirectional"],
-    "grconv_encoder": ["--arch", "grconv_encoder", "--decoder-attention", "none", "--encoder-hidden-size", "48"],
+    "grconv_encoder": [
+        *("--arch", "grconv_encoder", "--decoder-attention", "none", "--encoder-hidden-size", "48", "--lr", "0.003"),
+    ],
 }
 
 

@@ -149,9 +149,5 @@ def test_the_seed_decides_the_interval_and_leaves_no_trace(monkeypatch):
 
 def test_printed_form():
     result = score("bleu", HYPOTHESES, REFERENCES, resamples=10)
-    assert str(result).startswith(
-        "BLEU|nrefs:1|bs:10|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:"
-    )
-    assert f"= {result.value:.2f} (μ = {result.interval.mean:.2f} ± {result.interval.half_width:.2f})" in str(
-        result
-    )
+    assert str(result).startswith("BLEU|nrefs:1|bs:10|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+    assert f"= {result.value:.2f} (μ = {result.interval.mean:.2f} ± {result.interval.half_width:.2f})" in str(result)

@@ -80,9 +80,7 @@ def read_system(name: str, folder: str | PathLike[str], references: References) 
     tokenized_bleu = None
     if references.tokenized is not None:
         tokens = [hypothesis.tokens for hypothesis in translation.best()]
-        tokenized_bleu = score(
-            "bleu", tokens, references.tokenized, tokenize="none", lowercase=references.lowercase
-        )
+        tokenized_bleu = score("bleu", tokens, references.tokenized, tokenize="none", lowercase=references.lowercase)
     return System(
         name=name,
         bleu=score(
@@ -120,11 +118,7 @@ def table_rows(systems: Sequence[System]) -> list[list[str]]:
             [
                 system.name,
                 f"{system.bleu.value:.2f}",
-                *(
-                    [f"{system.tokenized_bleu.value:.2f}" if system.tokenized_bleu else "–"]
-                    if tokenized
-                    else []
-                ),
+                *([f"{system.tokenized_bleu.value:.2f}" if system.tokenized_bleu else "–"] if tokenized else []),
                 f"{system.parameters:,}",
                 format_number(system.words_per_second, ",.0f"),
                 format_number(system.sentences_per_second, ",.1f"),

@@ -131,9 +131,7 @@ class Blocks:
         elif key == "H":
             self.current.hypotheses.append(Hypothesis(*self.split_score(value, line)))
         elif not self.current.hypotheses:
-            raise LogError(
-                self.path, f"a {key} line of sentence {number} without an H line before it", line=line
-            )
+            raise LogError(self.path, f"a {key} line of sentence {number} without an H line before it", line=line)
         else:
             self.add_detail(self.current.hypotheses[-1], key, value, line)
 
@@ -186,9 +184,7 @@ class Blocks:
         except ValueError:
             tab = ""
         if not tab:
-            raise LogError(
-                self.path, "expected a score, a tab and a translation: the line is damaged", line=line
-            )
+            raise LogError(self.path, "expected a score, a tab and a translation: the line is damaged", line=line)
         return number, text
 
     def in_corpus_order(self, announced: int | None) -> list[Sentence]:

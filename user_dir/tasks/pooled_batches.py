@@ -9,9 +9,10 @@ from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 class PooledBatchesDataset(BaseWrapperDataset):
     """Reads a few batches' worth of pairs in random order, sorts those by length, and cuts them into batches.
 
-    fairseq sorts the whole training set, so that a batch holds pairs of one length. Bahdanau et al. (2015), B.2, sort 20
-    batches at a time; the length of a pair is that of its longer side, as in the released code. The order is drawn once
-    from ``--seed`` and is the same in every epoch; fairseq then shuffles the batches unless ``--curriculum`` says not to.
+    fairseq sorts the whole training set, so that a batch holds pairs of one length. Bahdanau et al. (2015), B.2, sort
+    20 batches at a time; the length of a pair is that of its longer side, as in the released code. The order is drawn
+    once from ``--seed`` and is the same in every epoch; fairseq then shuffles the batches, unless ``--curriculum`` says
+    not to.
 
     Args:
         dataset: of pairs.

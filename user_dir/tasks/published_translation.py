@@ -21,7 +21,7 @@ class PublishedTranslationConfig(TranslationConfig):
 
     sort_k_batches: int = field(
         default=0,
-        metadata={"help": "sort this many batches' worth of pairs by length at a time (20 in Bahdanau et al. 2015, B.2)"},
+        metadata={"help": "sort this many batches' worth of pairs at a time (Bahdanau et al. 2015, B.2: 20)"},
     )
     max_train_words: int = field(
         default=0, metadata={"help": "train on pairs of at most this many words a side (the papers': 30 or 50); 0: all"}
@@ -44,7 +44,7 @@ class PublishedTranslationTask(TranslationTask):
             )
 
     def build_generator(self, models: list[nn.Module], args: Any, **kwargs: Any) -> Any:
-        """fairseq's generator, with the papers' search where an option asks for it.
+        """The generator of fairseq, with the papers' search where an option asks for it.
 
         Raises:
             ValueError: if alignments are asked for: fairseq prints them for full beams only.

@@ -49,7 +49,7 @@ class ShrinkingBeam(Search):
             score −∞ and a word that ends nothing.
         """
         batch, beam, vocabulary = lprobs.shape
-        if step == 0:
+        if step == 0 or scores is None:
             self.places = torch.full((batch,), beam, device=lprobs.device)
             lprobs = lprobs[:, :1].clone()
         else:

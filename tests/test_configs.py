@@ -1,0 +1,102 @@
+"""Every file of configs/: composed by Hydra, turned into a command, built, its parameters counted."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from fairseq import options
+from fairseq.data import Dictionary
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.tasks import TASK_REGISTRY
+
+import user_dir.models  # noqa: F401, registers them
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}
+PUBLISHED = ["grconv-30", "rnnenc-30", "rnnenc-50", "rnnsearch-30", "rnnsearch-50"]
+PAIRS = sorted(path.stem for path in (ROOT / "configs/pair").glob("*.yaml"))
+
+#: What the shapes of the authors' released code add up to, in millions; see tests/parity for the shapes.
+MILLIONS = {"rnnenc": 72.5, "rnnsearch": 84.3}
+
+
+def command(name, *overrides):
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/print_train_command.py", CONFIGS[name], "task.data=DATA", *overrides],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def build(arguments, words):
+    """The model of a command line, without memory for its numbers."""
+    arguments = [a for i, a in enumerate(arguments) if "--user-dir" not in arguments[max(i - 1, 0) : i + 1]]
+    config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), arguments))
+    dictionary = Dictionary()
+    for word in range(words):
+        dictionary.add_symbol(f"w{word}")
+    task = TASK_REGISTRY[config.task._name](config.task, dictionary, dictionary)
+    config.model.initialization = "default"  # singular vectors cannot be had without numbers
+    with torch.device("meta"):
+        return config, task.build_model(config.model)
+
+
+def test_all_systems_of_the_papers_and_their_small_twins_are_there():
+    assert set(PUBLISHED) | {f"{name}-small" for name in PUBLISHED} <= set(CONFIGS)
+    assert PAIRS == ["en-fr", "fr-en", "zh-en"]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_configuration_builds(name):
+    config, model = build(command(name), words=50)
+    assert sum(parameter.numel() for parameter in model.parameters()) > 10_000
+    assert (config.task.source_lang, config.task.target_lang) == (("fr", "en") if name == "multi30k" else ("en", "fr"))
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_sizes_give_the_published_models_number_of_parameters(name):
+    """30,000 words, <unk> among them, and </s>; fairseq's <s> and <pad> have embeddings and output rows besides."""
+    _, model = build(command(name), words=29_999)
+    extra = 2 * (3 * 620 + 1)
+    count = sum(parameter.numel() for parameter in model.parameters()) - extra
+    kind = name.split("-")[0]
+    if kind in MILLIONS:
+        assert count / 1e6 == pytest.approx(MILLIONS[kind], abs=0.06)
+    else:
+        encoder = sum(p.numel() for n, p in model.named_parameters() if n.startswith("encoder.layer"))
+        assert encoder + 30_001 * 620 + 620 == pytest.approx(27.9e6, abs=0.06e6)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_pair_is_chosen_by_name(pair):
+    arguments = command("rnnsearch-50", f"pair={pair}")
+    source, target = pair.split("-")
+    assert arguments[arguments.index("--source-lang") + 1] == source
+    assert arguments[arguments.index("--target-lang") + 1] == target
+
+
+def test_every_value_of_a_published_system_has_its_source():
+    for name in PUBLISHED:
+        text = CONFIGS[name].read_text()
+        for group in ("model", "criterion", "optimization"):
+            section = text.split(f"\n{group}:\n")[1].split("\n\n")[0].splitlines()
+            for line in section:
+                assert "# [" in line or "_name: g" in line, f"{name}: {line}"
+
+
+def test_what_is_missing_or_unknown_is_named():
+    for overrides, message in (
+        (["configs/rnnsearch-50.yaml"], "task.data is missing: give task.data=VALUE"),
+        (["configs/nothing.yaml"], "there is no configuration configs/nothing.yaml"),
+        (["configs/rnnsearch-50.yaml", "pair=de-en"], "de-en"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "scripts/print_train_command.py", *overrides], capture_output=True, text=True, cwd=ROOT
+        )
+        assert done.returncode and message in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
