@@ -9,6 +9,7 @@ import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
+from tests.cli import toy
 from tests.parity import groundhog_equations, oracle
 from user_dir.models.groundhog import KINDS, expected_shapes, read_parameters
 from user_dir.models.groundhog_checkpoint import import_model
@@ -167,10 +168,29 @@ def test_bad_parameters_are_named(tmp_path):
         read_parameters({**arrays, "W_dec_transition_0": np.zeros(3, np.float32)})
     path = tmp_path / "not.npz"
     path.write_text("nothing")
-    with pytest.raises(ValueError, match=r"not\.npz"):
+    with pytest.raises(ValueError, match=r"not\.npz is not an \.npz file of arrays"):
         import_model(path, tmp_path / "model")
     with pytest.raises(FileNotFoundError, match=r"missing\.npz"):
         import_model(tmp_path / "missing.npz", tmp_path / "model")
+
+
+@pytest.mark.parametrize("options", [[], ["--task", "published_translation", "--shrinking-beam", "--unkpen", "inf"]])
+def test_fairseq_interactive_translates_with_what_was_imported(options, tmp_path):
+    arrays, _ = made_up("rnnsearch", SIZES[0], seed=3)
+    arrays["b_dec_deep_softmax"][-1] += 2  # ends its sentences
+    np.savez(tmp_path / "params.npz", **arrays)
+    toy.run(
+        *("python", toy.REPOSITORY / "scripts/import_groundhog.py"),
+        *("--params", tmp_path / "params.npz", "--save-dir", tmp_path / "model"),
+    )
+    done = toy.run(
+        *("fairseq-interactive", tmp_path / "model", "--user-dir", toy.PLUGIN, "--cpu", "--beam", "4", *options),
+        *("--path", tmp_path / "model/checkpoint.pt", "--max-len-b", "20"),
+        text="5 6 7\n3 9 unseen 12\n",
+    )
+    hypotheses = toy.lines(done.stdout, "H")
+    assert hypotheses.keys() == {0, 1}
+    assert all(word.isdigit() or word == "<unk>" for line in hypotheses.values() for word in line.split())
 
 
 def test_word_lists(tmp_path):

@@ -124,12 +124,14 @@ def test_unknown_words_come_back_where_nothing_ends_without_them():
     assert len(hypotheses) >= 1 and all(h["tokens"][-1] == 2 for h in hypotheses)
 
 
-def test_a_model_that_never_ends_is_named():
+def test_a_model_that_never_ends_is_named_and_gives_an_empty_translation(caplog):
     task, model = setup(target_words=7)
     with torch.no_grad():
         model.decoder.output_projection.bias[2] = -math.inf
-    with pytest.raises(RuntimeError, match="sentence 0: no translation ends, even in a beam of 500"):
-        search(task, model, building.sources([2]), beam=400)
+    (hypotheses,) = search(task, model, building.sources([2]), beam=400)
+    assert [h["tokens"].tolist() for h in hypotheses] == [[2]]
+    assert hypotheses[0]["score"] == -math.inf
+    assert "ends, even in a beam of 500: an empty one is given" in caplog.text
 
 
 def test_alignments_cannot_be_printed_of_beams_that_shrink():

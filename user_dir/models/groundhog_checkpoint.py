@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 import torch
@@ -31,7 +31,8 @@ def import_model(
 ) -> str:
     """Turns the parameters of a GroundHog model into what fairseq loads.
 
-    Writes ``dict.src.txt``, ``dict.tgt.txt`` and, last, ``checkpoint.pt`` into ``save_dir``.
+    Writes ``dict.src.txt``, ``dict.tgt.txt`` and, last, ``checkpoint.pt`` into ``save_dir``, and a file from whose name
+    fairseq's commands infer the languages.
 
     Args:
         parameters: an ``.npz`` file of arrays under GroundHog's names.
@@ -47,10 +48,12 @@ def import_model(
         ValueError: if the parameters or the words are not those of such a model.
         FileNotFoundError: if a file is missing.
     """
+    if parameters.exists() and not is_zipfile(parameters):
+        raise ValueError(f"{parameters} is not an .npz file of arrays")
     try:
         with np.load(parameters, allow_pickle=False) as file:
             read = read_parameters(dict(file))
-    except (ValueError, EOFError, TypeError, BadZipFile) as error:
+    except (ValueError, EOFError, BadZipFile) as error:
         raise ValueError(f"{parameters}: {error}") from error
     save_dir.mkdir(parents=True, exist_ok=True)
     rows = {}
@@ -59,6 +62,9 @@ def import_model(
         dictionary.save(str(save_dir / f"dict.{side}.txt.partial"))
         os.replace(save_dir / f"dict.{side}.txt.partial", save_dir / f"dict.{side}.txt")
         symbols = len(dictionary) - size
+    (save_dir / "languages.src-tgt.txt").write_text(
+        "fairseq infers source and target language from this file's name.\n"
+    )
 
     flags = [str(save_dir.resolve()), "--source-lang", "src", "--target-lang", "tgt", "--optimizer", "adadelta"]
     arguments = options.parse_args_and_arch(

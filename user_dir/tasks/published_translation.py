@@ -1,5 +1,6 @@
 """``published_translation``: fairseq's translation task with the batches and the search of the 2014 papers' code."""
 
+import logging
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,8 @@ from torch import nn
 
 from .pooled_batches import PooledBatchesDataset
 from .shrinking_beam import ShrinkingBeam
+
+logger = logging.getLogger(__name__)
 
 #: The authors' code gives up where a beam of this many hypotheses finds no translation.
 LARGEST_BEAM = 500
@@ -65,7 +68,8 @@ class PublishedTranslationTask(TranslationTask):
     ) -> list[list[dict[str, Any]]]:
         """Translates a batch; a sentence without any translation is tried again, as the released code does.
 
-        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on.
+        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on. Where that does not
+        help either, the translation is empty, its score is −∞, and a warning names the sentence.
         """
         hypotheses = super().inference_step(generator, models, sample, **kwargs)
         if not isinstance(generator.search, ShrinkingBeam):
@@ -79,11 +83,10 @@ class PublishedTranslationTask(TranslationTask):
         self, generator: Any, models: list[nn.Module], sample: dict[str, Any], row: int, kwargs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         one = {
-            "id": sample["id"][row : row + 1],
             "net_input": {
                 name: value[row : row + 1] if torch.is_tensor(value) else value
                 for name, value in sample["net_input"].items()
-            },
+            }
         }
         beam, penalty = generator.beam_size, generator.unk_penalty
         try:
@@ -97,4 +100,8 @@ class PublishedTranslationTask(TranslationTask):
                 generator.beam_size *= 2
         finally:
             generator.beam_size, generator.unk_penalty = beam, penalty
-        raise RuntimeError(f"sentence {int(one['id'][0])}: no translation ends, even in a beam of {LARGEST_BEAM}")
+        source = self.source_dictionary.string(one["net_input"]["src_tokens"])
+        logger.warning("no translation of %r ends, even in a beam of %d: an empty one is given", source, LARGEST_BEAM)
+        never = torch.tensor([float("-inf")])
+        empty = {"tokens": torch.tensor([generator.eos]), "score": never[0], "positional_scores": never}
+        return [{**empty, "attention": torch.empty(0), "alignment": torch.empty(0)}]
