@@ -68,8 +68,8 @@ class PublishedTranslationTask(TranslationTask):
     ) -> list[list[dict[str, Any]]]:
         """Translates a batch; a sentence without any translation is tried again, as the released code does.
 
-        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on. Where that does not
-        help either, the translation is empty, its score is −∞, and a warning names the sentence.
+        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on. Where that does
+        not help either, the translation is empty, its score is −∞, and a warning names the sentence.
         """
         hypotheses = super().inference_step(generator, models, sample, **kwargs)
         if not isinstance(generator.search, ShrinkingBeam):
