@@ -1,0 +1,76 @@
+"""scripts/train.sh: a configuration file, the fairseq command that it stands for, and what comes of it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli import toy
+
+SMALL_TWINS = sorted(path.stem for path in (toy.REPOSITORY / "configs").glob("*-small.yaml"))
+
+
+def train_script(*arguments, check=True):
+    environment = {**os.environ, "VENV": str(Path(sys.prefix)), "SETUP": "no", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        ["bash", toy.REPOSITORY / "scripts/train.sh", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=toy.REPOSITORY,
+    )
+    assert bool(done.returncode) != check, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """The embedded corpus, small, binarised."""
+    folder = tmp_path_factory.mktemp("embedded")
+    sizes = ("--train", 3000, "--valid", 50, "--test", 50, "--max-words", 20)
+    toy.run("python", toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
+    toy.preprocess(folder / "text", folder / "bin", "--nwordssrc", 500, "--nwordstgt", 500)
+    return folder / "bin"
+
+
+def losses(output):
+    records = re.findall(r"\| train_inner \| (\{.*\})", output)
+    return [float(json.loads(record)["loss"]) for record in records]
+
+
+def overrides(data, save, updates):
+    return [
+        *(f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt", f"optimization.max_update={updates}"),
+        *(f"checkpoint.save_dir={save}", "common.log_format=json", "common.log_interval=5"),
+    ]
+
+
+def test_one_file_trains_with_overrides_and_flags(data, tmp_path):
+    output = train_script(
+        *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 10), "model.encoder_hidden_size=32"),
+        *("--", "--no-progress-bar"),
+    )
+    assert "bin/fairseq-train" in output and "--encoder-hidden-size 32" in output
+    assert losses(output)[-1] < losses(output)[0]
+    assert (tmp_path / "checkpoint_last.pt").exists()
+
+
+def test_dry_run_and_errors(tmp_path):
+    shown = train_script("--dry-run", "configs/grconv-30.yaml", f"task.data={tmp_path}", "pair=zh-en")
+    assert "--arch grconv_encoder" in shown and "--source-lang zh --target-lang en" in shown
+    assert "no configuration nowhere.yaml" in train_script("nowhere.yaml", check=False)
+    assert "which configuration? see --help" in train_script(check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL_TWINS)
+def test_every_small_twin_learns(name, data, tmp_path):
+    """The papers' Adadelta is slow to start: what counts here is that the loss keeps falling."""
+    assert len(SMALL_TWINS) == 5
+    made = losses(train_script(f"configs/{name}.yaml", *overrides(data, tmp_path, 120)))
+    assert made[-1] < made[len(made) // 2] < made[0]
+    assert made[-1] < 0.8 * made[0]
