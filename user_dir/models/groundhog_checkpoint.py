@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
@@ -15,7 +16,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import OmegaConf
 from torch import Tensor
 
-from .groundhog import model_flags, read_parameters, state_dict
+from .groundhog import Parameters, model_flags, read_parameters, state_dict
 
 #: GroundHog's id of the unknown word; the end of the sentence has the last id.
 UNKNOWN = 1
@@ -48,13 +49,7 @@ def import_model(
         ValueError: if the parameters or the words are not those of such a model.
         FileNotFoundError: if a file is missing.
     """
-    if parameters.exists() and not is_zipfile(parameters):
-        raise ValueError(f"{parameters} is not an .npz file of arrays")
-    try:
-        with np.load(parameters, allow_pickle=False) as file:
-            read = read_parameters(dict(file))
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{parameters}: {error}") from error
+    read = read_file(parameters)
     save_dir.mkdir(parents=True, exist_ok=True)
     rows = {}
     for side, size, words in (("src", read.sizes["S"], source_words), ("tgt", read.sizes["T"], target_words)):
@@ -62,18 +57,45 @@ def import_model(
         dictionary.save(str(save_dir / f"dict.{side}.txt.partial"))
         os.replace(save_dir / f"dict.{side}.txt.partial", save_dir / f"dict.{side}.txt")
         symbols = len(dictionary) - size
-    (save_dir / "languages.src-tgt.txt").write_text(
-        "fairseq infers source and target language from this file's name.\n"
-    )
+    languages = save_dir / "languages.src-tgt.txt"
+    languages.write_text("fairseq infers the source and the target language from this file's name.\n")
+    state = state_dict(read, rows["src"], rows["tgt"], symbols=symbols)
+    flags = model_flags(read, grconv_activation=grconv_activation)
+    torch.save(build_checkpoint(save_dir.resolve(), flags, state), save_dir / "checkpoint.pt.partial")
+    os.replace(save_dir / "checkpoint.pt.partial", save_dir / "checkpoint.pt")
+    return read.kind
 
-    flags = [str(save_dir.resolve()), "--source-lang", "src", "--target-lang", "tgt", "--optimizer", "adadelta"]
-    arguments = options.parse_args_and_arch(
-        options.get_training_parser(), [*flags, *model_flags(read, grconv_activation=grconv_activation)]
-    )
+
+def read_file(path: Path) -> Parameters:
+    """The checked parameters of an ``.npz`` file.
+
+    Raises:
+        ValueError: naming the file, if it is something else or its parameters are not those of such a model.
+        FileNotFoundError: if there is no such file.
+    """
+    if path.exists() and not is_zipfile(path):
+        raise ValueError(f"{path} is not an .npz file of arrays")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return read_parameters(dict(file))
+    except (ValueError, EOFError, BadZipFile) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def build_checkpoint(data: Path, flags: Sequence[str], state: Mapping[str, Tensor]) -> dict[str, Any]:
+    """A checkpoint in fairseq's form, of a model that these flags of fairseq-train build.
+
+    Args:
+        data: the folder of the dictionaries.
+        flags: of the model.
+        state: its parameters; they must be all there, and no others.
+    """
+    task_flags = [str(data), "--source-lang", "src", "--target-lang", "tgt", "--optimizer", "adadelta"]
+    arguments = options.parse_args_and_arch(options.get_training_parser(), [*task_flags, *flags])
     config = convert_namespace_to_omegaconf(arguments)
     model = tasks.setup_task(config.task).build_model(config.model)
-    model.load_state_dict(state_dict(read, rows["src"], rows["tgt"], symbols=symbols))
-    checkpoint = {
+    model.load_state_dict(state)
+    return {
         "args": None,
         "cfg": OmegaConf.to_container(config, resolve=True, enum_to_str=True),
         "model": model.state_dict(),
@@ -82,9 +104,6 @@ def import_model(
         "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
         "last_optimizer_state": None,
     }
-    torch.save(checkpoint, save_dir / "checkpoint.pt.partial")
-    os.replace(save_dir / "checkpoint.pt.partial", save_dir / "checkpoint.pt")
-    return read.kind
 
 
 def read_words(path: Path, size: int) -> list[str]:
