@@ -114,6 +114,17 @@ def test_eval_bleu_during_training(data, tmp_path):
     assert (tmp_path / "checkpoint_best.pt").exists()
 
 
+def test_adaptive_softmax_and_bfloat16_train_and_translate(data, tmp_path):
+    """Of fairseq's distributed backends only legacy_ddp goes with its adaptive loss, on one process as well."""
+    process = toy.train(
+        *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "40", "--bf16", "--criterion", "adaptive_loss"),
+        *("--adaptive-softmax-cutoff", "4,8", "--ddp-backend", "legacy_ddp"),
+    )
+    losses = logged(process, "loss")
+    assert losses[-1] < 0.8 * losses[0]
+    assert len(toy.lines(toy.generate(data, tmp_path / "checkpoint_best.pt").stdout, "H")) == 20
+
+
 def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
     """A target dictionary without W0: where the model says <unk>, the source's word must be copied."""
     text, raw = tmp_path / "text", tmp_path / "raw"

@@ -70,5 +70,6 @@ class EncoderDecoderConfig(FairseqDataclass):
     share_decoder_input_output_embed: bool = option(False, "one matrix for target embedding and output")
     share_all_embeddings: bool = option(False, "one matrix for both embeddings and output (needs a joined dictionary)")
     adaptive_softmax_cutoff: Optional[str] = option(
-        None, "comma-separated cutoffs of an adaptive softmax; goes with --criterion adaptive_loss"
+        None,
+        "comma-separated cutoffs of an adaptive softmax, for --criterion adaptive_loss --ddp-backend legacy_ddp",
     )
