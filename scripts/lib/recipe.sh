@@ -8,7 +8,8 @@
 #   --lowercase            lower-case the text before training; scores then ignore case
 #   --max-length N         drop training pairs with more tokens than that on a side
 #   --models LIST          of lstm (fairseq's own), gru_encoder-A and grconv_encoder-A, where A is none, additive, dot
-#                          or general
+#                          or general, and of names of configs/: NAME stands for configs/NAME.yaml with all its own
+#                          settings except the budget and the beam
 #   --seeds LIST           train each model once with each
 #   --updates N            of training, or --epochs N
 #   --max-tokens N         in a batch

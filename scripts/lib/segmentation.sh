@@ -68,6 +68,13 @@ copy_corpus() {
   done
 }
 
+# copy_test FOLDER: the test set as it came, which scores are counted on.
+copy_test() {
+  local lang
+  mkdir -p "$1"
+  for lang in "$SOURCE_LANG" "$TARGET_LANG"; do tr '\r' ' ' <"$CORPUS/$TEST_PREFIX.$lang" >"$1/test.$lang"; done
+}
+
 # segment_corpus FROM TO: split words by a model learnt on both sides of the training text.
 segment_corpus() {
   local size=${SEGMENTATION#*:} model=$OUT/text/segmentation.model
@@ -95,7 +102,10 @@ segment_corpus() {
 # prepare_text FOLDER: FOLDER/{train,valid,test}.LANG, tokenised and segmented.
 prepare_text() {
   local words=$OUT/text/words segmented=$OUT/text/words
-  if [[ -z ${DRY_RUN:-} ]]; then copy_corpus "$OUT/text/input"; fi
+  if [[ -z ${DRY_RUN:-} ]]; then
+    copy_test "$OUT/text/raw"
+    copy_corpus "$OUT/text/input"
+  fi
   tokenize_corpus "$OUT/text/input" "$words"
   if [[ $SEGMENTATION != word:* ]]; then
     segmented=$OUT/text/segmented

@@ -2,8 +2,9 @@
 # Training, translating and comparing the systems of one run folder. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
 
-# set_model_flags NAME: sets MODEL_FLAGS. NAME is lstm, or ARCHITECTURE-ATTENTION for the models of user_dir.
-# grconv_encoder has no directions: its width is that of a bidirectional encoder's annotations.
+# set_model_flags NAME: sets MODEL_FLAGS. NAME is lstm, ARCHITECTURE-ATTENTION for the models of user_dir, or a
+# configuration of configs/, which needs none. grconv_encoder has no directions: its width is that of a bidirectional
+# encoder's annotations.
 set_model_flags() {
   local attention=${1#*-}
   MODEL_FLAGS=(--encoder-embed-dim "$EMBEDDING_SIZE" --decoder-embed-dim "$EMBEDDING_SIZE"
@@ -21,10 +22,32 @@ set_model_flags() {
         --decoder-attention "$attention")
       ;;
     *)
-      fail "unknown model '$1': choose lstm, or gru_encoder or grconv_encoder followed by -none, -additive, -dot" \
-        "or -general"
+      if is_configuration "$1"; then return; fi
+      fail "unknown model '$1': choose lstm, gru_encoder or grconv_encoder followed by -none, -additive, -dot" \
+        "or -general, or the name of a file of configs/"
       ;;
   esac
+}
+
+# is_configuration NAME: configs/NAME.yaml exists.
+is_configuration() { [[ $1 != */* && -f $ROOT/configs/$1.yaml ]]; }
+
+# set_training_flags NAME SEED: sets TRAINING_FLAGS: model, objective, optimiser and batches. A configuration brings its
+# own; all other systems share the recipe's.
+set_training_flags() {
+  local arguments
+  if is_configuration "$1"; then
+    arguments=$("$VENV/bin/python" "$ROOT/scripts/print_train_command.py" "$ROOT/configs/$1.yaml" \
+      "common.user_dir=$ROOT/user_dir" "task.data=$OUT/data" "task.source_lang=$SOURCE_LANG" \
+      "task.target_lang=$TARGET_LANG" "common.seed=$2")
+    mapfile -t TRAINING_FLAGS <<<"$arguments"
+    return
+  fi
+  set_model_flags "$1"
+  TRAINING_FLAGS=("$OUT/data" --user-dir "$ROOT/user_dir" --task translation
+    --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "${MODEL_FLAGS[@]}" --dropout "$DROPOUT"
+    --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion cross_entropy --max-tokens "$MAX_TOKENS"
+    --seed "$2")
 }
 
 # repair_checkpoints FOLDER: fairseq writes one checkpoint aside and renames it, then copies it over checkpoint_best.pt
@@ -81,14 +104,11 @@ training_ended() {
 # train NAME SEED FOLDER STAMP: goes on from FOLDER/checkpoints/checkpoint_last.pt if there is one.
 train() {
   local folder=$3 log=$3/train.log budget
-  set_model_flags "$1"
+  set_training_flags "$1" "$2"
   if [[ $BUDGET == updates* ]]; then budget=(--max-update "${BUDGET#* }"); else budget=(--max-epoch "${BUDGET#* }"); fi
   detect_device
-  local command=("$VENV/bin/fairseq-train" "$OUT/data" --user-dir "$ROOT/user_dir" --task translation
-    --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "${MODEL_FLAGS[@]}" --dropout "$DROPOUT"
-    --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion cross_entropy --max-tokens "$MAX_TOKENS"
-    "${budget[@]}" --seed "$2" --num-workers 0 --no-epoch-checkpoints
-    --save-interval-updates 2000 --keep-interval-updates 1 --log-format json --log-interval 20
+  local command=("$VENV/bin/fairseq-train" "${TRAINING_FLAGS[@]}" "${budget[@]}" --num-workers 0
+    --no-epoch-checkpoints --save-interval-updates 2000 --keep-interval-updates 1 --log-format json --log-interval 20
     "${DEVICE_FLAGS[@]}" --save-dir "$folder/checkpoints")
   print_command "${command[@]}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
@@ -161,7 +181,7 @@ compare_systems() {
   if [[ $SEGMENTATION != sentencepiece:* ]]; then flags+=(--tokenized-reference "$OUT/text/words/test.$TARGET_LANG"); fi
   heading "Comparing"
   run_logged "$OUT/table.errors" "$VENV/bin/python" "$ROOT/scripts/compare_systems.py" \
-    --reference "$CORPUS/$TEST_PREFIX.$TARGET_LANG" --target-lang "$TARGET_LANG" "${flags[@]}" \
+    --reference "$OUT/text/raw/test.$TARGET_LANG" --target-lang "$TARGET_LANG" "${flags[@]}" \
     --out "$OUT/table" "${systems[@]}"
   say "The table: $OUT/table.txt, .md and .json. Logs, checkpoints and translations: $OUT/systems."
 }

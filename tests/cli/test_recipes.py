@@ -142,3 +142,18 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
     assert "case:lc" in entry["bleu"]["signature"]
     assert "tok:none" in entry["tokenized_bleu"]["signature"]
     assert (out / "systems" / "lstm" / "seed-1" / "test.detokenized").read_text().count("\n") == 10
+
+
+def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
+    """A file of configs/ keeps its own settings; budget, seed and languages are the recipe's."""
+    out = corpus.parent / "configured"
+    options = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:5", "models": "rnnsearch-30-small", "out": out}
+    text = run(command("compare_baselines.sh", *tiny(), **options, seeds=2))
+    (line,) = [line for line in text.splitlines() if "fairseq-train " in line]
+    assert "--initialization published" in line and "--sort-k-batches 20" in line and "--seed 2" in line
+    assert line.rindex("--max-update 30") > line.index("--max-update 3000")
+    assert "--source-lang fr --target-lang en" in line
+    (entry,) = json.loads((out / "table.json").read_text())
+    assert (entry["name"], entry["updates"]) == ("rnnsearch-30-small", 30)
+    message = run(command("compare_baselines.sh", **{**options, "models": "rnnsearch-31"}), succeeds=False)
+    assert "unknown model 'rnnsearch-31'" in message
