@@ -36,7 +36,11 @@ setup(
     license="MIT",
     python_requires=">=3.10",
     packages=PACKAGES,
-    package_data={"user_dir.corpora.lexicon": ["*.tsv"]},
+    package_data={
+        "user_dir.analysis.report": ["page/*"],
+        "user_dir.corpora.lexicon": ["*.tsv"],
+        "user_dir.rating": ["page/*"],
+    },
     # A package_dir of this form makes the editable install one line in a .pth file. Without it
     # setuptools writes a finder whose imports cost every Python process some 10 ms.
     package_dir={"": "."},

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from user_dir.analysis.comparison import References, as_json, as_markdown, as_text, read_system
-from user_dir.analysis.log_lines import read_lines
+from user_dir.analysis.sentences import read_sentences
 
 
 def main() -> None:
@@ -41,11 +41,6 @@ def main() -> None:
         partial.write_text(render(systems), encoding="utf-8")
         partial.rename(f"{arguments.out}{suffix}")
     print(as_text(systems), end="")
-
-
-def read_sentences(path: str) -> list[str]:
-    """All lines of a text file."""
-    return [text for _, text in read_lines(path)]
 
 
 def split_system(parser: argparse.ArgumentParser, value: str) -> tuple[str, str]:

@@ -30,7 +30,15 @@ def test_options_reach_the_metric():
     assert "tok:char" in scorer.result_string()
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_chinese_is_scored_with_its_tokenisation(metric):
+    scorer = build(f"text_{metric}", scoring_tokenize="zh")
+    scorer.add_string("两只狗在快跑！", "两只狗跑得很快！")
+    assert scorer.score() == score(metric, ["两只狗跑得很快！"], ["两只狗在快跑！"], target_language="zh").value
+
+
 def test_names_of_fairseq_are_left_alone():
     assert SCORER_REGISTRY["bleu"].__module__ == "fairseq.scoring.bleu"
     assert SCORER_REGISTRY["chrf"].__module__ == "fairseq.scoring.chrf"
+    assert SCORER_REGISTRY["meteor"].__module__ == "fairseq.scoring.meteor"
     assert SCORER_REGISTRY["ter"].metric_name == "ter"

@@ -1,8 +1,9 @@
 """Makes the metrics available to fairseq as ``--scoring NAME``.
 
-fairseq has scorers of its own named ``bleu`` (on dictionary ids) and ``chrf``. Ours are ``text_bleu``,
-``text_chrf``, …: they score the strings that fairseq-generate prints, so ``--remove-bpe`` and ``--tokenizer``
-decide what they see. A metric whose plain name fairseq leaves free, like ``ter``, has that name too.
+fairseq has scorers of its own named ``bleu`` (on dictionary ids), ``chrf`` and ``meteor`` (which fails with a
+current nltk). Ours are ``text_bleu``, ``text_chrf``, …: they score the strings that fairseq-generate prints, so
+``--remove-bpe`` and ``--tokenizer`` decide what they see. A metric whose plain name fairseq leaves free, like
+``ter``, has that name too.
 """
 
 from dataclasses import dataclass, field

@@ -15,6 +15,7 @@
 #   --max-tokens N         in a batch
 #   --embedding-size N     --encoder-size N (of each direction) --decoder-size N
 #   --dropout P            --learning-rate R (Adam) --beam N
+#   --without-unknown      translate a second time with <unk> forbidden; scripts/analyze.py shows both
 #   --out DIR              the run folder
 #   --dry-run              print the commands only
 #   --help
@@ -39,6 +40,7 @@ parse_options() {
         ;;
       --dry-run) DRY_RUN=yes && shift && continue ;;
       --lowercase) LOWERCASE=yes && shift && continue ;;
+      --without-unknown) WITHOUT_UNKNOWN=yes && shift && continue ;;
       --*) if [[ $# -lt 2 || $2 == --* ]]; then fail "option $1 is unknown or needs a value; see --help"; fi ;;
       *) fail "'$1' is not an option; see --help" ;;
     esac

@@ -19,6 +19,17 @@ open_run_folder() {
   mv "$folder/options.partial" "$folder/options"
 }
 
+# restore_options FOLDER: the variables of the options that a run was made with.
+restore_options() {
+  local name value
+  if [[ ! -f $1/options ]]; then fail "$1 is not the --out folder of a recipe: there is no file options in it"; fi
+  while read -r name value; do
+    if [[ $name == checksum ]]; then continue; fi
+    if [[ ! $name =~ ^[A-Z_]+$ ]]; then fail "$1/options has a line that no recipe wrote: $name $value"; fi
+    printf -v "$name" '%s' "$value"
+  done <"$1/options"
+}
+
 # The lock is inherited by every command started here: when only this shell is killed, the next call
 # waits for the training that goes on without it, instead of writing to the same checkpoints.
 lock_run_folder() {

@@ -124,10 +124,11 @@ train() {
   : >"$4"
 }
 
-# translate FOLDER OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log.
+# translate FOLDER [FLAG...] OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log. FLAGs come last on its
+# command line.
 # Translations go to standard output and the timing to standard error: unbuffered, their lines stay whole in one file.
 translate() {
-  local remove_bpe=() command
+  local output=${!#} remove_bpe=() command
   case $SEGMENTATION in
     bpe:*) remove_bpe=(--remove-bpe) ;;
     sentencepiece:*) remove_bpe=(--remove-bpe sentencepiece) ;;
@@ -137,12 +138,12 @@ translate() {
     --gen-subset test --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG"
     --path "$1/checkpoints/checkpoint_best.pt"
     --beam "$BEAM" --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar
-    "${remove_bpe[@]}" "${DEVICE_FLAGS[@]}")
-  printf '%s > %q 2>&1\n' "$(print_command "${command[@]}")" "${2%.partial}"
+    "${remove_bpe[@]}" "${DEVICE_FLAGS[@]}" "${@:2:$#-2}")
+  printf '%s > %q 2>&1\n' "$(print_command "${command[@]}")" "${output%.partial}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
-  if ! "${command[@]}" >"$2" 2>&1; then
-    tail -n 15 "$2" >&2
-    fail "translating with $1 failed; its messages are in $2"
+  if ! "${command[@]}" >"$output" 2>&1; then
+    tail -n 15 "$output" >&2
+    fail "translating with $1 failed; its messages are in $output"
   fi
 }
 
@@ -164,6 +165,10 @@ run_system() {
   step "Training $1, seed $2" "$folder/trained" train "$1" "$2" "$folder"
   step "Translating the test set with $1, seed $2" "$folder/test.log" translate "$folder"
   step "Detokenising the translation of $1, seed $2" "$folder/test.detokenized" detokenize "$folder/test.log"
+  if [[ -z ${WITHOUT_UNKNOWN:-} ]]; then return; fi
+  local again=$folder/test-without-unknown
+  step "Translating once more with $1, seed $2, <unk> forbidden" "$again.log" translate "$folder" --unkpen inf
+  step "Detokenising the second translation of $1, seed $2" "$again.detokenized" detokenize "$again.log"
 }
 
 # compare_systems MODELS SEEDS: one table of all of them. Comma-separated lists.

@@ -148,12 +148,19 @@ def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
     """A file of configs/ keeps its own settings; budget, seed and languages are the recipe's."""
     out = corpus.parent / "configured"
     options = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:5", "models": "rnnsearch-30-small", "out": out}
-    text = run(command("compare_baselines.sh", *tiny(), **options, seeds=2))
+    text = run(command("compare_baselines.sh", "--without-unknown", *tiny(), **options, seeds=2))
     (line,) = [line for line in text.splitlines() if "fairseq-train " in line]
     assert "--initialization published" in line and "--sort-k-batches 20" in line and "--seed 2" in line
     assert line.rindex("--max-update 30") > line.index("--max-update 3000")
     assert "--source-lang fr --target-lang en" in line
     (entry,) = json.loads((out / "table.json").read_text())
     assert (entry["name"], entry["updates"]) == ("rnnsearch-30-small", 30)
+    folder = out / "systems" / "rnnsearch-30-small" / "seed-2"
+    hypotheses = [line for line in (folder / "test.log").read_text().splitlines() if line[:2] == "D-"]
+    unknown = sum(line.count("<unk>") for line in hypotheses)
+    assert unknown and (folder / "test.detokenized").read_text().count("⁇") == unknown
+    hypotheses = [line for line in (folder / "test-without-unknown.log").read_text().splitlines() if line[0] == "H"]
+    assert len(hypotheses) == 10 and not any("<unk>" in line for line in hypotheses)
+    assert (folder / "test-without-unknown.detokenized").read_text().count("\n") == 10
     message = run(command("compare_baselines.sh", **{**options, "models": "rnnsearch-31"}), succeeds=False)
     assert "unknown model 'rnnsearch-31'" in message

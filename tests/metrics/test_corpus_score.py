@@ -1,37 +1,14 @@
-import json
-import os
-import subprocess
-import sys
 from math import exp
 
 import pytest
 
+from tests.metrics.sacrebleu_command import sacrebleu_command
 from user_dir.metrics import METRICS, score
 
 HYPOTHESES = ["The cat sat on the mat.", "Two dogs run, fast!", "a house", "He said: “yes”."]
 REFERENCES = ["The cat sat on the mat.", "Two dogs are running fast!", "The red house", "He said “yes”."]
 CHINESE_HYPOTHESES = ["猫坐在垫子上。", "两只狗跑得很快！", "他说了3.5次“是”。"]
 CHINESE_REFERENCES = ["猫坐在垫子上。", "两只狗在快跑！", "他说“是”3.5次。"]
-
-
-def sacrebleu_command(tmp_path, hypotheses, references, *options):
-    """The unrounded score and the signature that sacrebleu's own command gives."""
-    files = [tmp_path / "hypotheses", tmp_path / "references"]
-    for file, lines in zip(files, [hypotheses, references], strict=True):
-        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "sacrebleu",
-        str(files[1]),
-        "-i",
-        str(files[0]),
-        "--width",
-        "12",
-        *options,
-    ]
-    result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return result
 
 
 @pytest.mark.parametrize(
@@ -43,10 +20,12 @@ def sacrebleu_command(tmp_path, hypotheses, references, *options):
         ("chrf", {}, ["-m", "chrf"]),
         ("ter", {}, ["-m", "ter"]),
         ("bleu", {"resamples": 50, "seed": 12345}, ["-m", "bleu", "--confidence", "--confidence-n", "50"]),
+        ("chrf", {"resamples": 50}, ["-m", "chrf", "--confidence", "--confidence-n", "50"]),
+        ("ter", {"resamples": 50}, ["-m", "ter", "--confidence", "--confidence-n", "50"]),
     ],
 )
 def test_equals_the_sacrebleu_command(tmp_path, name, arguments, options):
-    expected = sacrebleu_command(tmp_path, HYPOTHESES, REFERENCES, *options)
+    expected = sacrebleu_command(tmp_path, [HYPOTHESES], REFERENCES, *options)
     result = score(name, HYPOTHESES, REFERENCES, **arguments)
     assert (result.name, result.signature) == (expected["name"], expected["signature"])
     assert f"{result.value:.12f}" == f"{expected['score']:.12f}"
@@ -65,7 +44,7 @@ def test_equals_the_sacrebleu_command(tmp_path, name, arguments, options):
     ],
 )
 def test_chinese_equals_the_sacrebleu_command(tmp_path, name, options):
-    expected = sacrebleu_command(tmp_path, CHINESE_HYPOTHESES, CHINESE_REFERENCES, *options)
+    expected = sacrebleu_command(tmp_path, [CHINESE_HYPOTHESES], CHINESE_REFERENCES, *options)
     result = score(name, CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh")
     assert result.signature == expected["signature"]
     assert f"{result.value:.12f}" == f"{expected['score']:.12f}"
@@ -78,26 +57,41 @@ def test_chinese_needs_its_tokenisation():
     )
 
 
+def meteor(matches, hypothesis_words, reference_words, chunks):
+    """METEOR from counts, with the parameters of 2007."""
+    precision, recall = matches / hypothesis_words, matches / reference_words
+    return 100 * (1 - 0.5 * (chunks / matches) ** 3) * precision * recall / (0.9 * precision + 0.1 * recall)
+
+
 # One perfect sentence of six words beside the corner case, so that n-grams of every order exist. By hand: with
 # an empty hypothesis BLEU is the brevity penalty; with an empty reference it is the mean of the n-gram
 # precisions, and chrF, which has no character to compare with, passes over the sentence.
 CORNER_CASES = {
-    "identical": ("the red house is big", "the red house is big", {"bleu": 100, "chrf": 100, "ter": 0}),
+    "identical": (
+        "the red house is big",
+        "the red house is big",
+        {"bleu": 100, "chrf": 100, "ter": 0, "meteor": meteor(11, 11, 11, 2)},
+    ),
     "empty hypothesis": (
         "",
         "the red house is big",
-        {"bleu": 100 * exp(1 - 11 / 6), "chrf": None, "ter": 45.454545},
+        {"bleu": 100 * exp(1 - 11 / 6), "chrf": None, "ter": 45.454545, "meteor": meteor(6, 6, 11, 1)},
     ),
     "empty reference": (
         "the red house is big",
         "",
-        {"bleu": 100 * (6 / 11 * 5 / 9 * 4 / 7 * 3 / 5) ** 0.25, "chrf": 100, "ter": 83.333333},
+        {
+            "bleu": 100 * (6 / 11 * 5 / 9 * 4 / 7 * 3 / 5) ** 0.25,
+            "chrf": 100,
+            "ter": 83.333333,
+            "meteor": meteor(6, 11, 6, 1),
+        },
     ),
-    "both empty": ("", "", {"bleu": 100, "chrf": 100, "ter": 0}),
+    "both empty": ("", "", {"bleu": 100, "chrf": 100, "ter": 0, "meteor": meteor(6, 6, 6, 1)}),
     "one shift": (
         "big the red house is",
         "the red house is big",
-        {"bleu": None, "chrf": None, "ter": 9.090909},
+        {"bleu": None, "chrf": None, "ter": 9.090909, "meteor": meteor(11, 11, 11, 3)},
     ),
 }
 
@@ -113,10 +107,54 @@ def test_corner_cases(hypothesis, reference, expected, name):
         assert result.value == pytest.approx(expected[name], abs=1e-6)
 
 
+LONG = " ".join(f"word{number}" for number in range(1500))
+
+# The same alone. BLEU has no four-gram in fewer than four words, and then is zero.
+SINGLE_SENTENCES = {
+    "empty hypothesis": ("", "the red house is big", {"bleu": 0, "chrf": 0, "ter": 100, "meteor": 0}),
+    "empty reference": ("the red house is big", "", {"bleu": 0, "chrf": 0, "ter": 100, "meteor": 0}),
+    "both empty": ("", "", {"bleu": 0, "chrf": 0, "ter": 0, "meteor": 0}),
+    "blank": (" \t", " ", {"bleu": 0, "chrf": 0, "ter": 0, "meteor": 0}),
+    "one word": ("yes", "yes", {"bleu": 0, "chrf": 100, "ter": 0, "meteor": meteor(1, 1, 1, 1)}),
+    "nothing shared": ("xyz", "abc def", {"bleu": 0, "chrf": 0, "ter": 100, "meteor": 0}),
+    "very long": (LONG, LONG, {"bleu": 100, "chrf": 100, "ter": 0, "meteor": meteor(1500, 1500, 1500, 1)}),
+    "much too long": (
+        LONG,
+        "word0 word1 word2 word3",
+        {
+            "bleu": 100 * (4 * 3 * 2 * 1 / (1500 * 1499 * 1498 * 1497)) ** 0.25,
+            "chrf": None,
+            "ter": 100 * 1496 / 4,
+            "meteor": meteor(4, 1500, 4, 1),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(("hypothesis", "reference", "expected"), SINGLE_SENTENCES.values(), ids=SINGLE_SENTENCES)
+def test_one_sentence(hypothesis, reference, expected, name):
+    result = score(name, [hypothesis], [reference], resamples=10)
+    if expected[name] is None:
+        assert 0 < result.value < 100
+    else:
+        assert result.value == pytest.approx(expected[name], abs=1e-6)
+    assert result.interval is None
+    assert "bs:" not in result.signature
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n", " "])
+def test_a_line_end_is_no_text(name, end):
+    expected = score(name, HYPOTHESES, REFERENCES)
+    assert score(name, [text + end for text in HYPOTHESES], REFERENCES) == expected
+    assert score(name, HYPOTHESES, [text + end for text in REFERENCES]) == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("rouge", ["a"], ["a"]), "unknown metric 'rouge': choose one of bleu, chrf, ter"),
+        (("rouge", ["a"], ["a"]), "unknown metric 'rouge': choose one of bleu, chrf, ter, meteor"),
         (("bleu", ["a", "b", "c"], ["a", "b"]), "3 hypotheses for 2 references"),
         (("bleu", [], []), "no sentences"),
     ],
@@ -138,13 +176,11 @@ def test_a_sentence_that_is_no_string_is_named():
         score("ter", ["a", None], ["a", "b"])
 
 
-def test_the_seed_decides_the_interval_and_leaves_no_trace(monkeypatch):
-    monkeypatch.setenv("SACREBLEU_SEED", "7")
+def test_the_seed_decides_the_interval():
     first, again, other = (
         score("bleu", HYPOTHESES, REFERENCES, resamples=20, seed=seed).interval for seed in (1, 1, 2)
     )
     assert first == again != other
-    assert os.environ["SACREBLEU_SEED"] == "7"
 
 
 def test_printed_form():

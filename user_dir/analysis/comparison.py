@@ -11,6 +11,7 @@ from pathlib import Path
 from ..metrics import Score, score
 from .generate_log import read_generate_log
 from .log_lines import LogError, read_lines
+from .table import format_number, markdown_table, text_table
 from .train_log import read_train_log
 
 WORDS_NOTE = (
@@ -127,11 +128,6 @@ def table_rows(systems: Sequence[System]) -> list[list[str]]:
     return rows
 
 
-def format_number(number: float | None, form: str) -> str:
-    """The number, or a dash where it is not known."""
-    return "–" if number is None else format(number, form)
-
-
 def signatures(systems: Sequence[System]) -> list[str]:
     """One line for each signature in the table."""
     lines = dict.fromkeys(f"BLEU: {system.bleu.signature}" for system in systems)
@@ -142,24 +138,13 @@ def signatures(systems: Sequence[System]) -> list[str]:
 
 
 def as_text(systems: Sequence[System]) -> str:
-    """The table for a terminal: names to the left, numbers to the right."""
-    rows = table_rows(systems)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if index == 0 else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    lines.insert(1, "-" * len(lines[0]))
-    return "\n".join([*lines, "", *signatures(systems), WORDS_NOTE, ""])
+    """The table for a terminal."""
+    return "\n".join([*text_table(table_rows(systems)), "", *signatures(systems), WORDS_NOTE, ""])
 
 
 def as_markdown(systems: Sequence[System]) -> str:
     """The table for a README."""
-    header, *rows = table_rows(systems)
-    lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] + ["---:"] * (len(header) - 1), *rows]]
+    lines = markdown_table(table_rows(systems))
     return "\n".join([*lines, "", *(f"`{line}`" for line in signatures(systems)), "", WORDS_NOTE, ""])
 
 

@@ -1,6 +1,21 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
-from .corpus_score import METRICS, score
+from .builders import METRICS
+from .corpus_score import score
 from .score import Interval, Score
+from .sentence_statistics import SentenceStatistics, statistics
+from .significance import PairedResult, paired_bootstrap, paired_randomisation
+from .words import split_words
 
-__all__ = ["METRICS", "Interval", "Score", "score"]
+__all__ = [
+    "METRICS",
+    "Interval",
+    "PairedResult",
+    "Score",
+    "SentenceStatistics",
+    "paired_bootstrap",
+    "paired_randomisation",
+    "score",
+    "split_words",
+    "statistics",
+]

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Translates the test set of a run with one beam after the other, once with scores divided by length and once without,
+# and draws what that does to the systems.
+#
+#   bash scripts/beam_curve.sh RUN [--beams 1,2,5,10,20] [--models LIST] [--seeds LIST]
+#
+# RUN is the folder of quickstart.sh or compare_baselines.sh; its trained systems are taken, of the seed 1 unless
+# --seeds says otherwise. Tables, figures and n-best lists go to RUN/beams. The same call goes on where an earlier one
+# stopped. VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
+#
+set -euo pipefail
+
+ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
+if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
+
+# shellcheck source=lib/recipe.sh
+. "$ROOT/scripts/lib/recipe.sh"
+
+OUT="" BEAMS=1,2,5,10,20 MODELS="" SEEDS=1
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --help | -h) print_usage "$0" && exit ;;
+    --dry-run) DRY_RUN=yes && shift && continue ;;
+    --*) if [[ $# -lt 2 ]]; then fail "option $1 needs a value; see --help"; fi ;;
+    *) OUT=$1 && shift && continue ;;
+  esac
+  case $1 in
+    --beams) BEAMS=$2 ;;
+    --models) MODELS=$2 ;;
+    --seeds) SEEDS=$2 ;;
+    *) fail "option $1 is unknown; see --help" ;;
+  esac
+  shift 2
+done
+if [[ -z $OUT ]]; then fail "which run? see --help"; fi
+require_match --beams "$BEAMS" '^[1-9][0-9]*(,[1-9][0-9]*)*$' "whole numbers above zero, separated by commas"
+require_match --seeds "$SEEDS" '^[0-9]+(,[0-9]+)*$' "whole numbers separated by commas"
+restore_options "$OUT"
+
+# translate_with_beam SYSTEM BEAM NAME [FLAG...]: NAME.log, at most ten translations a sentence, and NAME.detokenized.
+translate_with_beam() {
+  local folder=$OUT/systems/$1 output=$OUT/beams/$1/$3
+  if [[ ! -e $folder/trained ]]; then fail "$1 has not been trained: there is no $folder/trained"; fi
+  step "Beam $2, $1${4:+, $4}" "$output.log" translate "$folder" --beam "$2" --nbest "$(($2 < 10 ? $2 : 10))" "${@:4}"
+  step "Detokenising beam $2, $1${4:+, $4}" "$output.detokenized" detokenize "$output.log"
+}
+
+prepare_environment
+if [[ -z ${DRY_RUN:-} ]]; then lock_run_folder "$OUT"; fi
+if [[ -z $MODELS ]]; then
+  for folder in "$OUT"/systems/*/; do MODELS+=${MODELS:+,}$(basename "$folder"); done
+fi
+flags=()
+for model in ${MODELS//,/ }; do
+  for seed in ${SEEDS//,/ }; do
+    for beam in ${BEAMS//,/ }; do
+      translate_with_beam "$model/seed-$seed" "$beam" "beam-$beam"
+      translate_with_beam "$model/seed-$seed" "$beam" "beam-$beam-unnormalized" --unnormalized
+    done
+    name=$model
+    if [[ $SEEDS == *,* ]]; then name="$model, seed $seed"; fi
+    flags+=(--system "$name=$OUT/beams/$model/seed-$seed")
+  done
+done
+if [[ -n ${LOWERCASE:-} ]]; then flags+=(--lowercase); fi
+heading "Comparing beams"
+run_logged "$OUT/beams/errors.log" "$VENV/bin/python" "$ROOT/scripts/beam_table.py" "${flags[@]}" \
+  --reference "$OUT/text/raw/test.$TARGET_LANG" --target-lang "$TARGET_LANG" \
+  --out "$OUT/beams"

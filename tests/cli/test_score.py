@@ -1,0 +1,113 @@
+"""scripts/score.py on text files."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.metrics.sacrebleu_command import sacrebleu_command
+from tests.metrics.translations import references, translations
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "score.py"
+REFERENCES = references()
+SYSTEMS = [translations(REFERENCES, errors=errors) for errors in (0.2, 0.4)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The reference and two systems, the second with the line ends of Windows."""
+    for name, lines, end in [("reference", REFERENCES, "\n"), ("one", SYSTEMS[0], "\n"), ("two", SYSTEMS[1], "\r\n")]:
+        (tmp_path / name).write_bytes("".join(line + end for line in lines).encode())
+    return tmp_path
+
+
+def score(monkeypatch, files, *options, systems=("one", "two")):
+    """Runs the script as its command line would."""
+    arguments = ["--reference", files / "reference", *(word for name in systems for word in system(files, name))]
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments), *map(str, options)])
+    runpy.run_path(str(SCRIPT), run_name="__main__")
+
+
+def system(files, name):
+    return "--system", f"{name}={files / name}"
+
+
+def refusal(monkeypatch, capsys, files, *options, **changes):
+    """What it says before it ends with an error."""
+    with pytest.raises(SystemExit) as ending:
+        score(monkeypatch, files, *options, **changes)
+    assert ending.value.code != 0
+    assert capsys.readouterr().out == ""
+    return str(ending.value.code)
+
+
+def test_table_and_files(monkeypatch, capsys, files):
+    out = files / "scores"
+    score(monkeypatch, files, "--metrics", "meteor,bleu", "--paired", "bootstrap", "--confidence", 100, "--out", out)
+    text = capsys.readouterr().out
+    assert text.splitlines()[0].split() == ["System", "METEOR", "±", "p", "BLEU", "±", "p"]
+    assert text == (files / "scores.txt").read_text(encoding="utf-8")
+    assert (files / "scores.md").read_text(encoding="utf-8").startswith("| System | METEOR | ± | p | BLEU | ± | p |")
+    entries = json.loads((files / "scores.json").read_text(encoding="utf-8"))["scores"]
+    expected = sacrebleu_command(files, SYSTEMS, REFERENCES, "-m", "bleu", "--paired-bs", "--paired-bs-n", "100")
+    for entry, row in zip(entries[2:], expected, strict=True):
+        assert entry["score"]["value"] == row["BLEU"]["score"]
+        assert entry["score"]["interval"] == {"mean": row["BLEU"]["mean"], "half_width": row["BLEU"]["ci"]}
+        assert entry["p_value"] == row["BLEU"]["p_value"]
+    assert not list(files.glob("*.partial"))
+
+
+def test_one_system(monkeypatch, capsys, files):
+    score(monkeypatch, files, "--lowercase", "--confidence", systems=["one"])
+    header, _, line, _, *signatures = capsys.readouterr().out.splitlines()
+    assert header.split() == ["System", "BLEU", "±", "chrF2", "±", "TER", "±"]
+    assert line.split()[0] == "one"
+    assert signatures[0].startswith("BLEU: nrefs:1|bs:1000|seed:12345|case:lc|")
+
+
+def test_chinese(monkeypatch, capsys, tmp_path):
+    (tmp_path / "reference").write_text("猫坐在垫子上。\n两只狗在快跑！\n", encoding="utf-8")
+    (tmp_path / "one").write_text("猫坐在垫子上。\n两只狗跑得很快！\n", encoding="utf-8")
+    score(monkeypatch, tmp_path, "--target-lang", "zh", "--metrics", "bleu,ter,meteor", systems=["one"])
+    text = capsys.readouterr().out
+    assert text.count("tok:zh") == 2
+    assert "asian:yes" in text
+
+
+def test_files_that_are_not_parallel(monkeypatch, capsys, files):
+    (files / "two").write_text("one line\n")
+    message = refusal(monkeypatch, capsys, files)
+    assert message.startswith("error: ")
+    assert f"{files}/two" in message
+    assert f"{files}/reference has 30" in message
+
+
+def test_a_wrong_encoding_is_named_with_its_line(monkeypatch, capsys, files):
+    (files / "one").write_bytes(b"good\nd\xe9j\xe0\n")
+    assert f"{files}/one, line 2: byte 2 is not UTF-8" in refusal(monkeypatch, capsys, files)
+
+
+def test_a_missing_file(monkeypatch, capsys, files):
+    assert f"{files}/three: there is no such file" in refusal(monkeypatch, capsys, files, systems=["one", "three"])
+
+
+def test_an_unknown_tokenisation(monkeypatch, capsys, files):
+    assert "unknown tokenisation 'klingon'" in refusal(monkeypatch, capsys, files, "--tokenize", "klingon")
+
+
+@pytest.mark.parametrize(
+    ("options", "changes", "message"),
+    [
+        (["--metrics", "bleu,rouge"], {}, "unknown metric 'rouge': choose from bleu, chrf, ter, meteor"),
+        (["--paired", "bootstrap"], {"systems": ["one"]}, "give --system at least twice"),
+        (["--system", "nameless"], {}, "--system must be NAME=FILE, not 'nameless'"),
+        ([], {"systems": ["one", "one"]}, "there is a system one already"),
+    ],
+)
+def test_options_that_cannot_be_meant(monkeypatch, capsys, files, options, changes, message):
+    with pytest.raises(SystemExit) as ending:
+        score(monkeypatch, files, *options, **changes)
+    assert ending.value.code == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from tests.metrics.translations import references, translations
+from user_dir.metrics import METRICS, score, statistics
+from user_dir.metrics.builders import METRICS as BUILDERS
+
+REFERENCES = references(40)
+HYPOTHESES = translations(REFERENCES, errors=0.3)
+REFERENCES[7] = HYPOTHESES[11] = REFERENCES[13] = HYPOTHESES[13] = ""
+
+SUBSETS = {
+    "all": range(40),
+    "some": [3, 7, 11, 13, 30, 31],
+    "out of order": [30, 2, 9],
+    "with an empty hypothesis": [11, 12],
+    "one": [5],
+    "one that is empty": [13],
+}
+
+
+def strings(sentences):
+    return [HYPOTHESES[index] for index in sentences], [REFERENCES[index] for index in sentences]
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("sentences", SUBSETS.values(), ids=SUBSETS)
+def test_a_subset_has_the_score_of_its_strings(name, sentences):
+    subset = statistics(name, HYPOTHESES, REFERENCES).select(sentences)
+    hypotheses, references = strings(sentences)
+    assert len(subset) == len(hypotheses)
+    assert subset.score() == score(name, hypotheses, references)
+    assert subset.score(resamples=20, seed=3) == score(name, hypotheses, references, resamples=20, seed=3)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_scores_and_intervals_are_those_of_the_metric_itself(monkeypatch, name, lowercase):
+    monkeypatch.setenv("SACREBLEU_SEED", "77")
+    expected = BUILDERS[name](None, lowercase).corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=200)
+    result = statistics(name, HYPOTHESES, REFERENCES, lowercase=lowercase).score(resamples=200, seed=77)
+    assert (result.value, result.interval.mean, result.interval.half_width) == (
+        expected.score,
+        expected._mean,
+        expected._ci,
+    )
+    assert result.details == expected._verbose
+
+
+def test_rows_and_sums():
+    counts = statistics("meteor", HYPOTHESES, REFERENCES)
+    assert counts.rows.shape == (40, 4)
+    assert counts.score_of_sum(counts.rows[:9].sum(axis=0)).score == pytest.approx(
+        score("meteor", HYPOTHESES[:9], REFERENCES[:9]).value, rel=1e-12
+    )
+
+
+def test_a_mask_selects_as_indices_do():
+    counts = statistics("bleu", HYPOTHESES, REFERENCES)
+    mask = np.isin(np.arange(40), [3, 4, 20])
+    assert np.array_equal(counts.select(mask).rows, counts.select([3, 4, 20]).rows)
+
+
+@pytest.mark.parametrize("nobody", [[], np.zeros(40, dtype=bool), range(0)])
+def test_an_empty_subset_says_so(nobody):
+    subset = statistics("ter", HYPOTHESES, REFERENCES).select(nobody)
+    assert len(subset) == 0
+    with pytest.raises(ValueError, match="TER: there are no sentences to score"):
+        subset.score()
+
+
+def test_an_index_outside_is_an_error():
+    with pytest.raises(IndexError):
+        statistics("chrf", HYPOTHESES, REFERENCES).select([40])
+
+
+def test_systems_are_resampled_alike():
+    counts = statistics("bleu", HYPOTHESES, REFERENCES)
+    lengths = [
+        statistics("bleu", hypotheses, REFERENCES).resampled_sums(10)[:, 1] for hypotheses in (HYPOTHESES, REFERENCES)
+    ]
+    assert np.array_equal(*lengths)
+    assert not np.array_equal(counts.resampled_sums(10), counts.resampled_sums(10, seed=1))
+
+
+def test_one_sentence_has_no_interval():
+    result = statistics("chrf", HYPOTHESES, REFERENCES).select([2]).score(resamples=100)
+    assert result.interval is None
+    assert "bs:" not in result.signature

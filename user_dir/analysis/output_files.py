@@ -1,0 +1,23 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Writes a text file aside and renames it."""
+    partial = Path(f"{path}.partial")
+    partial.write_text(text, encoding="utf-8", newline="\n")
+    partial.replace(path)
+
+
+def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
+    """Saves a figure in the format that the path's ending names, aside, and renames it."""
+    path = Path(path)
+    partial = path.with_name(f"{path.name}.partial")
+    figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=150)
+    partial.replace(path)

@@ -1,0 +1,101 @@
+"""Reads the run folder of a recipe (scripts/compare_baselines.sh, scripts/quickstart.sh): test set and systems."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from ..metrics import split_words
+from .log_lines import LogError, read_lines
+from .sentences import read_sentences, require_same_count
+from .test_set import System, TestSet
+from .unknown_words import read_dictionary, read_unknown_words
+
+#: File of a translation -> what its system's name ends with.
+TRANSLATIONS = {"test.detokenized": "", "test-without-unknown.detokenized": ", <unk> forbidden"}
+
+
+class RunFolder:
+    """One run: what was made of one corpus with one set of options.
+
+    Attributes:
+        path: the folder.
+        options: as the recipe recorded them, name to value.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Reads the options.
+
+        Raises:
+            LogError: if this is no run folder.
+        """
+        self.path = Path(path)
+        file = self.path / "options"
+        if not file.is_file():
+            raise LogError(self.path, "there is no file 'options' in it: is this the --out folder of a recipe?")
+        self.options = dict(text.partition(" ")[::2] for _, text in read_lines(file) if not text.startswith("checksum"))
+        missing = [name for name in ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION") if not self.options.get(name)]
+        if missing:
+            raise LogError(file, f"{', '.join(missing)} missing: the file was not written by a recipe of this project")
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target."""
+        return self.options["SOURCE_LANG"], self.options["TARGET_LANG"]
+
+    def test_set(self) -> TestSet:
+        """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
+
+        Raises:
+            LogError: if a file is missing, damaged or of another length than its neighbour.
+        """
+        raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
+        source, reference = map(read_sentences, raw)
+        require_same_count(raw[1], reference, raw[0], source)
+        if self.options["SEGMENTATION"].startswith("sentencepiece"):
+            words = [split_words(text, language) for text, language in zip((source, reference), self.languages)]
+            unit = "tokens as BLEU splits them"
+        else:
+            files = [self.path / "text" / "words" / f"test.{language}" for language in self.languages]
+            words = [[text.split() for text in read_sentences(file)] for file in files]
+            for file, side in zip(files, words):
+                require_same_count(file, side, raw[0], source)
+            unit = "tokens before any subword segmentation"
+        return TestSet(
+            source=source,
+            reference=reference,
+            source_words=words[0],
+            reference_words=words[1],
+            target_language=self.languages[1],
+            lowercase=bool(self.options.get("LOWERCASE")),
+            words=unit,
+        )
+
+    def training_text(self) -> list[str]:
+        """Target sentences of the training set, as they came."""
+        return read_sentences(self.path / "text" / "input" / f"train.{self.languages[1]}")
+
+    def systems(self) -> list[System]:
+        """Every system with a finished translation, in the order of their names; seeds in order.
+
+        Raises:
+            LogError: if there is none.
+        """
+        data, prepared = str(self.path / "data"), str(self.path / "text" / "prepared" / "test")
+        unknown = read_unknown_words(data, prepared, *self.languages)
+        source_size, target_size = (len(read_dictionary(f"{data}/dict.{language}.txt")) for language in self.languages)
+        systems = []
+        for folder in sorted((self.path / "systems").glob("*")):
+            for name, ending in TRANSLATIONS.items():
+                files = sorted(folder.glob(f"seed-*/{name}"), key=seed_of)
+                translations = {str(seed_of(file)): read_sentences(file) for file in files}
+                if translations:
+                    systems.append(System(folder.name + ending, translations, unknown, (source_size, target_size)))
+        if not systems:
+            raise LogError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
+        return systems
+
+
+def seed_of(file: Path) -> int:
+    """The seed of a file in ``seed-N``."""
+    return int(file.parent.name.removeprefix("seed-"))

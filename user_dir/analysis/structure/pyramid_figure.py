@@ -1,0 +1,185 @@
+"""The pyramid of a sentence's gates as a figure, as in Cho et al. (2014b), figure 6, with the tree that it implies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
+
+from ..fonts import font_families
+from .pyramid import Pyramid
+from .spans import Span
+
+#: From a gate of 0 to a gate of 1. Both ends can be told from white paper and, in grey print, by their line's style.
+PASSED = LinearSegmentedColormap.from_list("passed", ["#dcdcdc", "#000000"])
+MERGED = LinearSegmentedColormap.from_list("merged", ["#ffd9b8", "#c43c00"])
+
+LEFT, RIGHT = 1, 2
+#: How far the lines of merging stand beside those of passing on, in leaves.
+OFFSET = 0.07
+#: Inches: of a character, between leaves at least, of a level.
+CHARACTER, NARROWEST, LEVEL = 0.1, 0.5, 0.34
+
+
+def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Span] | None = None) -> Figure:
+    """Draws the edges of a pyramid that reach its root over gates above a threshold, the darker the greater the gate.
+
+    Each node stands above the middle of the leaves that it covers. A black line to a child is the gate that passes this
+    child on; a pair of orange lines is the gate that merges both into a new node.
+
+    Args:
+        pyramid: of gates.
+        threshold: gates at or below it are left out.
+        tree: over the words, drawn upside down below them.
+
+    Raises:
+        ValueError: if the sentence has no leaves or the threshold is no probability below 1.
+    """
+    leaves = len(pyramid.leaves)
+    if not leaves:
+        raise ValueError(f"sentence {pyramid.number} has no leaves to draw")
+    if not 0 <= threshold < 1:
+        raise ValueError(f"the threshold must be at least 0 and less than 1, not {threshold}")
+    longest = max(map(len, pyramid.leaves))
+    spacing = min(max(NARROWEST, CHARACTER * longest + 0.12), 1.1)
+    upright = CHARACTER * longest + 0.12 > spacing
+    words_height = CHARACTER * longest if upright else 0.25
+    tree_height = 0.0 if tree is None else LEVEL * (height_of(tree, len(pyramid.words)) + 1)
+    heights = [max(LEVEL * leaves, 1.6), words_height + 0.1, tree_height]
+    figure = Figure(figsize=(max(spacing * leaves + 2.4, 6.0), sum(heights) + 0.9), layout="constrained")
+    grid = figure.add_gridspec(3 if tree is not None else 2, 1, height_ratios=heights[: 3 if tree is not None else 2])
+    top = figure.add_subplot(grid[0])
+    words = figure.add_subplot(grid[1], sharex=top)
+    _draw_edges(top, pyramid.gates, threshold)
+    for position, leaf in enumerate(pyramid.leaves):
+        words.text(position, 0.5, leaf, ha="center", va="center", rotation=90 if upright else 0, family=font_families())
+    words.set_axis_off()
+    if tree is not None:
+        _draw_tree(figure.add_subplot(grid[2], sharex=top), set(tree), len(pyramid.words))
+    top.set_xlim(-0.6, leaves - 0.4)
+    _add_scales(figure, top, threshold)
+    return figure
+
+
+def visible_edges(gates: np.ndarray, threshold: float) -> list[tuple[int, int, int, float]]:
+    """The edges of all nodes that the root reaches over gates above the threshold.
+
+    Args:
+        gates: (n, n, 3) as in :class:`.pyramid.Pyramid`.
+        threshold: see :func:`draw_pyramid`.
+
+    Returns:
+        (first leaf, last leaf, gate: 0 new, 1 left, 2 right, its value) of each edge; of a node's new, one for both
+        children.
+    """
+    waiting, reached, edges = [(0, len(gates) - 1)], set(), []
+    while waiting:
+        first, last = waiting.pop()
+        if first == last or (first, last) in reached:
+            continue
+        reached.add((first, last))
+        for gate, children in (
+            (0, [(first, last - 1), (first + 1, last)]),
+            (LEFT, [(first, last - 1)]),
+            (RIGHT, [(first + 1, last)]),
+        ):
+            value = float(gates[first, last, gate])
+            if value > threshold:
+                edges.append((first, last, gate, value))
+                waiting += children
+    return sorted(edges)
+
+
+def _draw_edges(axes: Axes, gates: np.ndarray, threshold: float) -> None:
+    passed, merged, passed_weights, merged_weights = [], [], [], []
+    nodes = {(leaf, leaf) for leaf in range(len(gates))}
+    for first, last, gate, value in visible_edges(gates, threshold):
+        nodes.add((first, last))
+        for side, child in ((LEFT, (first, last - 1)), (RIGHT, (first + 1, last))):
+            line = np.array([_place(first, last), _place(*child)])
+            if gate == side:
+                passed.append(line)
+                passed_weights.append(value)
+            elif gate == 0:
+                # Inside the triangle that a node makes with its children.
+                merged.append(line + np.array([OFFSET if side == LEFT else -OFFSET, 0]))
+                merged_weights.append(value)
+    scale = Normalize(0, 1)
+    for lines, weights, colours, style in (
+        (passed, passed_weights, PASSED, "solid"),
+        (merged, merged_weights, MERGED, (0, (4, 1.2))),
+    ):
+        # The darkest lines are drawn last, above the others.
+        order = np.argsort(weights)
+        collection = LineCollection(
+            [lines[i] for i in order], cmap=colours, norm=scale, linestyle=style, linewidths=1.8, zorder=1
+        )
+        collection.set_array(np.array([weights[i] for i in order], dtype=float))
+        axes.add_collection(collection)
+    places = np.array([_place(*node) for node in sorted(nodes)])
+    axes.scatter(*places.T, s=16, c="white", edgecolors="#444444", linewidths=0.8, zorder=2)
+    axes.set_ylim(-0.4, len(gates) - 0.6)
+    axes.set_ylabel("level of the pyramid")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.tick_params(axis="x", bottom=False, labelbottom=False)
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+
+
+def _place(first: int, last: int) -> tuple[float, float]:
+    return (first + last) / 2, last - first
+
+
+def height_of(tree: Iterable[Span], words: int) -> int:
+    """How many phrases a tree has one in another, at most."""
+    return max((depth for _, depth in _depths(set(tree), words).values()), default=0)
+
+
+def _depths(tree: set[Span], words: int) -> dict[Span, tuple[float, int]]:
+    """Where each phrase and word is drawn: the middle of its children, and how many phrases are in one another."""
+    places: dict[Span, tuple[float, int]] = {(word, word + 1): (float(word), 0) for word in range(words)}
+    for span in sorted(tree, key=lambda span: span[1] - span[0]):
+        children = [places[child] for child in children_of(span, tree)]
+        places[span] = (children[0][0] + children[-1][0]) / 2, 1 + max(depth for _, depth in children)
+    return places
+
+
+def children_of(span: Span, tree: set[Span]) -> list[Span]:
+    """The largest phrases and words inside a phrase, from left to right."""
+    children, position = [], span[0]
+    while position < span[1]:
+        ends = [end for first, end in tree if first == position and end <= span[1] and (first, end) != span]
+        end = max(ends, default=position + 1)
+        children.append((position, end))
+        position = end
+    return children
+
+
+def _draw_tree(axes: Axes, tree: set[Span], words: int) -> None:
+    places = _depths(tree, words)
+    for span in tree:
+        x, depth = places[span]
+        for child in children_of(span, tree):
+            child_x, child_depth = places[child]
+            axes.plot([x, child_x, child_x], [depth, depth, child_depth], color="#1f5fa8", linewidth=1.5)
+    deepest = max(depth for _, depth in places.values()) if places else 0
+    axes.set_ylim(deepest + 0.4, 0)
+    axes.set_ylabel("implied\ntree")
+    axes.set_yticks([])
+    axes.tick_params(axis="x", bottom=False, labelbottom=False)
+    axes.spines[:].set_visible(False)
+
+
+def _add_scales(figure: Figure, axes: Axes, threshold: float) -> None:
+    for colours, label in (
+        (MERGED, "merges both\nchildren (new), dashed"),
+        (PASSED, "passes one\nchild on (left, right)"),
+    ):
+        bar = figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, fraction=0.04, pad=0.02, aspect=18)
+        bar.set_label(f"gate: {label}", fontsize=8)
+        bar.ax.set_ylim(threshold, 1)
+    axes.set_title(f"Gates above {threshold:g} on the way to the root", fontsize=10, loc="left")

@@ -1,0 +1,59 @@
+"""Which pieces of a segmented sentence belong to one word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+END_OF_SENTENCE = "</s>"
+
+#: How pieces are marked: subword-nmt's BPE ends all but the last piece of a word with the first, SentencePiece begins
+#: the first piece of a word with the second.
+CONTINUES = "@@"
+BEGINS = "▁"
+SCHEMES = ("bpe", "sentencepiece")
+
+
+def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
+    """For each piece the number of its word, from 0. ``</s>`` is a word of its own.
+
+    Args:
+        pieces: of a sentence.
+        scheme: ``bpe``, ``sentencepiece``, or None where every piece is a word.
+
+    Raises:
+        ValueError: if there is no such scheme.
+    """
+    if scheme is None:
+        return list(range(len(pieces)))
+    if scheme not in SCHEMES:
+        raise ValueError(f"there is no segmentation {scheme!r}; there is: {', '.join(SCHEMES)}")
+    numbers: list[int] = []
+    for position, piece in enumerate(pieces):
+        if scheme == "bpe":
+            new = position == 0 or piece == END_OF_SENTENCE or not pieces[position - 1].endswith(CONTINUES)
+        else:
+            # SentencePiece may put the mark alone before a piece of its own: "▁", "中国".
+            new = position == 0 or piece == END_OF_SENTENCE or piece.startswith(BEGINS)
+        numbers.append((numbers[-1] + new) if numbers else 0)
+    return numbers
+
+
+def merge_pieces(pieces: Sequence[str], numbers: Sequence[int], scheme: str | None) -> list[str]:
+    """The words of a sentence, without the marks of their pieces.
+
+    Args:
+        pieces: of a sentence.
+        numbers: as :func:`word_numbers` gives them.
+        scheme: as there.
+    """
+    words = [""] * (numbers[-1] + 1 if numbers else 0)
+    for piece, number in zip(pieces, numbers, strict=True):
+        words[number] += clean(piece, scheme)
+    return words
+
+
+def clean(piece: str, scheme: str | None) -> str:
+    """A piece without its mark."""
+    if scheme == "bpe":
+        return piece.removesuffix(CONTINUES)
+    return piece.removeprefix(BEGINS) if scheme == "sentencepiece" else piece

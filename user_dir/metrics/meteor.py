@@ -1,0 +1,163 @@
+"""METEOR as nltk matches words, aggregated over a corpus as METEOR defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import nltk
+from nltk.corpus import wordnet as nltk_wordnet
+from nltk.stem.porter import PorterStemmer
+from nltk.translate.meteor_score import _count_chunks, align_words
+from sacrebleu import __version__ as sacrebleu_version
+from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.base import Metric, Score, Signature
+from sacrebleu.utils import sum_of_lists
+
+
+class Synonyms(Protocol):
+    """All that nltk asks of WordNet."""
+
+    def synsets(self, word: str) -> Sequence[Any]:
+        """The sets of synonyms that a word is in, each with ``lemmas()``."""
+
+
+class NoSynonyms:
+    """Switches the synonym stage off: no word has one."""
+
+    def synsets(self, word: str) -> Sequence[Any]:
+        """None."""
+        return ()
+
+
+def installed_wordnet() -> Synonyms | None:
+    """The WordNet of nltk if its data are on this machine; nothing is ever downloaded."""
+    try:
+        nltk_wordnet.ensure_loaded()
+    except LookupError:
+        return None
+    return nltk_wordnet
+
+
+class MeteorCounts(NamedTuple):
+    """What is counted in a sentence and summed over a corpus."""
+
+    matches: float
+    hypothesis_words: float
+    reference_words: float
+    chunks: float
+
+
+class METEORScore(Score):
+    """METEOR in percent, with precision, recall and penalty."""
+
+    def __init__(self, score: float, precision: float, recall: float, penalty: float) -> None:
+        """Keeps the parts and says them after the score."""
+        super().__init__("METEOR", score)
+        self.precision, self.recall, self.penalty = precision, recall, penalty
+        self._verbose = f"(P = {precision:.1f} R = {recall:.1f} penalty = {penalty:.3f})"
+
+
+class METEORSignature(Signature):
+    """Says the implementation: METEOR differs between programs by many points."""
+
+    def __init__(self, args: dict[str, Any]) -> None:
+        """``args`` are the attributes of the metric."""
+        super().__init__(args)
+        self._abbr |= {"case": "c", "tok": "tok", "stages": "st", "alpha": "a", "beta": "b", "gamma": "g"}
+        self._abbr |= {"sacrebleu": "sb"}
+        self.info |= {
+            "case": "lc",
+            "tok": args["tokenizer_signature"],
+            "stages": args["stages"],
+            "alpha": args["alpha"],
+            "beta": args["beta"],
+            "gamma": args["gamma"],
+            "sacrebleu": sacrebleu_version,
+            "version": f"nltk-{nltk.__version__}",
+        }
+
+
+class METEOR(Metric):
+    """METEOR of Lavie and Agarwal (2007), with the words matched by nltk.
+
+    Words are matched in stages, each on what the stages before it left: equal words, words of equal Porter stem,
+    and synonyms where WordNet's data are installed; the signature lists the stages. nltk looks up the stems, so that
+    "house", whose stem is "hous", has no synonyms. Words are always lower-cased, nltk's default. Porter's stemmer and
+    WordNet are English: on other languages the number is nltk's, not that of METEOR's own language packs. Even on
+    English it is not that of the METEOR 1.5 program, which has other parameters and paraphrases.
+
+    A corpus is scored from the sums over its sentences of matches, words and chunks, with P = matches / hypothesis
+    words and R = matches / reference words: (1 − γ (chunks / matches)^β) · P R / (α P + (1 − α) R). For one
+    sentence that is nltk's ``single_meteor_score``, times 100. A sentence of n words scored against itself has one
+    chunk, hence less than 100: 100 (1 − γ / n^β).
+
+    Being one of sacrebleu's metrics it has several references (the best one counts), resampling and paired tests.
+    """
+
+    _SIGNATURE_TYPE = METEORSignature
+
+    def __init__(
+        self,
+        tokenize: str | None = None,
+        *,
+        synonyms: Synonyms | None = None,
+        alpha: float = 0.9,
+        beta: float = 3.0,
+        gamma: float = 0.5,
+    ) -> None:
+        """Chooses tokenisation, synonyms and parameters.
+
+        Args:
+            tokenize: one of sacrebleu's names for BLEU; None is its default, 13a.
+            synonyms: the third stage; None is WordNet where it is installed, else no such stage.
+            alpha: weight of precision against recall.
+            beta: shape of the penalty for fragmentation.
+            gamma: weight of that penalty.
+        """
+        super().__init__()
+        self.tokenizer = BLEU(tokenize=tokenize).tokenizer
+        self.tokenizer_signature = self.tokenizer.signature()
+        self.stemmer = PorterStemmer()
+        self.synonyms = synonyms or installed_wordnet() or NoSynonyms()
+        self.stages = "exact+stem[porter]" + synonym_stage(self.synonyms)
+        self.alpha, self.beta, self.gamma = alpha, beta, gamma
+
+    def _preprocess_segment(self, sent: str) -> str:
+        return self.tokenizer(sent.rstrip())
+
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+        return {"references": [reference.split() for reference in refs]}
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[int]:
+        words = hypothesis.split()
+        counts = [self._count(words, reference) for reference in ref_kwargs["references"]]
+        return max(counts, key=lambda numbers: self._compute_score_from_stats(numbers).score)
+
+    def _count(self, hypothesis: list[str], reference: list[str]) -> list[int]:
+        matches, _, _ = align_words(hypothesis, reference, stemmer=self.stemmer, wordnet=self.synonyms)
+        # nltk counts one chunk where nothing matches; over a corpus it would add to the penalty of other sentences.
+        chunks = _count_chunks(matches) if matches else 0
+        return [len(matches), len(hypothesis), len(reference), chunks]
+
+    def _compute_score_from_stats(self, stats: Sequence[float]) -> METEORScore:
+        # Double precision and nltk's order of operations, so that one sentence has nltk's number to the last bit.
+        counts = MeteorCounts(*(float(number) for number in stats))
+        if not counts.matches:
+            return METEORScore(0.0, 0.0, 0.0, 0.0)
+        precision = counts.matches / counts.hypothesis_words
+        recall = counts.matches / counts.reference_words
+        mean = (precision * recall) / (self.alpha * precision + (1 - self.alpha) * recall)
+        penalty = self.gamma * (counts.chunks / counts.matches) ** self.beta
+        return METEORScore(100 * ((1 - penalty) * mean), 100 * precision, 100 * recall, penalty)
+
+    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> METEORScore:
+        return self._compute_score_from_stats(sum_of_lists(stats))
+
+
+def synonym_stage(synonyms: Synonyms) -> str:
+    """The third stage as the signature lists it; empty if there is none."""
+    if isinstance(synonyms, NoSynonyms):
+        return ""
+    version = getattr(synonyms, "get_version", None)
+    return f"+synonym[wordnet-{version()}]" if version else f"+synonym[{type(synonyms).__name__}]"

@@ -1,0 +1,134 @@
+"""Counts a sentence that sum up to a metric: what scores of many subsets of one test set are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.base import Score as SacrebleuScore
+
+from .builders import METRICS
+from .score import Interval, Score
+
+SEED = 12345
+"""sacrebleu's default, so that resampled numbers are the same as its command's."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceStatistics:
+    """The sufficient statistics of a system's sentences under one metric.
+
+    Attributes:
+        metric: sacrebleu's metric, as configured; knows what a row means.
+        rows: (N, K), one row a sentence. A subset's score is a function of the sum of its rows.
+    """
+
+    metric: Metric
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def select(self, sentences: Sequence[int] | np.ndarray) -> SentenceStatistics:
+        """Those of some sentences only: their indices from 0, or N booleans."""
+        chosen = np.asarray(sentences)
+        # An empty list has no type that numpy could index with.
+        return SentenceStatistics(self.metric, self.rows[chosen if chosen.size else chosen.astype(int)])
+
+    def score(self, *, resamples: int = 0, seed: int = SEED) -> Score:
+        """The score of these sentences as one corpus.
+
+        Args:
+            resamples: bootstrap resamples for a confidence interval; 0 for none. One sentence has no spread that
+                resampling could show, hence no interval.
+            seed: of the resampling.
+
+        Raises:
+            ValueError: if there are no sentences, or for a number of resamples that gives no interval.
+        """
+        check_resamples(resamples)
+        if not len(self):
+            raise ValueError(f"{type(self.metric).__name__}: there are no sentences to score")
+        result = self.score_of_sum(self.rows.sum(axis=0).tolist())
+        signature = self.metric.get_signature()
+        interval = None
+        if resamples and len(self) > 1:
+            result.estimate_ci([self.score_of_sum(total) for total in self.resampled_sums(resamples, seed)])
+            interval = Interval(float(result._mean), float(result._ci))
+            signature.update("bs", resamples)
+            signature.update("seed", seed)
+        return Score(result.name, float(result.score), str(signature), interval, result._verbose)
+
+    def score_of_sum(self, total: Sequence[float] | np.ndarray) -> SacrebleuScore:
+        """The score object of sacrebleu for a sum of rows (K,); the number is its attribute ``score``."""
+        return self.metric._compute_score_from_stats(total)
+
+    def resampled_sums(self, resamples: int, seed: int = SEED) -> np.ndarray:
+        """Sums (resamples, K) of rows over corpora of N sentences drawn with replacement.
+
+        The draws depend on seed and N alone: systems are resampled alike, and as by sacrebleu's ``--confidence``.
+        """
+        count = len(self)
+        generator = np.random.default_rng(seed)
+        # A count of how often each sentence is drawn, times the rows: never (resamples, N, K) numbers in memory.
+        draws = (np.bincount(generator.choice(count, size=count), minlength=count) for _ in range(resamples))
+        # Single precision, as sacrebleu resamples: its intervals to the last digit.
+        return np.array([times @ self.rows for times in draws]).astype(np.float32)
+
+
+def statistics(
+    name: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+) -> SentenceStatistics:
+    """Counts once what every score, interval and test of these sentences needs.
+
+    Args:
+        name: a key of `METRICS`.
+        hypotheses: detokenised translations.
+        references: as many; empty strings are allowed on both sides.
+        target_language: chooses the tokenisation where `tokenize` is None: ``zh`` for Chinese, else
+            sacrebleu's default.
+        tokenize: one of sacrebleu's tokenisations, for example ``13a``, ``zh``, ``char``, ``none``.
+        lowercase: ignore case; shown as ``case:lc`` in the signature.
+
+    Raises:
+        ValueError: for an unknown metric or tokenisation, for no sentences, and for unequal counts.
+        TypeError: if a sentence is not a string.
+        ModuleNotFoundError: for METEOR without nltk.
+    """
+    if name not in METRICS:
+        raise ValueError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: one each is needed")
+    if not hypotheses:
+        raise ValueError(f"{name}: there are no sentences to score")
+    check_strings("hypothesis", hypotheses)
+    check_strings("reference", references)
+    if tokenize is None and target_language == "zh":
+        tokenize = "zh"
+    if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
+        raise ValueError(f"unknown tokenisation {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
+    metric = METRICS[name](tokenize, lowercase)
+    rows = metric._extract_corpus_statistics(hypotheses, [references])
+    return SentenceStatistics(metric, np.array(rows, dtype=np.float64))
+
+
+def check_resamples(resamples: int) -> None:
+    """Raises ValueError for a number of resamples that gives no interval."""
+    if resamples == 1 or resamples < 0:
+        raise ValueError(f"resamples is {resamples}: 0 for no interval, or at least 2 (1000 is usual)")
+
+
+def check_strings(side: str, sentences: Sequence[str]) -> None:
+    """Raises TypeError naming the first sentence that is not a string; sacrebleu would accept some."""
+    for number, sentence in enumerate(sentences, start=1):
+        if not isinstance(sentence, str):
+            raise TypeError(f"{side} {number} is {type(sentence).__name__}, not a string")

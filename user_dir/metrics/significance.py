@@ -1,0 +1,198 @@
+"""Paired tests of systems against a baseline: sacrebleu's, on statistics that are counted once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sacrebleu.metrics.base import Metric, Signature
+from sacrebleu.metrics.base import Score as SacrebleuScore
+from sacrebleu.significance import PairedTest, Result
+
+from .score import Interval, Score
+from .sentence_statistics import SEED, SentenceStatistics
+
+SEED_VARIABLE = "SACREBLEU_SEED"
+
+
+@dataclass(frozen=True)
+class PairedResult:
+    """A system beside the baseline.
+
+    Attributes:
+        name: of the system.
+        score: with its interval, if there is one.
+        p_value: of the difference from the baseline; None for the baseline itself, and where there is only one
+            sentence, with which no difference could be told from chance.
+        seed: of the resampling.
+        resamples: of the test.
+    """
+
+    name: str
+    score: Score
+    p_value: float | None
+    seed: int
+    resamples: int
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of the score."""
+        return self.score.interval
+
+
+def paired_bootstrap(
+    systems: Mapping[str, SentenceStatistics], *, resamples: int = 1000, seed: int = SEED
+) -> list[PairedResult]:
+    """Paired bootstrap (Koehn 2004, in the form of Moses) of each system against the first one, under one metric.
+
+    Scores, intervals and p-values are those of ``sacrebleu --paired-bs``, with two exceptions: for systems of equal
+    score p is 1, where sacrebleu has its smallest value, 1 / (resamples + 1), even for a system against itself; and
+    one sentence has neither interval nor p-value.
+
+    Args:
+        systems: name -> statistics of the same sentences, in the same order, under the same metric.
+        resamples: for the test and for the intervals.
+        seed: from 1, since sacrebleu takes 0 for no seed.
+
+    Raises:
+        ValueError: for fewer than two systems, for systems of unequal counts or signatures, and for numbers of
+            resamples or seeds that cannot be used.
+    """
+    signature, results = run_test("bs", systems, resamples, seed)
+    scores = [counts.score() for counts in systems.values()]
+    if signature:
+        intervals = [Interval(float(result.mean), float(result.ci)) for result in results]
+        scores = [
+            replace(score, signature=str(signature), interval=interval)
+            for score, interval in zip(scores, intervals, strict=True)
+        ]
+    return [
+        PairedResult(name, score, p_value, seed, resamples)
+        for name, score, p_value in zip(systems, scores, p_values(scores, results), strict=True)
+    ]
+
+
+def paired_randomisation(
+    systems: Mapping[str, SentenceStatistics], *, resamples: int = 10_000, confidence: int = 0, seed: int = SEED
+) -> list[PairedResult]:
+    """Paired approximate randomisation (Riezler and Maxwell 2005, in the form of multeval) against the first system.
+
+    As `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``.
+
+    Args:
+        systems: name -> statistics of the same sentences, in the same order, under the same metric.
+        resamples: random exchanges of sentences between two systems.
+        confidence: bootstrap resamples for an interval of each score; 0 for none.
+        seed: from 1, since sacrebleu takes 0 for no seed.
+
+    Raises:
+        ValueError: as `paired_bootstrap`.
+    """
+    signature, results = run_test("ar", systems, resamples, seed)
+    scores = [counts.score(resamples=confidence, seed=seed) for counts in systems.values()]
+    if signature:
+        signature.update("bs", confidence or None)
+        scores = [replace(score, signature=str(signature)) for score in scores]
+    return [
+        PairedResult(name, score, p_value, seed, resamples)
+        for name, score, p_value in zip(systems, scores, p_values(scores, results), strict=True)
+    ]
+
+
+def run_test(
+    test: str, systems: Mapping[str, SentenceStatistics], resamples: int, seed: int
+) -> tuple[Signature | None, list[Result]]:
+    """Runs sacrebleu's ``bs`` or ``ar``; None and no results for one sentence, of which there is nothing to test."""
+    check_systems(systems)
+    if resamples < 2:
+        raise ValueError(f"resamples is {resamples}: a paired test needs at least 2 (1000 is usual)")
+    if seed < 1:
+        raise ValueError(f"seed is {seed}: a paired test needs at least 1")
+    baseline = next(iter(systems.values()))
+    if len(baseline) == 1:
+        return None, []
+    with resampling_seed(seed):
+        runner = PairedTest(
+            [(name, counts.rows) for name, counts in systems.items()],
+            {"metric": CountedMetric(baseline.metric)},
+            references=None,
+            test_type=test,
+            n_samples=resamples,
+        )
+        signatures, columns = runner()
+    # sacrebleu's table of one metric: a column of names, and a column under the metric's printed name.
+    (printed_name,) = signatures
+    return signatures[printed_name], columns[printed_name]
+
+
+def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
+    """Raises ValueError unless there are two systems or more, scored alike on as many sentences."""
+    if len(systems) < 2:
+        raise ValueError(f"{len(systems)} system: a paired test compares others with the first one")
+    (first, baseline), *others = systems.items()
+    if not len(baseline):
+        raise ValueError("there are no sentences to test")
+    for name, counts in others:
+        if len(counts) != len(baseline):
+            raise ValueError(f"{name} has {len(counts)} sentences, {first} has {len(baseline)}")
+        signature, expected = (str(each.metric.get_signature()) for each in (counts, baseline))
+        if signature != expected:
+            raise ValueError(f"{name} is scored as {signature}, {first} as {expected}")
+
+
+def p_values(scores: Sequence[Score], results: Sequence[Result]) -> list[float | None]:
+    """One each; see `paired_bootstrap` for where they are not sacrebleu's."""
+    values: list[float | None] = [None] * len(scores)
+    for place, result in enumerate(results[1:], start=1):
+        values[place] = 1.0 if scores[place].value == scores[0].value else result.p_value
+    return values
+
+
+class CountedMetric(Metric):
+    """A metric for `PairedTest` whose "hypotheses" are rows of statistics, so that nothing is counted again."""
+
+    def __init__(self, metric: Metric) -> None:
+        """``metric`` knows what the rows mean."""
+        super().__init__()
+        self.metric = metric
+
+    def get_signature(self) -> Signature:
+        """That of the metric."""
+        return self.metric.get_signature()
+
+    def _extract_corpus_statistics(self, hypotheses: np.ndarray, references: None) -> np.ndarray:
+        return hypotheses
+
+    def _aggregate_and_compute(self, stats: np.ndarray) -> SacrebleuScore:
+        return self.metric._compute_score_from_stats(stats.sum(axis=0).tolist())
+
+    def _compute_score_from_stats(self, stats: np.ndarray) -> SacrebleuScore:
+        return self.metric._compute_score_from_stats(stats)
+
+    # The base class wants these too; they take part in counting alone, which is over.
+    def _preprocess_segment(self, sent: str) -> str:
+        return self.metric._preprocess_segment(sent)
+
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+        return self.metric._extract_reference_info(refs)
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+        return self.metric._compute_segment_statistics(hypothesis, ref_kwargs)
+
+
+@contextmanager
+def resampling_seed(seed: int) -> Iterator[None]:
+    """Sets the seed of sacrebleu's paired tests, which they read from the environment only."""
+    before = os.environ.get(SEED_VARIABLE)
+    os.environ[SEED_VARIABLE] = str(seed)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SEED_VARIABLE]
+        else:
+            os.environ[SEED_VARIABLE] = before

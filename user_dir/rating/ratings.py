@@ -1,0 +1,234 @@
+"""Reads and checks what rating pages export, and the key that tells whose translations were rated."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .scales import MODES, Scale
+from .study import DEGRADED, FILLER, KEY_FORMAT, RATINGS_FORMAT, REPEAT, SYSTEM
+
+KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
+
+
+class RatingError(ValueError):
+    """A file that cannot be used: says the file, the place in it where there is one, and what is wrong."""
+
+    def __init__(self, path: str | PathLike[str], message: str, *, place: str = "") -> None:
+        """Puts the place before the message."""
+        super().__init__(f"{path}, {place}: {message}" if place else f"{path}: {message}")
+
+
+@dataclass(frozen=True)
+class KeyItem:
+    """What the key says of one item; the fields are those of `study.Item`, and the sentence of its screen."""
+
+    sentence: int
+    systems: tuple[str, ...]
+    kind: str
+    original: str | None
+
+
+@dataclass(frozen=True)
+class Key:
+    """The key of a page.
+
+    Attributes:
+        path: where it was read.
+        page: checksum of the page.
+        mode: a key of `MODES`.
+        systems: all names.
+        items: identifier -> what it is.
+    """
+
+    path: str
+    page: str
+    mode: str
+    systems: tuple[str, ...]
+    items: Mapping[str, KeyItem]
+
+    @property
+    def scales(self) -> tuple[Scale, ...]:
+        """What was asked about each item."""
+        return MODES[self.mode]
+
+    def of_kind(self, kind: str) -> dict[str, KeyItem]:
+        """The items of one kind, in the order of the page."""
+        return {identifier: item for identifier, item in self.items.items() if item.kind == kind}
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One annotator's file.
+
+    Attributes:
+        path: where it was read.
+        annotator: name, as given on the page.
+        values: scale -> item -> number; unrated items are left out.
+        unrated: items with a scale that was left out.
+        seconds: item -> time for which its screen was in sight.
+    """
+
+    path: str
+    annotator: str
+    values: Mapping[str, Mapping[str, int]]
+    unrated: tuple[str, ...]
+    seconds: Mapping[str, float]
+
+
+def read_key(path: str | PathLike[str]) -> Key:
+    """Reads the key of a page.
+
+    Raises:
+        RatingError: if it is not a whole key.
+    """
+    data = read_object(path, KEY_FORMAT, "a key of a rating page (OUT.key.json)")
+    mode, systems, entries = data.get("mode"), data.get("systems"), data.get("items")
+    if mode not in MODES:
+        raise RatingError(path, f"its mode is {mode!r}: not one of {', '.join(MODES)}")
+    if not isinstance(systems, list) or not is_names(systems):
+        raise RatingError(path, "its systems are missing: the file is damaged")
+    if not isinstance(data.get("page"), str) or not isinstance(entries, dict) or not entries:
+        raise RatingError(path, "its page or its items are missing: the file is damaged")
+    items = {identifier: key_item(path, identifier, entry, systems) for identifier, entry in entries.items()}
+    for identifier, item in items.items():
+        compared = item.kind in (REPEAT, DEGRADED)
+        if compared and (item.original not in items or items[item.original].kind != SYSTEM):
+            raise RatingError(
+                path, f"its original {item.original!r} is not among the items", place=f"item {identifier}"
+            )
+    return Key(str(path), data["page"], mode, tuple(systems), items)
+
+
+def key_item(path: str | PathLike[str], identifier: str, entry: Any, systems: Sequence[str]) -> KeyItem:
+    """One item of a key."""
+    place = f"item {identifier}"
+    if not isinstance(entry, dict) or not is_names(entry.get("systems")) or entry.get("kind") not in KINDS:
+        raise RatingError(path, "its systems or its kind are missing: the file is damaged", place=place)
+    unknown = set(entry["systems"]) - set(systems)
+    if unknown:
+        raise RatingError(path, f"unknown system {sorted(unknown)[0]!r}", place=place)
+    if not is_whole(entry.get("sentence")):
+        raise RatingError(path, f"its sentence is {entry.get('sentence')!r}: not a number", place=place)
+    return KeyItem(entry["sentence"], tuple(entry["systems"]), entry["kind"], entry.get("original"))
+
+
+def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = False) -> Ratings:
+    """Reads the file of one annotator.
+
+    Args:
+        path: a file that a rating page has exported.
+        key: of the same page.
+        allow_unrated: accept items without a rating.
+
+    Raises:
+        RatingError: if it is another kind of file or of another page, if an item is missing, unknown or there twice, or
+            if a value is missing, no whole number or off its scale.
+    """
+    data = read_object(path, RATINGS_FORMAT, "ratings that a rating page has exported")
+    if data.get("page") != key.page:
+        raise RatingError(path, f"made with page {data.get('page')!r}, but {key.path} is the key of page {key.page!r}")
+    annotator = data.get("annotator")
+    if not isinstance(annotator, str) or not annotator.strip():
+        raise RatingError(path, "the annotator has no name")
+    if not isinstance(data.get("ratings"), list):
+        raise RatingError(path, "there are no ratings in it: the file is damaged")
+    values: dict[str, dict[str, int]] = {scale.name: {} for scale in key.scales}
+    seconds: dict[str, float] = {}
+    unrated = []
+    for number, entry in enumerate(data["ratings"], start=1):
+        identifier = checked_identifier(path, number, entry, key, seconds)
+        place = f"rating {number} (item {identifier})"
+        seconds[identifier] = checked_seconds(path, place, entry)
+        answers = {scale.name: checked_value(path, place, entry, scale) for scale in key.scales}
+        if None in answers.values():
+            unrated.append(identifier)
+        for name, value in answers.items():
+            if value is not None:
+                values[name][identifier] = value
+    missing = [identifier for identifier in key.items if identifier not in seconds]
+    if missing:
+        raise RatingError(path, f"{len(missing)} of {len(key.items)} items are missing, the first is {missing[0]}")
+    if unrated and not allow_unrated:
+        raise RatingError(
+            path,
+            f"{len(unrated)} of {len(key.items)} items are unrated, the first is {unrated[0]}: have the rest rated on "
+            "the page, or allow it (--allow-unrated)",
+        )
+    return Ratings(str(path), annotator.strip(), values, tuple(unrated), seconds)
+
+
+def read_all_ratings(paths: Sequence[str | PathLike[str]], key: Key, *, allow_unrated: bool = False) -> list[Ratings]:
+    """Reads the files of all annotators.
+
+    Raises:
+        RatingError: as `read_ratings`, and if two files are by one annotator.
+    """
+    by_annotator: dict[str, Ratings] = {}
+    for path in paths:
+        ratings = read_ratings(path, key, allow_unrated=allow_unrated)
+        earlier = by_annotator.get(ratings.annotator)
+        if earlier is not None:
+            raise RatingError(
+                path, f"annotator {ratings.annotator!r} is already in {earlier.path}: leave one of them out"
+            )
+        by_annotator[ratings.annotator] = ratings
+    return list(by_annotator.values())
+
+
+def read_object(path: str | PathLike[str], expected_format: str, description: str) -> dict[str, Any]:
+    """A JSON object of the format that is expected."""
+    try:
+        data = json.loads(Path(path).read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RatingError(path, f"byte {error.start + 1} is not UTF-8: this is not {description}") from error
+    except json.JSONDecodeError as error:
+        raise RatingError(path, f"not JSON ({error.msg})", place=f"line {error.lineno} column {error.colno}") from error
+    found = data.get("format") if isinstance(data, dict) else None
+    if found != expected_format:
+        raise RatingError(path, f"not {description}: its format is {found!r}, not {expected_format!r}")
+    return data
+
+
+def checked_identifier(path: str | PathLike[str], number: int, entry: Any, key: Key, seen: Mapping[str, float]) -> str:
+    """The item of one entry: known to the key, and not there before."""
+    identifier = entry.get("item") if isinstance(entry, dict) else None
+    if not isinstance(identifier, str) or identifier not in key.items:
+        raise RatingError(path, f"item {identifier!r} is not on the page", place=f"rating {number}")
+    if identifier in seen:
+        raise RatingError(path, f"item {identifier} is there twice", place=f"rating {number}")
+    return identifier
+
+
+def checked_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any], scale: Scale) -> int | None:
+    """One answer; None where the page says that there is none."""
+    if scale.name not in entry:
+        raise RatingError(path, f"{scale.name} is missing", place=place)
+    value = entry[scale.name]
+    if value is not None and not (is_whole(value) and scale.low <= value <= scale.high):
+        wanted = f"a whole number from {scale.low} to {scale.high}"
+        raise RatingError(path, f"{scale.name} is {value!r}: not {wanted}", place=place)
+    return value
+
+
+def checked_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any]) -> float:
+    """The time of one entry."""
+    value = entry.get("screen_seconds")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise RatingError(path, f"screen_seconds is {value!r}: not a time", place=place)
+    return float(value)
+
+
+def is_whole(value: Any) -> bool:
+    """True for whole numbers; JSON's true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_names(value: Any) -> bool:
+    """True for a list of strings with at least one."""
+    return isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)

@@ -1,0 +1,218 @@
+"""Which sentences are rated, with which controls, in which order: all by chance, from one seed."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from .degradation import degrade
+from .scales import MODES, SIDE_BY_SIDE
+from .study import DEGRADED, FILLER, REPEAT, SYSTEM, Item, Screen
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+#: Controls stand at least so many screens from their originals, where the page is long enough.
+DISTANCE = 10
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What is rated: translations of a text, one string a sentence.
+
+    Attributes:
+        source: None if it is not to be shown.
+        reference: None if it is not to be shown.
+        systems: name -> translations.
+    """
+
+    source: Sequence[str] | None
+    reference: Sequence[str] | None
+    systems: Mapping[str, Sequence[str]]
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be rated, by name."""
+        if self.source is None and self.reference is None:
+            raise ValueError("nothing to compare translations with: give the source, the reference, or both")
+        if not self.systems:
+            raise ValueError("there are no systems to rate")
+        if len(self.systems) > len(LETTERS):
+            raise ValueError(f"{len(self.systems)} systems: at most {len(LETTERS)} can be rated on one page")
+        texts = {"source": self.source, "reference": self.reference}
+        texts |= {f"system {name}": lines for name, lines in self.systems.items()}
+        counts = {name: len(lines) for name, lines in texts.items() if lines is not None}
+        if len(set(counts.values())) != 1:
+            raise ValueError("not as many sentences in each: " + ", ".join(f"{n} has {c}" for n, c in counts.items()))
+
+    def usable_sentences(self) -> list[int]:
+        """Sentences, from 0, whose source and reference are not blank: the others cannot be judged."""
+        shown = [lines for lines in (self.source, self.reference) if lines is not None]
+        return [index for index in range(len(shown[0])) if all(lines[index].strip() for lines in shown)]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How much is rated.
+
+    Attributes:
+        mode: a key of `MODES`.
+        sentences: how many, drawn without replacement.
+        repeats: screens shown twice; None for a tenth of the others, at least 5 where there are enough.
+        degraded: screens shown again with one translation degraded; None for a tenth, at least 8 likewise.
+        seed: of all random choices.
+    """
+
+    mode: str
+    sentences: int
+    repeats: int | None = None
+    degraded: int | None = None
+    seed: int = 1
+
+    def controls(self, screens: int) -> tuple[int, int]:
+        """Numbers of repeated and of degraded screens, for so many ordinary ones."""
+        tenth = math.ceil(screens / 10)
+        repeats = min(max(5, tenth), screens // 2) if self.repeats is None else self.repeats
+        degraded = min(max(8, tenth), screens - screens // 2) if self.degraded is None else self.degraded
+        if repeats < 0 or degraded < 0:
+            raise ValueError(f"{repeats} repeated and {degraded} degraded screens: neither may be negative")
+        if repeats + degraded > screens:
+            raise ValueError(
+                f"{repeats} repeated and {degraded} degraded screens need as many others to be copies of: there are "
+                f"{screens}"
+            )
+        return repeats, degraded
+
+
+class DraftItem(NamedTuple):
+    """A translation on a draft; ``original`` is the index of the item of the copied screen that it is compared with."""
+
+    text: str
+    systems: tuple[str, ...]
+    kind: str
+    original: int | None = None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A screen whose place on the page is not known yet; ``original`` is the screen that a control copies."""
+
+    sentence: int
+    items: tuple[DraftItem, ...]
+    original: Draft | None = None
+
+
+def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
+    """Draws sentences, makes the controls, shuffles everything.
+
+    On a side-by-side screen are all translations of one sentence, otherwise one. Systems that translated alike share an
+    item. The same arguments give the same screens.
+
+    Raises:
+        ValueError: for an unknown mode, if there are not so many sentences, or if the controls cannot be made.
+    """
+    if sample.mode not in MODES:
+        raise ValueError(f"unknown mode {sample.mode!r}: choose one of {', '.join(MODES)}")
+    usable = corpus.usable_sentences()
+    if not 1 <= sample.sentences <= len(usable):
+        raise ValueError(
+            f"{sample.sentences} sentences cannot be drawn: {len(usable)} have no blank source or reference"
+        )
+    chance = random.Random(sample.seed)
+    ordinary = [
+        Draft(sentence, items)
+        for sentence in chance.sample(usable, sample.sentences)
+        for items in ordinary_items(corpus, sentence, sample.mode, chance)
+    ]
+    chance.shuffle(ordinary)
+    controls = make_controls(ordinary, sample.controls(len(ordinary)), corpus, chance)
+    return numbered(in_order(ordinary, controls, chance), corpus)
+
+
+def ordinary_items(corpus: Corpus, sentence: int, mode: str, chance: random.Random) -> list[tuple[DraftItem, ...]]:
+    """The items of each ordinary screen of a sentence, shuffled."""
+    makers: dict[str, list[str]] = {}
+    for name, translations in corpus.systems.items():
+        makers.setdefault(translations[sentence].strip(), []).append(name)
+    items = [DraftItem(text, tuple(names), SYSTEM) for text, names in makers.items()]
+    chance.shuffle(items)
+    return [tuple(items)] if mode == SIDE_BY_SIDE else [(item,) for item in items]
+
+
+def make_controls(
+    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: Corpus, chance: random.Random
+) -> list[Draft]:
+    """Copies of screens, no screen twice: so many repeated, so many degraded ones.
+
+    Raises:
+        ValueError: if too few screens have a translation that can be degraded.
+    """
+    repeats, degraded = numbers
+    candidates = chance.sample(ordinary, len(ordinary))
+    worse = (copy for draft in candidates if (copy := degraded_copy(draft, corpus, chance)) is not None)
+    damaged = list(islice(worse, degraded))
+    if len(damaged) < degraded:
+        raise ValueError(
+            f"{degraded} degraded screens cannot be made: only {len(damaged)} have a translation whose words could be "
+            "replaced by words of other sentences"
+        )
+    copied = [draft.original for draft in damaged]
+    repeated = [draft for draft in candidates if draft not in copied][:repeats]
+    return [*(repeated_copy(draft, chance) for draft in repeated), *damaged]
+
+
+def repeated_copy(draft: Draft, chance: random.Random) -> Draft:
+    """The same screen, shuffled anew."""
+    items = [item._replace(kind=REPEAT, original=index) for index, item in enumerate(draft.items)]
+    chance.shuffle(items)
+    return Draft(draft.sentence, tuple(items), draft)
+
+
+def degraded_copy(draft: Draft, corpus: Corpus, chance: random.Random) -> Draft | None:
+    """The same screen, shuffled anew, with one of its translations degraded; None if none of them can be."""
+    for target in chance.sample(range(len(draft.items)), len(draft.items)):
+        items = [item._replace(kind=FILLER) for item in draft.items]
+        translations = corpus.systems[items[target].systems[0]]
+        donors = [other for sentence, other in enumerate(translations) if sentence != draft.sentence]
+        worse = degrade(items[target].text, donors, chance)
+        if worse is not None:
+            items[target] = items[target]._replace(text=worse, kind=DEGRADED, original=target)
+            chance.shuffle(items)
+            return Draft(draft.sentence, tuple(items), draft)
+    return None
+
+
+def in_order(ordinary: Sequence[Draft], controls: Sequence[Draft], chance: random.Random) -> list[Draft]:
+    """Puts each control at a random place away from its original, before or after it."""
+    order = list(ordinary)
+    for control in controls:
+        original = next(index for index, draft in enumerate(order) if draft is control.original)
+        distance = min(DISTANCE, len(order) // 2)
+        places = [place for place in range(len(order) + 1) if not original + 1 - distance < place < original + distance]
+        order.insert(chance.choice(places), control)
+    return order
+
+
+def numbered(order: Sequence[Draft], corpus: Corpus) -> tuple[Screen, ...]:
+    """Gives screens their numbers and items their identifiers."""
+    identifiers = {id(draft): screen_identifiers(number, draft) for number, draft in enumerate(order, start=1)}
+    screens = []
+    for number, draft in enumerate(order, start=1):
+        originals = identifiers[id(draft.original)] if draft.original else []
+        items = tuple(
+            Item(identifier, text, systems, kind, None if original is None else originals[original])
+            for identifier, (text, systems, kind, original) in zip(identifiers[id(draft)], draft.items, strict=True)
+        )
+        source = corpus.source[draft.sentence] if corpus.source is not None else None
+        reference = corpus.reference[draft.sentence] if corpus.reference is not None else None
+        screens.append(Screen(number, draft.sentence + 1, source, reference, items))
+    return tuple(screens)
+
+
+def screen_identifiers(number: int, draft: Draft) -> list[str]:
+    """Identifiers of the items of a screen."""
+    if len(draft.items) == 1:
+        return [str(number)]
+    return [f"{number}.{letter}" for letter in LETTERS[: len(draft.items)]]

@@ -1,0 +1,188 @@
+"""What annotators' ratings say about systems, and how far annotators agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import krippendorff
+import numpy as np
+
+from .ratings import Key, Ratings
+from .scales import Scale
+from .study import SYSTEM
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """A system on one scale.
+
+    Attributes:
+        system: name.
+        sentences: that were rated at least once.
+        mean: of the ratings as they were given: over annotators, then over sentences.
+        z: the same of the standardised ratings; None if none of them could be standardised.
+        low: lower end of the 95% interval of `z`.
+        high: upper end.
+    """
+
+    system: str
+    sentences: int
+    mean: float
+    z: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much higher the first system's `z` is than the second's, with its 95% interval; None as there."""
+
+    first: str
+    second: str
+    z: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Krippendorff's alpha on one scale.
+
+    Attributes:
+        alpha: 1 is perfect agreement, 0 what chance gives; None where it is not defined.
+        level: level of measurement, which decides how far two ratings are apart.
+        items: rated by at least two annotators.
+        reason: why there is no alpha, empty if there is one.
+    """
+
+    alpha: float | None
+    level: str
+    items: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ScaleScores:
+    """All results of one scale.
+
+    Attributes:
+        scale: its name.
+        systems: best first.
+        differences: every two systems, the better one first.
+        agreement: of the annotators.
+        constant: annotators without z-scores, because their ratings are all alike or fewer than two.
+    """
+
+    scale: str
+    systems: tuple[SystemScore, ...]
+    differences: tuple[Difference, ...]
+    agreement: Agreement
+    constant: tuple[str, ...]
+
+
+def score_scale(
+    annotators: Sequence[Ratings], key: Key, scale: Scale, *, resamples: int = 1000, seed: int = 12345
+) -> ScaleScores:
+    """Scores all systems on one scale.
+
+    Ratings of ordinary items count, those of controls do not. An annotator's ratings are standardised by their own mean
+    and standard deviation, averaged over annotators for each sentence, then over sentences. Intervals are percentiles
+    over bootstrap resamples of sentences, the same ones for all systems.
+
+    Raises:
+        ValueError: if there are no annotators or fewer than 2 resamples, or if a system has no rating.
+    """
+    if not annotators:
+        raise ValueError("there are no annotators left to score")
+    if resamples < 2:
+        raise ValueError(f"resamples is {resamples}: at least 2 (1000 is usual)")
+    raw = {ratings.annotator: ordinary_values(ratings, key, scale) for ratings in annotators}
+    standard = {name: standardized(values) for name, values in raw.items()}
+    raw_means = sentence_means(list(raw.values()), key)
+    z_means = sentence_means([values for values in standard.values() if values is not None], key)
+    rated = (~np.isnan(raw_means)).sum(axis=0)
+    if not rated.all():
+        raise ValueError(f"system {key.systems[int(rated.argmin())]!r} has no rating on the scale {scale.name}")
+    draws = np.random.default_rng(seed).integers(len(z_means), size=(resamples, len(z_means)))
+    means, z, resampled = column_means(raw_means), column_means(z_means), column_means(z_means[draws])
+    order = sorted(range(len(z)), key=lambda index: (-np.nan_to_num(z[index], nan=-np.inf), -means[index]))
+    return ScaleScores(
+        scale=scale.name,
+        systems=tuple(
+            SystemScore(
+                key.systems[index],
+                int(rated[index]),
+                float(means[index]),
+                *with_interval(z[index], resampled[:, index]),
+            )
+            for index in order
+        ),
+        differences=tuple(
+            Difference(key.systems[i], key.systems[j], *with_interval(z[i] - z[j], resampled[:, i] - resampled[:, j]))
+            for i, j in combinations(order, 2)
+        ),
+        agreement=agreement(list(raw.values()), scale),
+        constant=tuple(name for name, values in standard.items() if values is None),
+    )
+
+
+def ordinary_values(ratings: Ratings, key: Key, scale: Scale) -> dict[str, float]:
+    """Item -> rating, controls left out."""
+    values = ratings.values[scale.name]
+    return {item: float(values[item]) for item in key.of_kind(SYSTEM) if item in values}
+
+
+def standardized(values: Mapping[str, float]) -> dict[str, float] | None:
+    """z-scores: (rating − mean) / standard deviation with n − 1, as in direct assessment.
+
+    Returns None where that is not defined: fewer than two ratings, or all alike.
+    """
+    numbers = np.array(list(values.values()))
+    if len(numbers) < 2 or np.ptp(numbers) == 0:
+        return None
+    return dict(zip(values, ((numbers - numbers.mean()) / numbers.std(ddof=1)).tolist(), strict=True))
+
+
+def sentence_means(annotators: Sequence[Mapping[str, float]], key: Key) -> np.ndarray:
+    """Mean rating over annotators, (sentences, systems); NaN where nobody rated."""
+    items = key.of_kind(SYSTEM)
+    sentences = {sentence: row for row, sentence in enumerate(sorted({item.sentence for item in items.values()}))}
+    columns = {system: column for column, system in enumerate(key.systems)}
+    sums = np.zeros((len(sentences), len(columns)))
+    counts = np.zeros_like(sums)
+    for values in annotators:
+        for identifier, value in values.items():
+            for system in items[identifier].systems:
+                sums[sentences[items[identifier].sentence], columns[system]] += value
+                counts[sentences[items[identifier].sentence], columns[system]] += 1
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def column_means(means: np.ndarray) -> np.ndarray:
+    """Mean over sentences, (..., sentences, systems) to (..., systems), without those that are NaN; NaN if all are."""
+    present = ~np.isnan(means)
+    sums, counts = np.where(present, means, 0.0).sum(axis=-2), present.sum(axis=-2)
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def with_interval(value: float, resampled: np.ndarray) -> tuple[float | None, float | None, float | None]:
+    """A value, the 2.5th and the 97.5th percentile of its resamples; three times None if the value is not defined."""
+    if np.isnan(value):
+        return None, None, None
+    low, high = np.nanpercentile(resampled, [2.5, 97.5])
+    return float(value), float(low), float(high)
+
+
+def agreement(annotators: Sequence[Mapping[str, float]], scale: Scale) -> Agreement:
+    """Krippendorff's alpha (2004, Content Analysis, chapter 11) of the ratings as they were given."""
+    items = sorted({item for values in annotators for item in values})
+    table = np.array([[values.get(item, np.nan) for item in items] for values in annotators])
+    shared = (~np.isnan(table)).sum(axis=0) > 1
+    count = int(shared.sum())
+    if count == 0:
+        return Agreement(None, scale.level, 0, "no item was rated by two annotators")
+    if np.ptp(table[:, shared][~np.isnan(table[:, shared])]) == 0:
+        return Agreement(None, scale.level, count, "all ratings are the same")
+    return Agreement(float(krippendorff.alpha(table, level_of_measurement=scale.level)), scale.level, count)
