@@ -66,7 +66,7 @@ def test_a_wrong_encoding(corpus):
     [
         (
             ["--models", "lstm,gru_encoder-loud"],
-            "unknown model 'gru_encoder-loud': choose lstm, or gru_encoder",
+            "unknown model 'gru_encoder-loud': choose lstm, gru_encoder or grconv_encoder",
         ),
         (["--segmentation", "syllables:9"], "must be word:N, bpe:N or sentencepiece:N, not 'syllables:9'"),
         (["--bpe-merges", "many"], "must be word:N, bpe:N or sentencepiece:N, not 'bpe:many'"),

