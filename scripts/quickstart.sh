@@ -5,7 +5,8 @@
 #   bash scripts/quickstart.sh --corpus DIR --pair SRC-TGT [OPTION...]
 #
 # Sets up .venv if it is missing, makes the embedded corpus, trains gru_encoder with and without attention,
-# grconv_encoder and fairseq's own lstm with the same budget, translates the test set with each, and compares them.
+# grconv_encoder and fairseq's own lstm with the same budget, translates the test set with each, and compares them in
+# a table and in a report, one HTML file.
 # With --corpus the text is your own: DIR/{train,valid,test}.{SRC,TGT}, split by SentencePiece.
 # The same call goes on where an earlier one stopped. VENV=DIR chooses the environment; SETUP=no takes it as it is.
 #

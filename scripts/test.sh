@@ -3,6 +3,7 @@
 #
 #   bash scripts/test.sh [PYTEST-ARGUMENT...]
 #
+# One worker a core, each with one thread; -n 0 runs all in one process.
 # VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
 #
 set -euo pipefail
@@ -15,4 +16,5 @@ ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
 
 prepare_environment
 cd "$ROOT"
-run "$VENV/bin/python" -m pytest "$@"
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+run "$VENV/bin/python" -m pytest -n auto --dist worksteal "$@"

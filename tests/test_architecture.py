@@ -18,6 +18,7 @@ ALLOWED = {
     "metrics": {"sacrebleu", "nltk", "numpy"},
     "analysis": {"metrics", "numpy", "matplotlib"},
     "inspection": {"torch", "numpy", "fairseq", "omegaconf", "models", "layers", "kernels"},
+    "segmentation": {"torch", "numpy", "fairseq", "omegaconf"},
     "rating": {"numpy", "krippendorff"},
     "corpora": set(),
     "tasks": {"torch", "numpy", "fairseq"},

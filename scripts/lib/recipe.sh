@@ -23,7 +23,7 @@
 # shellcheck shell=bash
 # All of the recipe library. Sourced, never run; needs ROOT and the defaults of the options.
 
-for part in console run_folder environment corpus segmentation systems; do
+for part in console run_folder environment corpus segmentation systems report; do
   # shellcheck source=/dev/null
   . "$ROOT/scripts/lib/$part.sh"
 done
@@ -111,8 +111,9 @@ describe_run() {
   done
 }
 
-# run_recipe: from the corpus to the table.
+# run_recipe: from the corpus to the table and the report.
 run_recipe() {
   prepare_data
   compare_systems "$MODELS" "$SEEDS"
+  make_report "$MODELS" "$SEEDS"
 }

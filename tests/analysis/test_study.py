@@ -141,6 +141,7 @@ def test_the_command_on_plain_files(tmp_path):
         (["--reference", "REF", "--system", "a=REF", "--baseline", "b"], "the systems are a"),
         (["--reference", "REF", "--system", "a=REF", "--metrics", "bleu,rouge"], "unknown metric 'rouge'"),
         (["--reference", "REF", "--system", "a=REF", "--source-dictionary", "REF"], "unknown words need --source"),
+        (["--reference", "REF", "--system", "a=REF", "--only", "a,c"], "--only c: the systems are a"),
         (["nowhere"], "no file 'options'"),
     ],
 )

@@ -86,6 +86,36 @@ def test_every_fairseq_command_is_shown_with_final_paths(interrupted):
     assert not any(".partial" in line for line in commands)
 
 
+def test_the_report_has_a_section_for_everything(interrupted):
+    out, text = interrupted
+    assert f"The report: {out}/report.html" in text
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for heading in (
+        "Scores",
+        "Sentence length",
+        "Unknown words",
+        "Words by frequency",
+        "Alignments",
+        "Structure",
+        "Training",
+    ):
+        assert f">{heading}</h2>" in page, heading
+    assert page.count("data:image/svg+xml") == len(list(out.glob("figures/*/*/*.svg"))) > 0
+
+
+def test_beams_are_compared(interrupted):
+    out, _ = interrupted
+    text = run(command("beam_curve.sh", out, beams="1,3", models="gru_encoder-additive"))
+    points = json.loads((out / "beams" / "beams.json").read_text())
+    assert [(point["beam"], point["normalized"]) for point in points] == [(1, True), (1, False), (3, True), (3, False)]
+    # Greedy search keeps one hypothesis: there is nothing to choose by length.
+    assert points[0]["bleu"] == points[1]["bleu"]
+    assert text.count("fairseq-generate ") == 4
+    assert "<svg" in (out / "beams" / "beams.svg").read_text()
+    again = run(command("beam_curve.sh", out, beams="1,3", models="gru_encoder-additive"))
+    assert "fairseq-generate " not in again
+
+
 def test_another_call_computes_nothing(interrupted, corpus):
     out, _ = interrupted
     before = {path: path.stat().st_mtime_ns for path in (out / "systems").rglob("*") if path.suffix != ".errors"}

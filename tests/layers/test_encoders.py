@@ -6,7 +6,11 @@ import torch
 from tests.kernels.batches import random
 from tests.tolerances import INVARIANCE
 from user_dir.layers.grconv import GRConvEncoder
+from user_dir.layers.grnn import GRNNEncoder
 from user_dir.layers.gru import GRUEncoder, GRUVariant
+from user_dir.layers.separable_convolution import SeparableConvolutionEncoder
+from user_dir.layers.unet import UNetEncoder
+from user_dir.layers.vnet import VNetEncoder
 
 EMBED, HIDDEN = 6, 5
 LENGTHS = [4, 1, 7, 2]
@@ -30,6 +34,14 @@ ENCODERS = {
     ),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
+    "sepconv": lambda backend: SeparableConvolutionEncoder(EMBED, HIDDEN, num_modules=2, positions=True),
+    "sepconv_ordinary": lambda backend: SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 5, 3), ordinary=True),
+    "unet": lambda backend: UNetEncoder(EMBED, HIDDEN),
+    "unet_gates": lambda backend: UNetEncoder(EMBED, HIDDEN, depth=1, growth=2, attention_gates=True),
+    "vnet": lambda backend: VNetEncoder(EMBED, HIDDEN, depth=2),
+    "vnet_wide": lambda backend: VNetEncoder(EMBED, HIDDEN, depth=1, growth=2),
+    "grnn": lambda backend: GRNNEncoder(EMBED, HIDDEN),
+    "grnn_ancestors": lambda backend: GRNNEncoder(EMBED, HIDDEN, annotations="ancestors"),
 }
 
 every_encoder = pytest.mark.parametrize("name", ENCODERS)

@@ -8,6 +8,8 @@ from user_dir.layers.embedding import BiasedEmbedding
 from user_dir.layers.grconv import GRConvEncoder
 from user_dir.layers.gru import GRUEncoder
 from user_dir.layers.published_initialization import initialize_as_published_
+from user_dir.layers.separable_convolution import SeparableConvolutionEncoder
+from user_dir.layers.vnet import VNetEncoder
 
 SIZE = 120
 
@@ -63,3 +65,11 @@ def test_embedding_keeps_its_padding_at_zero():
     embedding = published(BiasedEmbedding(300, 50, padding_idx=1))
     assert embedding.weight[1].eq(0).all() and embedding.bias.eq(0).all()
     assert_normal(embedding.weight[2:], 0.01)
+
+
+def test_gains_and_slopes_keep_their_starting_values():
+    encoder = published(SeparableConvolutionEncoder(50, SIZE))
+    assert encoder.norm.weight.eq(1).all() and encoder.norm.bias.eq(0).all()
+    for step in encoder.modules_of_steps[0].steps:
+        assert step.norm.weight.eq(1).all() and step.convolution.pointwise.convolution.bias.eq(0).all()
+    assert published(VNetEncoder(50, SIZE)).activations[0].weight.eq(0.25).all()

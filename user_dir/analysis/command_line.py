@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from ..metrics import METRICS, split_words
@@ -37,6 +38,7 @@ def add_input_arguments(parser: ArgumentParser) -> None:
     names = ",".join(METRICS)
     what.add_argument("--metrics", type=metric_names, default=["bleu", "chrf", "ter"], help=f"of {names}")
     what.add_argument("--detailed", type=metric_names, default=["bleu"], help="metrics that are broken down as well")
+    what.add_argument("--only", metavar="NAME[,NAME]", help="of a run folder's systems these, in this order")
     what.add_argument("--baseline", metavar="NAME", help="the system others are tested against (default: the first)")
     what.add_argument("--resamples", type=int, default=1000, help="of the bootstrap; 0: no intervals and tests")
     what.add_argument("--length-limits", type=whole_numbers, default=[10, 20, 30, 40, 50, 60], help="10,20,30,…")
@@ -72,6 +74,8 @@ def read_input(parser: ArgumentParser, arguments: Namespace) -> dict[str, Any]:
         most_unknown=arguments.most_unknown,
         window=arguments.window,
     )
+    if arguments.only:
+        systems = [named(systems, name, "--only") for name in arguments.only.split(",")]
     ordered = baseline_first(systems, arguments.baseline)
     return {"test_set": test_set, "systems": ordered, "settings": settings, "training_text": training_text}
 
@@ -139,9 +143,20 @@ def baseline_first(systems: list[System], name: str | None) -> list[System]:
     """
     if name is None:
         return systems
-    if name not in [system.name for system in systems]:
-        raise ValueError(f"--baseline {name}: the systems are {', '.join(system.name for system in systems)}")
-    return sorted(systems, key=lambda system: system.name != name)
+    baseline = named(systems, name, "--baseline")
+    return [baseline, *(system for system in systems if system is not baseline)]
+
+
+def named(systems: Sequence[System], name: str, option: str) -> System:
+    """The system of that name.
+
+    Raises:
+        ValueError: naming the option and the systems that there are.
+    """
+    for system in systems:
+        if system.name == name:
+            return system
+    raise ValueError(f"{option} {name}: the systems are {', '.join(system.name for system in systems)}")
 
 
 def metric_names(text: str) -> list[str]:

@@ -126,7 +126,7 @@ def word_accuracy_table(accuracies: Mapping[str, Sequence[WordAccuracy]]) -> Tit
     for index, group in enumerate(first):
         cells = [format_number(percent(row[index].f_measure), ".1f") for row in accuracies.values()]
         rows.append([group.label, f"{group.expected:,}", *cells])
-    return TitledTable("F-measure of words, in percent", rows)
+    return TitledTable("F-measure of words, in percent", rows, ["Case is ignored."])
 
 
 def content_table(contents: Mapping[str, Content]) -> TitledTable:

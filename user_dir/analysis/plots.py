@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,8 +36,8 @@ def figures(study: Study) -> Sequence[tuple[str, Figure]]:
             found.append((f"{metric.name.lower()}-by-{side}-length", length_figure(metric, side)))
         for breakdown in metric.breakdowns:
             if breakdown.by.startswith("unknown words, "):
-                side = breakdown.by.removeprefix("unknown words, ")
-                found.append((f"{metric.name.lower()}-by-unknown-words-{side}", unknown_figure(metric, breakdown)))
+                name = re.sub("[^a-z0-9]+", "-", f"{metric.name} by {breakdown.by}".lower())
+                found.append((name, unknown_figure(metric, breakdown)))
     return found
 
 
@@ -87,7 +88,7 @@ def unknown_figure(metric: MetricEvaluation, breakdown: Breakdown) -> Figure:
 
 def new_axes() -> tuple[Figure, Axes]:
     """An empty figure, without pyplot and its global state."""
-    figure = Figure(figsize=(6.4, 3.8))
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     return figure, figure.add_subplot()
 
 

@@ -40,7 +40,7 @@ class Study:
         systems: the first is the baseline.
         metrics: scores, broken down.
         words: F-measure of words by training frequency, by system; empty without training text.
-        contents: repetition and loss, by system. Both are those of the first seed.
+        contents: repetition and loss, by system. Both are those of the first seed, and ignore case.
         sentence_scores: chrF of each sentence, by system, of the first seed.
     """
 
@@ -102,10 +102,8 @@ def first(system: System) -> Sequence[str]:
 
 
 def words_of(sentences: Sequence[str], test_set: TestSet) -> list[list[str]]:
-    """Words of target text, lower-cased where the test set is scored that way."""
-    if test_set.lowercase:
-        sentences = [sentence.lower() for sentence in sentences]
-    return split_words(sentences, test_set.target_language)
+    """Words of target text, in lower case: at the beginning of a sentence a word is no other one than elsewhere."""
+    return split_words([sentence.lower() for sentence in sentences], test_set.target_language)
 
 
 def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], list[str]]:

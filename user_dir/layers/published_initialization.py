@@ -16,7 +16,8 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
     Recurrent matrices, and those between the levels of grConv, are the left singular vectors of a Gaussian matrix times
     the spectral radius; the alignment model's matrices are N(0, 0.001²) and its vector v_a zero; all other weights are
     N(0, 0.01²); all biases are zero. Bahdanau et al. (2015), B.1; Cho et al. (2014a), section 4.1; for the radius, the
-    ``scale`` of ``sample_weights_orth`` in the authors' released code.
+    ``scale`` of ``sample_weights_orth`` in the authors' released code. Gains of layer norms and slopes of PReLUs, which
+    those models do not have, start as they do elsewhere: at zero they would cut their layers off.
 
     Args:
         module: anything that holds the layers of this package, linear layers and embeddings.
@@ -34,6 +35,8 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
             else:
                 nn.init.normal_(parameter, std=0.01)
         for part in module.modules():
+            if isinstance(part, (nn.LayerNorm, nn.PReLU)):
+                part.reset_parameters()
             if isinstance(part, nn.Embedding) and part.padding_idx is not None:
                 part.weight[part.padding_idx].zero_()
             for weight in _recurrent_weights(part):

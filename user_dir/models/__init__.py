@@ -1,6 +1,17 @@
 """fairseq wiring: one registered model a file. Importing this registers them all."""
 
 from .grconv_encoder import GRConvEncoderModel
+from .grnn_encoder import GRNNEncoderModel
 from .gru_encoder import GRUEncoderModel
+from .sepconv_encoder import SepConvEncoderModel
+from .unet_encoder import UNetEncoderModel
+from .vnet_encoder import VNetEncoderModel
 
-__all__ = ["GRConvEncoderModel", "GRUEncoderModel"]
+__all__ = [
+    "GRConvEncoderModel",
+    "GRNNEncoderModel",
+    "GRUEncoderModel",
+    "SepConvEncoderModel",
+    "UNetEncoderModel",
+    "VNetEncoderModel",
+]

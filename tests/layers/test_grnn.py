@@ -1,0 +1,111 @@
+"""The gated recursive neural network against a tree built node by node."""
+
+import pytest
+import torch
+
+from tests.layers.one_sentence import (
+    EMBED,
+    assert_every_parameter_learns,
+    assert_follows,
+    assert_gradients_are_right,
+    parameter_count,
+    ragged,
+    randomized,
+)
+from user_dir.layers.grnn import ANNOTATIONS, GatedMerge, GRNNEncoder
+
+HIDDEN = 4
+every_annotation = pytest.mark.parametrize("annotations", ANNOTATIONS)
+
+
+def merge_by_loops(merge, left, right):
+    """Chen et al. (2015), section 3, number by number."""
+    size = len(left)
+    children = torch.cat([left, right])
+    reset = torch.stack([torch.sigmoid(row @ children) for row in merge.reset.weight])
+    candidate = torch.stack([torch.tanh(row @ (reset * children)) for row in merge.candidate.weight])
+    mixed = torch.cat([candidate, left, right])
+    parent = torch.zeros_like(left)
+    for unit in range(size):
+        new, kept_left, kept_right = (torch.exp(merge.update.weight[k * size + unit] @ mixed) for k in range(3))
+        total = new + kept_left + kept_right
+        parent[unit] = (new * candidate[unit] + kept_left * left[unit] + kept_right * right[unit]) / total
+    return parent
+
+
+def encode_by_loops(encoder, words):
+    nodes = [(encoder.leaves.weight @ word + encoder.leaves.bias, [place]) for place, word in enumerate(words)]
+    sums = [value.clone() for value, _ in nodes]
+    while len(nodes) > 1:
+        above = []
+        for place in range(0, len(nodes) - 1, 2):
+            (left, left_words), (right, right_words) = nodes[place : place + 2]
+            above.append((merge_by_loops(encoder.merge, left, right), left_words + right_words))
+            for word in above[-1][1]:
+                sums[word] += above[-1][0]
+        nodes = above + nodes[len(nodes) - len(nodes) % 2 :]
+    leaves = encoder.leaves(words)
+    return torch.stack(sums) if encoder.annotations == "ancestors" else leaves, nodes[0][0]
+
+
+@every_annotation
+def test_every_sentence_is_encoded_as_if_alone(annotations):
+    encoder = GRNNEncoder(EMBED, HIDDEN, annotations=annotations)
+    assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
+
+
+@every_annotation
+@pytest.mark.parametrize("lengths", [[5, 1, 7], [1], [2, 2]], ids=str)
+def test_gradients(annotations, lengths):
+    assert_gradients_are_right(GRNNEncoder(EMBED, HIDDEN, annotations=annotations), lengths)
+
+
+@every_annotation
+def test_every_parameter_learns(annotations):
+    assert_every_parameter_learns(GRNNEncoder(EMBED, HIDDEN, annotations=annotations))
+
+
+def test_number_of_parameters():
+    assert parameter_count(GRNNEncoder(EMBED, HIDDEN)) == EMBED * HIDDEN + HIDDEN + 15 * HIDDEN**2
+
+
+def test_a_merge_worked_out_by_hand():
+    """All weights zero: the candidate is 0 and the three gates are thirds, so the parent is a third of the sum."""
+    merge = GatedMerge(2)
+    for parameter in merge.parameters():
+        torch.nn.init.zeros_(parameter)
+    parent = merge(torch.tensor([[3.0, -6.0]]), torch.tensor([[0.0, 9.0]]))
+    torch.testing.assert_close(parent, torch.tensor([[1.0, 1.0]]))
+
+
+def test_the_gates_are_ordered_new_left_right():
+    merge = GatedMerge(1)
+    for gate, expected in enumerate([0.0, 5.0, -2.0]):
+        for parameter in merge.parameters():
+            torch.nn.init.zeros_(parameter)
+        with torch.no_grad():
+            merge.update.weight[gate, 1] = 100.0  # five hundred, from the left child
+        torch.testing.assert_close(merge(torch.tensor([[5.0]]), torch.tensor([[-2.0]])), torch.tensor([[expected]]))
+
+
+def test_a_sentence_costs_one_merge_less_than_it_has_words_and_a_product_a_level():
+    encoder = randomized(GRNNEncoder(EMBED, HIDDEN))
+    merged = []
+    encoder.merge.register_forward_hook(lambda module, inputs, output: merged.append(len(output)))
+    lengths = [5, 1, 13, 0, 8, 2]
+    embedded, mask, _ = ragged(lengths, left_pad=True)
+    encoder(embedded, mask)
+    assert sum(merged) == sum(max(length - 1, 0) for length in lengths)
+    assert len(merged) == 4  # 13 → 7 → 4 → 2 → 1, whatever the number of sentences
+
+
+@every_annotation
+def test_a_batch_without_words(annotations):
+    output = GRNNEncoder(EMBED, HIDDEN, annotations=annotations)(torch.ones(2, 3, EMBED), torch.ones(2, 3).bool())
+    assert output.summary.shape == (2, HIDDEN) and output.summary.eq(0).all()
+    assert output.annotations.shape == (2, 3, HIDDEN) and output.annotations.eq(0).all()
+
+
+def test_unknown_annotations_are_named():
+    with pytest.raises(ValueError, match="no annotations 'roots'; there are: leaves, ancestors"):
+        GRNNEncoder(EMBED, HIDDEN, annotations="roots")

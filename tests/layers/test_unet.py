@@ -1,0 +1,125 @@
+"""The U-Net against loops over one sentence."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from tests.layers.one_sentence import (
+    EMBED,
+    assert_every_parameter_learns,
+    assert_follows,
+    assert_gradients_are_right,
+    convolve,
+    double,
+    parameter_count,
+    randomized,
+)
+from user_dir.layers.unet import AttentionGate, UNetEncoder
+
+HIDDEN = 4
+OPTIONS = {
+    "plain": {},
+    "depth_one": {"depth": 1},
+    "deep": {"depth": 5},
+    "growth": {"depth": 2, "growth": 2},
+    "gates": {"depth": 2, "growth": 2, "attention_gates": True},
+}
+every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+
+
+def pair_by_loops(words, pair):
+    return convolve(convolve(words, pair.first.convolution).relu(), pair.second.convolution).relu()
+
+
+def pool_by_loops(words):
+    return torch.stack([words[place : place + 2].max(dim=0).values for place in range(0, len(words), 2)])
+
+
+def gate_by_loops(skip, below, gate):
+    gated = []
+    for place, x in enumerate(skip):
+        g = below[place // 2]
+        hidden = gate.skip.weight[:, :, 0] @ x + gate.gating.weight[:, :, 0] @ g + gate.gating.bias
+        gated.append(torch.sigmoid(gate.score.weight[0, :, 0] @ hidden.relu() + gate.score.bias) * x)
+    return torch.stack(gated)
+
+
+def encode_by_loops(encoder, words):
+    hidden, skips = encoder.words(words), []
+    for pair in encoder.down:
+        skips.append(pair_by_loops(hidden, pair))
+        hidden = pool_by_loops(skips[-1])
+    hidden = pair_by_loops(hidden, encoder.bottom)
+    bottleneck = hidden.mean(dim=0)
+    for level in reversed(range(len(skips))):
+        skip = skips[level]
+        if encoder.gates is not None:
+            skip = gate_by_loops(skip, hidden, encoder.gates[level])
+        raised = double(hidden, encoder.upsampling[level].convolution, len(skip))
+        hidden = pair_by_loops(torch.cat([skip, raised], dim=1), encoder.up[level])
+    annotations = torch.tanh(encoder.annotations(hidden))
+    return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
+
+
+@every_option
+def test_every_sentence_is_encoded_as_if_alone(options):
+    encoder = UNetEncoder(EMBED, HIDDEN, **options)
+    assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
+
+
+@every_option
+def test_gradients(options):
+    assert_gradients_are_right(UNetEncoder(EMBED, HIDDEN, **options), [5, 1, 7])
+
+
+@every_option
+def test_every_parameter_learns(options):
+    torch.manual_seed(2)
+    assert_every_parameter_learns(UNetEncoder(EMBED, 8, **options))
+
+
+@pytest.mark.parametrize(("depth", "growth"), [(1, 1), (3, 1), (2, 2)])
+@pytest.mark.parametrize("gates", [False, True])
+def test_number_of_parameters(depth, growth, gates):
+    widths = [HIDDEN * growth**level for level in range(depth + 1)]
+    expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN  # the three products
+    for before, width in zip([HIDDEN, *widths], widths):  # pairs on the way down and at the bottom
+        expected += 3 * before * width + 3 * width**2 + 2 * width
+    for width, below in pairwise(widths):
+        expected += 2 * below * width + width  # transposed convolution
+        expected += 3 * 2 * width * width + 3 * width**2 + 2 * width  # pair on the way up
+        expected += gates * (width**2 + below * width + width + width + 1)
+    assert parameter_count(UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth, attention_gates=gates)) == expected
+
+
+def test_gates_lie_between_nothing_and_the_skip():
+    gate = randomized(AttentionGate(HIDDEN, 2 * HIDDEN))
+    skip, below = torch.randn(2, HIDDEN, 7).double(), torch.randn(2, 2 * HIDDEN, 4).double()
+    coefficients = gate.coefficients(skip, below)
+    assert coefficients.shape == (2, 1, 7) and (coefficients > 0).all() and (coefficients < 1).all()
+    assert coefficients.unique().numel() == 14  # each position its own, also where two share what lies below
+    torch.testing.assert_close(gate(skip, below), coefficients * skip)
+
+
+def test_a_word_reaches_the_other_end_of_the_sentence_through_the_bottleneck():
+    encoder = randomized(UNetEncoder(EMBED, HIDDEN, depth=4))
+    words = torch.randn(1, 32, EMBED, dtype=torch.float64, requires_grad=True)
+    annotations = encoder(words, torch.zeros(1, 32, dtype=torch.bool)).annotations
+    (gradient,) = torch.autograd.grad(annotations[0, -1].sum(), words)
+    assert gradient[0, 0].any()
+
+
+def test_dropout_at_the_bottom_is_drawn_in_training_only():
+    torch.manual_seed(1)
+    encoder = UNetEncoder(EMBED, HIDDEN, dropout=0.5)
+    arguments = torch.randn(2, 4, EMBED), torch.zeros(2, 4, dtype=torch.bool)
+    assert not torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
+    encoder.eval()
+    assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
+
+
+@pytest.mark.parametrize(("depth", "growth"), [(0, 1), (2, 0)])
+def test_sizes_below_one_are_named(depth, growth):
+    with pytest.raises(ValueError, match=f"of a U-Net must be at least 1, not {depth} and {growth}"):
+        UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)

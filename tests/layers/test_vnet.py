@@ -1,0 +1,101 @@
+"""The V-Net against loops over one sentence."""
+
+import pytest
+import torch
+
+from tests.layers.one_sentence import (
+    EMBED,
+    assert_every_parameter_learns,
+    assert_follows,
+    assert_gradients_are_right,
+    convolve,
+    double,
+    parameter_count,
+)
+from user_dir.layers.vnet import VNetEncoder
+
+HIDDEN = 3
+OPTIONS = {"plain": {}, "depth_one": {"depth": 1}, "deep": {"depth": 5}, "growth": {"depth": 2, "growth": 2}}
+every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+
+
+def prelu(words, layer):
+    return torch.where(words > 0, words, layer.weight * words)
+
+
+def stage_by_loops(words, stage):
+    hidden = words
+    for convolution, activation in list(zip(stage.convolutions, stage.activations))[:-1]:
+        hidden = prelu(convolve(hidden, convolution.convolution), activation)
+    return prelu(convolve(hidden, stage.convolutions[-1].convolution) + words, stage.activations[-1])
+
+
+def halve(words, layer):
+    """The strided convolution; a zero stands beside a last word without a partner."""
+    weight, rows = layer.convolution.weight, []
+    for place in range(0, len(words), 2):
+        row = layer.convolution.bias + weight[:, :, 0] @ words[place]
+        if place + 1 < len(words):
+            row = row + weight[:, :, 1] @ words[place + 1]
+        rows.append(row)
+    return prelu(torch.stack(rows), layer.activation)
+
+
+def encode_by_loops(encoder, words):
+    skips = [stage_by_loops(encoder.words(words), encoder.down[0])]
+    for downsampling, stage in zip(encoder.downsampling, encoder.down[1:]):
+        skips.append(stage_by_loops(halve(skips[-1], downsampling), stage))
+    hidden = skips.pop()
+    bottleneck = hidden.mean(dim=0)
+    for level in reversed(range(len(skips))):
+        raised = double(hidden, encoder.upsampling[level].convolution, len(skips[level]))
+        raised = prelu(raised, encoder.activations[level])
+        hidden = stage_by_loops(torch.cat([raised, skips[level]], dim=1), encoder.up[level])
+    annotations = torch.tanh(encoder.annotations(hidden))
+    return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
+
+
+@every_option
+def test_every_sentence_is_encoded_as_if_alone(options):
+    encoder = VNetEncoder(EMBED, HIDDEN, **options)
+    assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
+
+
+@pytest.mark.parametrize("options", [OPTIONS["depth_one"], OPTIONS["growth"]], ids=["depth_one", "growth"])
+def test_gradients(options):
+    assert_gradients_are_right(VNetEncoder(EMBED, 2, **options), [5, 1, 3])
+
+
+@every_option
+def test_every_parameter_learns(options):
+    assert_every_parameter_learns(VNetEncoder(EMBED, HIDDEN, **options))
+
+
+@pytest.mark.parametrize(("depth", "growth"), [(1, 1), (4, 1), (3, 2)])
+def test_number_of_parameters(depth, growth):
+    widths = [HIDDEN * growth**level for level in range(depth + 1)]
+    convolutions = [1, 1, 2, 3, 3][: depth + 1]
+    expected = EMBED * HIDDEN + HIDDEN + 2 * HIDDEN * HIDDEN + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN
+    for width, count in zip(widths, convolutions):
+        expected += count * (5 * width**2 + 2 * width)  # weights, biases and slopes
+    for level in range(depth):
+        width, below = widths[level], widths[level + 1]
+        raised = below if level == depth - 1 else 2 * below
+        expected += 2 * width * below + 2 * below + 2 * raised * width + 2 * width  # the strided and the transposed one
+        expected += convolutions[level] * (5 * (2 * width) ** 2 + 2 * 2 * width)
+    assert parameter_count(VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)) == expected
+
+
+def test_dropout_at_the_bottom_is_drawn_in_training_only():
+    torch.manual_seed(1)
+    encoder = VNetEncoder(EMBED, HIDDEN, dropout=0.5)
+    arguments = torch.randn(2, 4, EMBED), torch.zeros(2, 4, dtype=torch.bool)
+    assert not torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
+    encoder.eval()
+    assert torch.equal(encoder(*arguments).summary, encoder(*arguments).summary)
+
+
+@pytest.mark.parametrize(("depth", "growth"), [(0, 1), (2, 0)])
+def test_sizes_below_one_are_named(depth, growth):
+    with pytest.raises(ValueError, match=f"of a V-Net must be at least 1, not {depth} and {growth}"):
+        VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)

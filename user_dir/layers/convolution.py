@@ -1,0 +1,41 @@
+"""The convolution over the positions of a sentence."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+
+class Convolution(nn.Module):
+    """A convolution that keeps a sentence's length: beyond both its ends it reads zeros.
+
+    Args:
+        input_size: channels in.
+        output_size: channels out.
+        width: of the kernel, an odd number of positions.
+        groups: into which the channels are split; as many as there are channels make it depthwise.
+
+    Raises:
+        ValueError: if the width is not a positive odd number: with an even one it would not be clear where an output
+            stands.
+    """
+
+    def __init__(self, input_size: int, output_size: int, *, width: int, groups: int = 1) -> None:
+        super().__init__()
+        if width < 1 or width % 2 == 0:
+            raise ValueError(f"the width of a convolution must be a positive odd number, not {width}")
+        self.convolution = nn.Conv1d(input_size, output_size, width, padding=width // 2, groups=groups)
+        # He et al. (2015), eq. (10): what a rectifier takes away is put back.
+        nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
+        nn.init.zeros_(self.convolution.bias)
+
+    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
+        """Convolves.
+
+        Args:
+            grid: (B, C, L) with zeros on padding.
+            padding: (B, 1, L) True on padding.
+
+        Returns:
+            (B, C', L) with zeros on padding.
+        """
+        return self.convolution(grid).masked_fill(padding, 0.0)

@@ -1,0 +1,68 @@
+"""A batch whose sentences begin at its left edge: where convolutions and pooling find each sentence alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..kernels.packing import Packing, make_packing
+
+
+class LeftEdge(NamedTuple):
+    """The sentences of a batch as packed rows, and where those rows stand when every sentence starts at position 0.
+
+    Layers that look at neighbours, or halve a sentence, must count from the sentence's own first word. They work on a
+    grid (B, C, L), channels before positions as convolutions want them, L the longest sentence's length, with zeros on
+    padding; what treats each word by itself works on packed rows, which have no padding.
+
+    Attributes:
+        packing: of the batch as it came, padded on either side.
+        moved: of the same rows in a batch (B, L, …) that is padded on the right.
+        padding: (B, 1, L) True on padding of the grid.
+    """
+
+    packing: Packing
+    moved: Packing
+    padding: Tensor
+
+    def grid(self, rows: Tensor) -> Tensor:
+        """Packed rows (N, C) as a grid (B, C, L) with zeros on padding."""
+        return self.moved.unpack(rows).transpose(1, 2)
+
+    def rows(self, grid: Tensor) -> Tensor:
+        """The inverse of :meth:`grid`: (B, C, L) → (N, C), whatever stands on padding."""
+        return self.moved.pack(grid.transpose(1, 2))
+
+
+def move_to_left_edge(padding_mask: Tensor) -> LeftEdge:
+    """Plans the move of a batch that is padded on the left or on the right.
+
+    Args:
+        padding_mask: (B, S) True on padding.
+
+    Raises:
+        ValueError: if the valid positions of a row are not contiguous, or there are no positions at all.
+    """
+    packing = make_packing(padding_mask)
+    batch, width, device = padding_mask.size(0), max(len(packing.counts), 1), padding_mask.device
+    counts = torch.tensor(packing.counts, dtype=torch.long, device=device)
+    position = torch.arange(len(packing.counts), device=device).repeat_interleave(counts)
+    rows = packing.order[packing.sentence] * width + position
+    padding = torch.ones(batch * width, dtype=torch.bool, device=device).index_fill(0, rows, False)
+    return LeftEdge(packing, packing._replace(rows=rows, width=width), padding.view(batch, 1, width))
+
+
+def mean_over_positions(grid: Tensor, padding: Tensor) -> Tensor:
+    """The mean of each sentence's own positions; zeros for an empty sentence.
+
+    Args:
+        grid: (B, C, L) with zeros on padding.
+        padding: (B, 1, L) True on padding.
+
+    Returns:
+        (B, C).
+    """
+    lengths = (~padding).sum(dim=2).clamp(min=1)
+    return grid.sum(dim=2) / lengths

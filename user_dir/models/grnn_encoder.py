@@ -1,0 +1,36 @@
+"""``grnn_encoder``: the gated recursive neural network of Chen et al. (2015)."""
+
+from dataclasses import dataclass
+
+from fairseq.dataclass import ChoiceEnum
+from fairseq.models import register_model
+from torch import nn
+
+from ..layers.grnn import ANNOTATIONS, GRNNEncoder
+from .config import EncoderDecoderConfig, option
+from .encoder_decoder import EncoderDecoderModel
+
+GRNN_ANNOTATIONS_CHOICES = ChoiceEnum(list(ANNOTATIONS))
+
+
+@dataclass
+class GRNNEncoderConfig(EncoderDecoderConfig):
+    """Options of ``grnn_encoder``."""
+
+    grnn_annotations: GRNN_ANNOTATIONS_CHOICES = option(
+        "leaves",
+        "what attention reads of the binary tree (Chen et al. 2015): 'leaves' the words alone, 'ancestors' each word "
+        "plus all nodes above it",
+    )
+
+
+@register_model("grnn_encoder", dataclass=GRNNEncoderConfig)
+class GRNNEncoderModel(EncoderDecoderModel):
+    """A full binary tree; its root is the summary, its leaves, or those and all above them, are the annotations."""
+
+    @classmethod
+    def build_encoder_layer(cls, config: GRNNEncoderConfig) -> nn.Module:
+        """A tree over the words."""
+        return GRNNEncoder(
+            config.encoder_embed_dim, config.encoder_hidden_size, annotations=str(config.grnn_annotations)
+        )

@@ -1,0 +1,67 @@
+"""``sepconv_encoder``: the depthwise separable convolutions of Kaiser et al. (2017)."""
+
+from dataclasses import dataclass
+
+from fairseq.models import register_model
+from torch import nn
+
+from ..layers.separable_convolution import SeparableConvolutionEncoder
+from .config import EncoderDecoderConfig, option
+from .encoder_decoder import EncoderDecoderModel, dropout
+
+
+@dataclass
+class SepConvEncoderConfig(EncoderDecoderConfig):
+    """Options of ``sepconv_encoder``."""
+
+    encoder_layers: int = option(
+        2, "number of modules, each with a step for every one of --sepconv-kernels (Kaiser et al. 2017: 6)"
+    )
+    sepconv_kernels: str = option(
+        "3,3,15,15", "widths of a module's convolutions, odd, with commas (Kaiser et al. 2017, section 2.1)"
+    )
+    sepconv_groups: str = option(
+        "1",
+        "groups of super-separable convolutions, with commas, in turn over a module's steps (Kaiser et al. 2017: 2,3)",
+    )
+    sepconv_ordinary: bool = option(
+        False, "ordinary convolutions in place of those of Kaiser et al. (2017), as their control"
+    )
+    sepconv_positions: bool = option(
+        False, "add sinusoids to the words, as the released code of Kaiser et al. (2017) does"
+    )
+
+
+@register_model("sepconv_encoder", dataclass=SepConvEncoderConfig)
+class SepConvEncoderModel(EncoderDecoderModel):
+    """SliceNet's encoder; with attention the decoder reads its top, and the mean of that makes the summary."""
+
+    @classmethod
+    def build_encoder_layer(cls, config: SepConvEncoderConfig) -> nn.Module:
+        """A stack of convolutional modules over the words.
+
+        Raises:
+            ValueError: if widths or groups are not numbers.
+        """
+        return SeparableConvolutionEncoder(
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            num_modules=config.encoder_layers,
+            widths=numbers(config.sepconv_kernels, flag="--sepconv-kernels"),
+            groups=numbers(config.sepconv_groups, flag="--sepconv-groups"),
+            ordinary=config.sepconv_ordinary,
+            positions=config.sepconv_positions,
+            dropout=dropout(config, "encoder_dropout_out"),
+        )
+
+
+def numbers(text: str, *, flag: str) -> list[int]:
+    """The whole numbers of a list with commas.
+
+    Raises:
+        ValueError: naming the flag, if it is anything else.
+    """
+    try:
+        return [int(number) for number in str(text).split(",")]
+    except ValueError:
+        raise ValueError(f"{flag} must be whole numbers with commas between them, not {text!r}") from None

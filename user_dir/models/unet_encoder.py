@@ -1,0 +1,40 @@
+"""``unet_encoder``: the U-Net of Ronneberger et al. (2015) over words, with the gates of Oktay et al. (2018)."""
+
+from dataclasses import dataclass
+
+from fairseq.models import register_model
+from torch import nn
+
+from ..layers.unet import UNetEncoder
+from .config import EncoderDecoderConfig, option
+from .encoder_decoder import EncoderDecoderModel, dropout
+
+
+@dataclass
+class UNetEncoderConfig(EncoderDecoderConfig):
+    """Options of ``unet_encoder``."""
+
+    unet_depth: int = option(3, "how often the U-Net halves the sentence (Ronneberger et al. 2015: 4)")
+    unet_growth: int = option(
+        1, "how many times wider each of its levels is than the one above (Ronneberger et al. 2015: 2)"
+    )
+    unet_attention_gates: bool = option(
+        False, "let what lies below a skip decide how much of each of its words passes (Oktay et al. 2018, eq. (1))"
+    )
+
+
+@register_model("unet_encoder", dataclass=UNetEncoderConfig)
+class UNetEncoderModel(EncoderDecoderModel):
+    """A U-Net: the top is the annotations; its mean and that over the bottleneck make the summary."""
+
+    @classmethod
+    def build_encoder_layer(cls, config: UNetEncoderConfig) -> nn.Module:
+        """A U-Net over the words."""
+        return UNetEncoder(
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            depth=config.unet_depth,
+            growth=config.unet_growth,
+            attention_gates=config.unet_attention_gates,
+            dropout=dropout(config, "encoder_dropout_out"),
+        )

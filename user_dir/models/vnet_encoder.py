@@ -1,0 +1,36 @@
+"""``vnet_encoder``: the V-Net of Milletari et al. (2016) over words."""
+
+from dataclasses import dataclass
+
+from fairseq.models import register_model
+from torch import nn
+
+from ..layers.vnet import VNetEncoder
+from .config import EncoderDecoderConfig, option
+from .encoder_decoder import EncoderDecoderModel, dropout
+
+
+@dataclass
+class VNetEncoderConfig(EncoderDecoderConfig):
+    """Options of ``vnet_encoder``."""
+
+    vnet_depth: int = option(3, "how often the V-Net halves the sentence (Milletari et al. 2016: 4)")
+    vnet_growth: int = option(
+        1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
+    )
+
+
+@register_model("vnet_encoder", dataclass=VNetEncoderConfig)
+class VNetEncoderModel(EncoderDecoderModel):
+    """A V-Net: the top is the annotations; its mean and that over the bottleneck make the summary."""
+
+    @classmethod
+    def build_encoder_layer(cls, config: VNetEncoderConfig) -> nn.Module:
+        """A V-Net over the words."""
+        return VNetEncoder(
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            depth=config.vnet_depth,
+            growth=config.vnet_growth,
+            dropout=dropout(config, "encoder_dropout_out"),
+        )

@@ -1,0 +1,127 @@
+"""The spans of sentences, each translated once, and what is done about unknown words in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .confidence import Candidate, Choice, Mode, choose, code_divisor, normalize
+
+Words = tuple[str, ...]
+
+#: Cost of a span that is copied; the number is that of the authors' code.
+COPY_COST = 1e-4
+
+PERIOD = "."
+
+
+def spans_of(length: int, longest: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of every span of up to ``longest`` words of a sentence of ``length`` words."""
+    for start in range(length):
+        for end in range(start + 1, min(start + longest, length) + 1):
+            yield start, end
+
+
+@dataclass(frozen=True)
+class SpanOptions:
+    """How spans are made and what they cost.
+
+    Attributes:
+        longest: words in a span; the authors' code has 20.
+        copy_unknown: a span of unknown words alone is copied, and none may hold both known and unknown words.
+        add_period: every span is translated with a period behind it. Of the translation of a span that is not the last
+            one the period is taken off, and of one that is not the first the first letter becomes a small one.
+        divisor: of normalised costs, a function of the number of words.
+    """
+
+    longest: int = 20
+    copy_unknown: bool = False
+    add_period: bool = False
+    divisor: Callable[[int], float] = code_divisor
+
+
+@dataclass(frozen=True)
+class _Choices:
+    forward: Choice
+    both: Choice | None
+
+
+class SpanTable:
+    """Translations of spans; a span that occurs more than once is translated once.
+
+    Args:
+        translate: gives the candidates of each of many spans, best first.
+        is_unknown: whether the forward model does not know a source word.
+        options: see `SpanOptions`.
+    """
+
+    def __init__(
+        self,
+        translate: Callable[[Sequence[Words]], Sequence[Sequence[Candidate]]],
+        is_unknown: Callable[[str], bool],
+        options: SpanOptions,
+    ) -> None:
+        self.options = options
+        self._translate = translate
+        self._is_unknown = is_unknown
+        self._choices: dict[Words, _Choices] = {}
+
+    def __len__(self) -> int:
+        """How many spans have been translated."""
+        return len(self._choices)
+
+    def add(self, sentences: Sequence[Words]) -> None:
+        """Translates, all together, the spans of these sentences that are not in the table yet."""
+        missing: dict[Words, None] = {}
+        for words in sentences:
+            for start, end in spans_of(len(words), self.options.longest):
+                span = words[start:end]
+                if span not in self._choices and not self._unknown(span):
+                    missing[span] = None
+        suffix = (PERIOD,) if self.options.add_period else ()
+        found = self._translate([span + suffix for span in missing])
+        for span, candidates in zip(missing, found, strict=True):
+            scored = all(candidate.inverse_cost is not None for candidate in candidates)
+            both = choose(candidates, inverse=True) if scored else None
+            self._choices[span] = _Choices(choose(candidates, inverse=False), both)
+
+    def cost(self, span: Words, mode: Mode) -> float:
+        """What the span costs in a sentence; +∞ where it must not be used."""
+        unknown = self._unknown(span)
+        if unknown:
+            return COPY_COST if unknown == len(span) else math.inf
+        cost = self._choice(span, mode).cost
+        if not mode.normalized:
+            return cost
+        return normalize(cost, len(span) + self.options.add_period, self.options.divisor)
+
+    def translation(self, span: Words, mode: Mode, *, first: bool, last: bool) -> Words:
+        """What the span contributes to the translation of a sentence.
+
+        Args:
+            span: its words.
+            mode: see `MODES`.
+            first: whether the sentence begins with it.
+            last: whether the sentence ends with it.
+        """
+        if self._unknown(span):
+            return span
+        words = self._choice(span, mode).words
+        if not self.options.add_period or not words:
+            return words
+        if not first:
+            words = (words[0][:1].lower() + words[0][1:], *words[1:])
+        return words[:-1] if not last and words[-1] == PERIOD else words
+
+    def _unknown(self, span: Words) -> int:
+        """How many words are to be copied."""
+        return sum(map(self._is_unknown, span)) if self.options.copy_unknown else 0
+
+    def _choice(self, span: Words, mode: Mode) -> Choice:
+        choices = self._choices[span]
+        if not mode.inverse:
+            return choices.forward
+        if choices.both is None:
+            raise ValueError("this mode needs an inverse model")
+        return choices.both

@@ -1,0 +1,242 @@
+"""Spans translated and scored by fairseq's models, many at a time."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from fairseq import checkpoint_utils, tasks, utils
+from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq.tasks.translation import TranslationTask
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor, nn
+
+from .confidence import Candidate
+from .spans import Words
+
+#: A translation has at most this many times the words of its source, the end of both counted, as in the authors' code.
+LONGEST_TRANSLATION = 3
+
+
+@dataclass(frozen=True)
+class System:
+    """A trained model, or an ensemble, and the task that holds its dictionaries."""
+
+    task: TranslationTask
+    models: list[nn.Module]
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """How much the model is given at a time.
+
+    Attributes:
+        sentences: of a batch that is searched.
+        tokens: of any batch, padding counted: of its longer side.
+    """
+
+    sentences: int = 128
+    tokens: int = 4000
+
+
+def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool = False) -> System:
+    """Loads a checkpoint of a translation model.
+
+    Args:
+        path: the checkpoint, or several separated by colons, which then work as an ensemble.
+        data: folder of the dictionaries ``dict.LANG.txt``.
+        shrinking_beam: search as the papers' released code does, see `tasks.ShrinkingBeam`.
+        cpu: leave the GPU alone.
+
+    Raises:
+        OSError: if a file is missing.
+        ValueError: if it is no translation model, or if the dictionaries are not those it was trained with.
+    """
+    # fairseq's beamable matrix products would need the beam of the search in the model, and none in the scorer.
+    overrides = {"data": data, "no_beamable_mm": True}
+    try:
+        models, config, task = checkpoint_utils.load_model_ensemble_and_task(
+            utils.split_paths(path), arg_overrides=overrides
+        )
+    except Exception as error:
+        # fairseq says with a bare Exception that it finds no languages: neither in the checkpoint nor in the data.
+        if isinstance(error, RuntimeError | UnpicklingError) or type(error) is Exception:
+            raise ValueError(f"{path}: cannot be loaded with the dictionaries of {data}: {error}") from error
+        raise
+    if not isinstance(task, TranslationTask):
+        raise ValueError(f"{path}: a model of the task {config.task._name}, not of translation")
+    for model in models:
+        model.prepare_for_inference_(config)
+        if torch.cuda.is_available() and not cpu:
+            model.cuda()
+    return System(_published_task(config.task, shrinking_beam), models)
+
+
+def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask:
+    """The project's translation task with the settings of the one that the model was trained in."""
+    known = tasks.TASK_DATACLASS_REGISTRY["published_translation"].__dataclass_fields__
+    settings = {name: config[name] for name in config if name in known}
+    search = {"_name": "published_translation", "shrinking_beam": shrinking_beam}
+    return tasks.setup_task(OmegaConf.create({**settings, **search}))
+
+
+def check_inverse(forward: System, inverse: System) -> None:
+    """Makes sure that one system translates back what the other one translates.
+
+    Raises:
+        ValueError: if the languages are not swapped, naming both pairs.
+    """
+    there, back = forward.task.cfg, inverse.task.cfg
+    if (there.source_lang, there.target_lang) != (back.target_lang, back.source_lang):
+        raise ValueError(
+            f"the forward model is of {there.source_lang}-{there.target_lang}, so the inverse one must be of "
+            f"{there.target_lang}-{there.source_lang}, not of {back.source_lang}-{back.target_lang}; a checkpoint "
+            "that was trained without -s and -t has the languages of its data's files: give --inverse-data"
+        )
+
+
+class ForwardTranslator:
+    """The forward model's candidates for spans.
+
+    Spans of one length are searched together: none is padded, and no span's candidates depend on other spans.
+
+    Args:
+        system: the model.
+        beam: of fairseq's search, or the places of the shrinking one at its start.
+        count: how many candidates are kept of each span.
+        unknown_penalty: fairseq's --unkpen; infinity forbids unknown words.
+        limits: of a batch.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        *,
+        beam: int = 10,
+        count: int = 10,
+        unknown_penalty: float = 0.0,
+        limits: BatchLimits | None = None,
+    ) -> None:
+        self.system = system
+        self.count = count
+        self.limits = limits or BatchLimits()
+        arguments = argparse.Namespace(
+            beam=beam, max_len_a=LONGEST_TRANSLATION, max_len_b=0, unkpen=unknown_penalty, unnormalized=True
+        )
+        self.generator = system.task.build_generator(system.models, arguments)
+
+    def is_unknown(self, word: str) -> bool:
+        """Whether the model does not know a source word."""
+        dictionary = self.system.task.source_dictionary
+        return dictionary.index(word) == dictionary.unk()
+
+    def candidates(self, spans: Sequence[Words]) -> list[list[Candidate]]:
+        """The best translations of each span, of least cost first; none where the search found no end."""
+        task = self.system.task
+        found: list[list[Candidate]] = [[] for _ in spans]
+        by_length = defaultdict(list)
+        for position, span in enumerate(spans):
+            by_length[len(span)].append(position)
+        for _, positions in sorted(by_length.items()):
+            tokens = [encode(task.source_dictionary, spans[position]) for position in positions]
+            dataset = task.build_dataset_for_inference(tokens, [len(sentence) for sentence in tokens])
+            for batch in batches(self.system, dataset, self.limits.tokens, self.limits.sentences):
+                beams = task.inference_step(self.generator, self.system.models, batch)
+                for row, beam in zip(batch["id"].tolist(), beams, strict=True):
+                    found[positions[row]] = self._best(beam)
+        return found
+
+    def _best(self, beam: list[dict[str, Any]]) -> list[Candidate]:
+        dictionary = self.system.task.target_dictionary
+        candidates = []
+        for hypothesis in beam:
+            cost = -hypothesis["positional_scores"].double().sum().item()
+            if math.isfinite(cost):
+                words = tuple(dictionary[token] for token in hypothesis["tokens"].tolist() if token != dictionary.eos())
+                candidates.append(Candidate(words, cost))
+        return sorted(candidates, key=lambda candidate: (candidate.forward_cost, candidate.words))[: self.count]
+
+
+class InverseScorer:
+    """What a model thinks of given translations.
+
+    fairseq's scorer counts the end of a sentence once; the authors' code let their scorer see it twice, on both sides.
+
+    Args:
+        system: the model.
+        limits: of a batch; the number of sentences is left to the tokens.
+    """
+
+    def __init__(self, system: System, *, limits: BatchLimits | None = None) -> None:
+        self.system = system
+        self.limits = limits or BatchLimits()
+        self.scorer = system.task.build_generator(system.models, argparse.Namespace(score_reference=True))
+
+    def costs(self, pairs: Sequence[tuple[Words, Words]]) -> list[float]:
+        """−log q(target | source) of each pair (source, target), the end of the target counted."""
+        task = self.system.task
+        sources = [encode(task.source_dictionary, source) for source, _ in pairs]
+        targets = [encode(task.target_dictionary, target) for _, target in pairs]
+        dataset = LanguagePairDataset(
+            sources,
+            [len(source) for source in sources],
+            task.source_dictionary,
+            targets,
+            [len(target) for target in targets],
+            task.target_dictionary,
+            left_pad_source=task.cfg.left_pad_source,
+            left_pad_target=task.cfg.left_pad_target,
+            shuffle=False,
+        )
+        result = [math.nan] * len(pairs)
+        for batch in batches(self.system, dataset, self.limits.tokens, None):
+            scored = self.scorer.generate(self.system.models, batch)
+            for row, (hypothesis,) in zip(batch["id"].tolist(), scored, strict=True):
+                result[row] = -hypothesis["positional_scores"].double().sum().item()
+        return result
+
+
+class SpanTranslator:
+    """Candidates of the forward model, with the inverse model's costs where there is one."""
+
+    def __init__(self, forward: ForwardTranslator, inverse: InverseScorer | None = None) -> None:
+        self.forward = forward
+        self.inverse = inverse
+
+    def __call__(self, spans: Sequence[Words]) -> list[list[Candidate]]:
+        """The candidates of each span, of least forward cost first."""
+        found = self.forward.candidates(spans)
+        if self.inverse is None:
+            return found
+        pairs = [(candidate.words, span) for span, beam in zip(spans, found) for candidate in beam]
+        costs = iter(self.inverse.costs(pairs))
+        return [[replace(candidate, inverse_cost=next(costs)) for candidate in beam] for beam in found]
+
+
+def encode(dictionary: Dictionary, words: Words) -> Tensor:
+    """The numbers of the words and of the end, (words + 1,)."""
+    return torch.tensor([*(dictionary.index(word) for word in words), dictionary.eos()])
+
+
+def batches(
+    system: System, dataset: LanguagePairDataset, max_tokens: int, max_sentences: int | None
+) -> Iterator[dict[str, Any]]:
+    """Yields fairseq's batches of a dataset, similar lengths together, on the device of the model."""
+    if not len(dataset):
+        return
+    iterator = system.task.get_batch_iterator(
+        dataset=dataset,
+        # fairseq refuses a sentence that is longer than a batch may be; here it makes a batch by itself.
+        max_tokens=max(max_tokens, int(dataset.sizes.max())),
+        max_sentences=max_sentences,
+        disable_iterator_cache=True,
+    )
+    on_gpu = next(system.models[0].parameters()).is_cuda
+    for batch in iterator.next_epoch_itr(shuffle=False):
+        yield utils.move_to_cuda(batch) if on_gpu else batch
