@@ -8,6 +8,7 @@ from user_dir.layers.attention import ATTENTIONS, Attention
 from user_dir.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from user_dir.layers.decoder import GRUDecoder
 from user_dir.layers.encoder_output import EncoderOutput
+from user_dir.layers.gru import PLAIN, GRUVariant
 from user_dir.layers.readout import MaxoutReadout
 
 EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
@@ -15,15 +16,18 @@ TARGET_LENGTHS = [3, 6, 1]
 
 every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
 both_orders = pytest.mark.parametrize("score_first", [False, True], ids=["update_first", "score_first"])
+every_variant = pytest.mark.parametrize(
+    "variant", [PLAIN, GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)], ids=["plain", "all_parts"]
+)
 every_depth = pytest.mark.parametrize("num_layers", [1, 3])
 
 
-def build(attention, num_layers=1, *, score_first=False):
+def build(attention, num_layers=1, *, score_first=False, variant=PLAIN):
     torch.manual_seed(3)
     if attention:
-        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention)
+        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
     else:
-        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY)
+        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
     readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
     decoder = GRUDecoder(first, readout, summary_size=SUMMARY, num_layers=num_layers, score_first=score_first)
     for parameter in decoder.parameters():
@@ -50,8 +54,9 @@ def teacher_force(decoder, encoded, embedded, mask):
 @every_attention
 @every_depth
 @both_orders
-def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first):
-    decoder, encoded = build(attention, num_layers, score_first=score_first), source()
+@every_variant
+def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first, variant):
+    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant), source()
     embedded, mask = previous_words()
     expected, expected_attention, _ = teacher_force(decoder, encoded, embedded, mask)
     first, first_attention, state = teacher_force(decoder, encoded, embedded[:, :1], mask[:, :1])
@@ -69,8 +74,9 @@ def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first)
 @every_attention
 @every_depth
 @both_orders
-def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, num_layers, score_first):
-    decoder, encoded = build(attention, num_layers, score_first=score_first), source()
+@every_variant
+def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, num_layers, score_first, variant):
+    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant), source()
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(3, EMBED, seed=9)
@@ -84,8 +90,9 @@ def test_the_returned_state_continues_each_sentence_after_its_last_word(attentio
 
 @every_attention
 @both_orders
-def test_reordered_states_equal_decoding_anew(attention, score_first):
-    decoder, encoded = build(attention, 2, score_first=score_first), source()
+@every_variant
+def test_reordered_states_equal_decoding_anew(attention, score_first, variant):
+    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant), source()
     embedded, _ = previous_words()
     mask = torch.zeros(3, 6, dtype=torch.bool)
     order = torch.tensor([2, 0, 0, 1])
@@ -104,8 +111,9 @@ def test_reordered_states_equal_decoding_anew(attention, score_first):
 @every_attention
 @every_depth
 @both_orders
-def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers, score_first):
-    decoder, encoded = build(attention, num_layers, score_first=score_first), source()
+@every_variant
+def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers, score_first, variant):
+    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant), source()
     embedded, mask = previous_words()
     results = []
     for filler in (0.0, float("nan")):

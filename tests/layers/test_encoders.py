@@ -7,7 +7,7 @@ from tests.kernels.batches import random
 from tests.tolerances import INVARIANCE
 from user_dir.layers.grconv import GRConvEncoder
 from user_dir.layers.grnn import GRNNEncoder
-from user_dir.layers.gru import GRUEncoder
+from user_dir.layers.gru import GRUEncoder, GRUVariant
 from user_dir.layers.separable_convolution import SeparableConvolutionEncoder
 from user_dir.layers.unet import UNetEncoder
 from user_dir.layers.vnet import VNetEncoder
@@ -19,9 +19,19 @@ ENCODERS = {
     "gru": lambda backend: GRUEncoder(EMBED, HIDDEN, backend=backend),
     "gru_bidirectional": lambda backend: GRUEncoder(EMBED, HIDDEN, bidirectional=True, backend=backend),
     "gru_backward_summary": lambda backend: GRUEncoder(
-        EMBED, HIDDEN, bidirectional=True, summary="backward", gate_bias=False, backend=backend
+        EMBED, HIDDEN, bidirectional=True, summary="backward", variant=GRUVariant(gate_bias=False), backend=backend
     ),
     "gru_two_layers": lambda backend: GRUEncoder(EMBED, HIDDEN, num_layers=2, bidirectional=True, backend=backend),
+    "gru_low_rank": lambda backend: GRUEncoder(EMBED, HIDDEN, variant=GRUVariant(rank=2), backend=backend),
+    "gru_input_skip": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(input_skip=True), backend=backend
+    ),
+    "gru_time_skip": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, bidirectional=True, variant=GRUVariant(time_skip=3), backend=backend
+    ),
+    "gru_layer_norm": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, num_layers=2, variant=GRUVariant(layer_norm=True), backend=backend
+    ),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
     "sepconv": lambda backend: SeparableConvolutionEncoder(EMBED, HIDDEN, num_modules=2, positions=True),

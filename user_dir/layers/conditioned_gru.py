@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
 from ..kernels.packing import Packing
 from .attention import Attention
 from .encoder_output import EncoderOutput
-from .gru import GRU
+from .gru import GRU, PLAIN, GRUVariant
 from .initialization import xavier_blocks_
+from .low_rank import kernel_weight, linear, weight_of_rank
 
 
 class Contexts(NamedTuple):
@@ -40,16 +40,17 @@ class FixedContextGRU(nn.Module):
         input_size: E.
         hidden_size: H.
         context_size: C of the summary.
-        gate_bias: as in :class:`~user_dir.layers.gru.GRU`.
+        variant: as in :class:`~user_dir.layers.gru.GRU`.
     """
 
     has_attention = False
 
-    def __init__(self, input_size: int, hidden_size: int, *, context_size: int, gate_bias: bool = True) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, context_size: int, variant: GRUVariant = PLAIN) -> None:
         super().__init__()
         self.context_size = context_size
-        self.gru = GRU(input_size, hidden_size, gate_bias=gate_bias)
-        self.context_weight = nn.Parameter(xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size))
+        self.gru = GRU(input_size, hidden_size, variant=variant)
+        context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
+        self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
         """Nothing that could be computed once a sentence for all steps: (B, 0, 0)."""
@@ -62,7 +63,7 @@ class FixedContextGRU(nn.Module):
 
         Args:
             rows: (N, E).
-            initial: (B, H) in packed order.
+            initial: (B, H) in packed order; (B, K, H) as :class:`~user_dir.layers.gru.GRU` takes it.
             packing: where the rows stand.
             source: the encoded batch.
             keys: as :meth:`keys` gave them.
@@ -71,12 +72,12 @@ class FixedContextGRU(nn.Module):
             The states (N, H), the contexts, and no attention.
         """
         summary = packing.sort(source.summary)
-        context = F.linear(summary, self.context_weight).index_select(0, packing.sentence)
+        context = linear(summary, self.context_weight).index_select(0, packing.sentence)
         states = self.gru(rows, initial, packing.counts, context=context)
         return states, Contexts(summary, packing.sentence), None
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, None]:
-        """The context (B, C) for states (B, H), and no attention."""
+        """The context (B, C) for what enters a step (B, H), and no attention."""
         return source.summary, None
 
 
@@ -88,19 +89,20 @@ class AttentiveGRU(nn.Module):
         hidden_size: H.
         context_size: D of the annotations.
         attention: a kind of :class:`~user_dir.layers.attention.Attention`.
-        gate_bias: as in :class:`~user_dir.layers.gru.GRU`.
+        variant: as in :class:`~user_dir.layers.gru.GRU`.
     """
 
     has_attention = True
 
     def __init__(
-        self, input_size: int, hidden_size: int, *, context_size: int, attention: str, gate_bias: bool = True
+        self, input_size: int, hidden_size: int, *, context_size: int, attention: str, variant: GRUVariant = PLAIN
     ) -> None:
         super().__init__()
         self.context_size = context_size
         self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
-        self.gru = GRU(input_size, hidden_size, gate_bias=gate_bias)
-        self.context_weight = nn.Parameter(xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size))
+        self.gru = GRU(input_size, hidden_size, variant=variant)
+        context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
+        self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
         """The projected annotations (B, S, A)."""
@@ -108,10 +110,11 @@ class AttentiveGRU(nn.Module):
 
     def weights(self) -> AttentiveGRUWeights:
         """The weights as the kernel takes them."""
+        gate, candidate = self.gru.recurrent_weights()
         return AttentiveGRUWeights(
-            gate=self.gru.gate_weight,
-            candidate=self.gru.candidate_weight,
-            context=self.context_weight,
+            gate=gate,
+            candidate=candidate,
+            context=kernel_weight(self.context_weight),
             query=self.attention.query_weight,
             score=self.attention.score,
         )
@@ -123,7 +126,7 @@ class AttentiveGRU(nn.Module):
 
         Args:
             rows: (N, E).
-            initial: (B, H) in packed order.
+            initial: (B, H) in packed order; (B, K, H) as :class:`~user_dir.layers.gru.GRU` takes it.
             packing: where the rows stand.
             source: the encoded batch.
             keys: as :meth:`keys` gave them.
@@ -132,11 +135,18 @@ class AttentiveGRU(nn.Module):
             The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S).
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
+        initial, time_gate = self.gru.before_the_start(initial)
         states, contexts, attention = attentive_gru(
-            self.gru.project(rows), initial, memory, self.weights(), counts=packing.counts, backend=self.gru.backend
+            self.gru.project(rows),
+            initial,
+            memory,
+            self.weights(),
+            counts=packing.counts,
+            time_gate=time_gate,
+            backend=self.gru.backend,
         )
         return states, Contexts(contexts), attention
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """The context (B, D) and the attention (B, S) for states (B, H)."""
+        """The context (B, D) and the attention (B, S) for what enters a step (B, H)."""
         return attend(state, Memory(keys, source.annotations, source.padding_mask), self.weights())

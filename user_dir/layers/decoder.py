@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from ..kernels.entering import last_states
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
 from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
 from .encoder_output import EncoderOutput
@@ -20,10 +21,23 @@ class DecoderState(NamedTuple):
     Attributes:
         hidden: (B, L, H) the state of each layer.
         keys: (B, S, A) the projected annotations, constant; (B, 0, 0) without attention.
+        earlier: (B, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
     """
 
     hidden: Tensor
     keys: Tensor
+    earlier: Tensor
+
+    def histories(self) -> list[Tensor]:
+        """Each layer's last states: (B, H), or with a skip in time (B, K, H), oldest first."""
+        if not self.earlier.size(2):
+            return list(self.hidden.unbind(1))
+        return list(torch.cat([self.earlier, self.hidden.unsqueeze(2)], dim=2).unbind(1))
+
+    def advance(self, hidden: Tensor) -> DecoderState:
+        """The state after a step that made ``hidden`` (B, L, H)."""
+        known = torch.cat([self.earlier, self.hidden.unsqueeze(2)], dim=2)
+        return self._replace(hidden=hidden, earlier=known[:, :, 1:])
 
     def index_select(self, rows: Tensor) -> DecoderState:
         """The hypotheses ``rows``, every field alike."""
@@ -44,14 +58,17 @@ class GRUDecoder(nn.Module):
       and c_i; then s_i = GRU(s_{i−1}, y_i, c_i). The first word is scored from s_0 with no previous word at all, and
       every readout sees a context that was read with the state it sees.
 
+    What is carried in time, and what the context is read with, is each layer's bare state s; where a variant's output
+    is another, that is what the next layer and the readout see. With a skip in time, what enters a step takes the place
+    of s_{i−1} in the recurrence and in the reading of c_i.
+
     Args:
         first: the layer that reads the source.
         readout: features of a position.
         summary_size: of the encoder's summary.
-        num_layers: how many GRU layers, the first included.
+        num_layers: how many GRU layers, the first included; the others are of its size and variant.
         dropout: probability of dropping a unit between layers.
         score_first: the second order.
-        gate_bias: of the further layers, as in :class:`~user_dir.layers.gru.GRU`.
     """
 
     def __init__(
@@ -63,12 +80,11 @@ class GRUDecoder(nn.Module):
         num_layers: int = 1,
         dropout: float = 0.0,
         score_first: bool = False,
-        gate_bias: bool = True,
     ) -> None:
         super().__init__()
-        size = first.gru.hidden_size
+        size, variant = first.gru.hidden_size, first.gru.variant
         self.first = first
-        self.upper = nn.ModuleList(GRU(size, size, gate_bias=gate_bias) for _ in range(num_layers - 1))
+        self.upper = nn.ModuleList(GRU(size, size, variant=variant) for _ in range(num_layers - 1))
         self.dropout = nn.Dropout(dropout)
         self.readout = readout
         self.score_first = score_first
@@ -79,7 +95,9 @@ class GRUDecoder(nn.Module):
     def start(self, source: EncoderOutput) -> DecoderState:
         """The state before the first step."""
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))
-        return DecoderState(hidden, self.first.keys(source))
+        skip = self.first.gru.time_skip
+        earlier = hidden.unsqueeze(2).expand(-1, -1, skip.span - 1 if skip else 0, -1)
+        return DecoderState(hidden, self.first.keys(source), earlier)
 
     def forward(
         self, embedded: Tensor, packing: Packing, source: EncoderOutput
@@ -97,18 +115,19 @@ class GRUDecoder(nn.Module):
         """
         words = packing.pack(embedded)
         start = self.start(source)
-        initial = packing.sort(start.hidden)
+        before = start._replace(hidden=packing.sort(start.hidden), earlier=packing.sort(start.earlier))
+        initial = before.histories()
         inputs = following_rows(words, packing.counts) if self.score_first else words
-        layers, contexts, attention = self._update(inputs, initial, packing, source, start.keys)
+        layers, top, contexts, attention = self._update(inputs, initial, packing, source, start.keys)
         if self.score_first:
-            layers = [previous_rows(layer, initial[:, i], packing.counts) for i, layer in enumerate(layers)]
+            layers = [previous_rows(layer, before.hidden[:, i], packing.counts) for i, layer in enumerate(layers)]
+            top = previous_rows(top, self._top().output(before.hidden[:, -1], None), packing.counts)
             begin = packing.counts[0] if packing.counts else 0
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
-        features = packing.unpack(self.readout(layers[-1], words, contexts.through(self.readout.context)))
-        hidden = torch.stack([packing.last(layer, initial[:, i]) for i, layer in enumerate(layers)], dim=1)
+        features = packing.unpack(self.readout(top, words, contexts.through(self.readout.context)))
         if attention is not None:
             attention = packing.unpack(attention)
-        return features, attention, DecoderState(hidden, start.keys)
+        return features, attention, self._after(layers, initial, packing, start)
 
     def step(
         self, embedded: Tensor, source: EncoderOutput, state: DecoderState
@@ -124,19 +143,37 @@ class GRUDecoder(nn.Module):
             The features (B, O), the attention (B, S) or None, and the next state.
         """
         packing = make_step_packing(embedded.size(0), embedded.device)
-        layers, contexts, attention = self._update(embedded, state.hidden, packing, source, state.keys)
+        layers, top, contexts, attention = self._update(embedded, state.histories(), packing, source, state.keys)
+        following = state.advance(torch.stack(layers, dim=1))
         if self.score_first:
-            context, attention = self.first.read(layers[0], source, state.keys)
+            context, attention = self.first.read(self.first.gru.entering(following.histories()[0]), source, state.keys)
             contexts = Contexts(context)
-        features = self.readout(layers[-1], embedded, contexts.through(self.readout.context))
-        return features, attention, state._replace(hidden=torch.stack(layers, dim=1))
+        return self.readout(top, embedded, contexts.through(self.readout.context)), attention, following
+
+    def _top(self) -> GRU:
+        return self.upper[-1] if len(self.upper) else self.first.gru
 
     def _update(
-        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
-    ) -> tuple[list[Tensor], Contexts, Tensor | None]:
-        """Each layer's states (N, H) after each row, and the contexts and the attention (N, S) that made them."""
-        states, contexts, attention = self.first(rows, initial[:, 0], packing, source, keys)
-        layers = [states]
-        for index, layer in enumerate(self.upper, start=1):
-            layers.append(layer(self.dropout(layers[-1]), initial[:, index], packing.counts))
-        return layers, contexts, attention
+        self, rows: Tensor, initial: list[Tensor], packing: Packing, source: EncoderOutput, keys: Tensor
+    ) -> tuple[list[Tensor], Tensor, Contexts, Tensor | None]:
+        """After each row each layer's states (N, H) and the top's output (N, H), and the contexts and attention."""
+        states, contexts, attention = self.first(rows, initial[0], packing, source, keys)
+        layers, output = [states], self.first.gru.output(states, rows)
+        for layer, history in zip(self.upper, initial[1:]):
+            inputs = self.dropout(output)
+            layers.append(layer(inputs, history, packing.counts))
+            output = layer.output(layers[-1], inputs)
+        return layers, output, contexts, attention
+
+    def _after(
+        self, layers: list[Tensor], initial: list[Tensor], packing: Packing, start: DecoderState
+    ) -> DecoderState:
+        """The state after each sentence's last row; the layers' states (N, H) before it are ``initial``."""
+        if self.first.gru.time_skip is None:
+            ends = [packing.last(layer, before) for layer, before in zip(layers, initial)]
+            return start._replace(hidden=torch.stack(ends, dim=1))
+        histories = torch.stack(
+            [packing.unsort(last_states(layer, before, packing.counts)) for layer, before in zip(layers, initial)],
+            dim=1,
+        )
+        return start._replace(hidden=histories[:, :, -1], earlier=histories[:, :, :-1])

@@ -57,6 +57,24 @@ class EncoderDecoderConfig(FairseqDataclass):
         0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"
     )
 
+    gru_rank: int = option(
+        0,
+        "inner size of the two factors that each input, gate, candidate and context matrix of the GRU layers is kept "
+        "as, in the decoder and in gru_encoder (Kuchaiev & Ginsburg 2017; out of a trained model by "
+        "scripts/factorise.py, as Prabhavalkar et al. 2016); 0: whole matrices",
+    )
+    skip_io: bool = option(
+        False,
+        "add each GRU layer's input to its output, in the decoder and in gru_encoder, through a projection where the "
+        "widths differ (Wu et al. 2016, 3.1; He et al. 2016)",
+    )
+    skip_time: int = option(
+        0,
+        "K: what enters step t of a GRU layer, in the decoder and in gru_encoder, is g * h[t-1] + (1 - g) * h[t-K] "
+        "with a learned gate g for each unit (after Zhang et al. 2016); 2 or more; 0: off",
+    )
+    decoder_layer_norm: bool = option(False, "layer norm on the output of each decoder layer (Ba et al. 2016)")
+
     no_gate_bias: bool = option(False, "biases in the GRUs' candidates alone, as in the authors' released code")
     embed_bias: bool = option(False, "add a bias to both embeddings, as the authors' released code does")
     initialization: INITIALIZATION_CHOICES = option(

@@ -17,6 +17,7 @@ from .config import EncoderDecoderConfig
 from .decoder import Decoder
 from .embeddings import build_embeddings
 from .encoder import Encoder
+from .gru_variant import gru_variant
 
 
 class EncoderDecoderModel(FairseqEncoderDecoderModel):
@@ -85,11 +86,12 @@ def check_sizes(cfg: EncoderDecoderConfig) -> None:
 def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int) -> GRUDecoder:
     """The decoder's recurrence and readout for an encoder with these sizes."""
     attention = str(cfg.decoder_attention)
-    embed_size, size, gate_bias = cfg.decoder_embed_dim, cfg.decoder_hidden_size, not cfg.no_gate_bias
+    embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
+    variant = gru_variant(cfg, layer_norm=cfg.decoder_layer_norm)
     if attention == "none":
-        first = FixedContextGRU(embed_size, size, context_size=summary_size, gate_bias=gate_bias)
+        first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant)
     else:
-        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, gate_bias=gate_bias)
+        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, variant=variant)
     readout = MaxoutReadout(
         state_size=size,
         embed_size=embed_size,
@@ -103,7 +105,6 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
         num_layers=cfg.decoder_layers,
         dropout=dropout(cfg, "decoder_dropout_out"),
         score_first=str(cfg.decoder_order) == "score_first",
-        gate_bias=gate_bias,
     )
 
 

@@ -9,6 +9,7 @@ from torch import nn
 from ..layers.gru import SUMMARIES, GRUEncoder
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout
+from .gru_variant import gru_variant
 
 ENCODER_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 
@@ -19,6 +20,9 @@ class GRUEncoderConfig(EncoderDecoderConfig):
 
     encoder_layers: int = option(1, "number of encoder layers")
     encoder_bidirectional: bool = option(False, "read the source in both directions, in every layer")
+    encoder_layer_norm: bool = option(
+        False, "layer norm on the output of each encoder layer, in each direction (Ba et al. 2016)"
+    )
     encoder_summary: ENCODER_SUMMARY_CHOICES = option(
         "both",
         "the states that make the summary: 'both' directions' last ones, the 'forward' one (Cho et al. 2014), or the "
@@ -50,5 +54,5 @@ class GRUEncoderModel(EncoderDecoderModel):
             bidirectional=config.encoder_bidirectional,
             summary=summary,
             dropout=dropout(config, "encoder_dropout_out"),
-            gate_bias=not config.no_gate_bias,
+            variant=gru_variant(config, layer_norm=config.encoder_layer_norm),
         )

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from ..backend import choose
+from ..entering import check_initial
+from ..matrix import check_shape
 from . import packed, reference
 from .memory import AttentiveGRUWeights, Memory
 from .reference import attend
@@ -23,6 +25,7 @@ def attentive_gru(
     weights: AttentiveGRUWeights,
     *,
     counts: Sequence[int],
+    time_gate: Tensor | None = None,
     backend: str = "packed",
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Runs a GRU over packed rows whose every step first reads a context from the memory.
@@ -36,12 +39,16 @@ def attentive_gru(
     A.1.2 and A.2.2, where k_j = U_a h_j. Dot-product scores: Luong et al. (2015), eq. (8), where k_j = h_j ("dot") or
     a projection of it ("general"), but asked with the state before the update. z keeps the old state.
 
+    With a gate over time, what enters a step in the place of s, the attention's query included, is
+    g ⊙ s_{t−1} + (1 − g) ⊙ s_{t−K}; see :mod:`user_dir.kernels.entering`.
+
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
-        initial: (B, H) the first states, in packed order.
+        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
         memory: B sources, in packed order.
         weights: ``score`` None means the dot product.
         counts: targets running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
+        time_gate: (H,) g, or None.
         backend: ``packed`` or ``reference``.
 
     Returns:
@@ -50,7 +57,10 @@ def attentive_gru(
     Raises:
         ValueError: if the shapes do not fit together or the backend is unknown.
     """
-    size, width = initial.size(1), memory.keys.size(2)
+    size, width = check_initial(initial, time_gate), memory.keys.size(2)
+    shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
+    for name, shape in shapes.items():
+        check_shape(name, getattr(weights, name), shape)
     if inputs.shape != (sum(counts), 3 * size):
         raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
     if (weights.query is None) != (weights.score is None):
@@ -60,4 +70,4 @@ def attentive_gru(
     if not counts:
         return tuple(inputs.new_zeros(0, n) for n in (size, memory.values.size(2), memory.keys.size(1)))
     run = choose("attentive_gru", backend, BACKENDS)
-    return run(inputs, initial, memory, weights, counts)
+    return run(inputs, initial, memory, weights, counts, time_gate)

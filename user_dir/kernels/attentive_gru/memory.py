@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from ..matrix import Matrix, as_matrix
+
 
 class Memory(NamedTuple):
     """The annotations of a batch of sources, in packed order of the targets.
@@ -25,15 +27,19 @@ class AttentiveGRUWeights(NamedTuple):
     """The weights of an attentive GRU; the rows of ``context`` are ordered [reset, update, candidate].
 
     Attributes:
-        gate: (2H, H) U_r above U_z.
-        candidate: (H, H) U.
-        context: (3H, D) C_r above C_z above C.
+        gate: (2H, H) U_r above U_z, whole or a product of two matrices.
+        candidate: (H, H) U, likewise.
+        context: (3H, D) C_r above C_z above C, likewise.
         query: (A, H) W_a for additive attention; None where the state itself is the query (then A = H).
         score: (A,) v_a for additive attention; None for the dot product of query and key.
     """
 
-    gate: Tensor
-    candidate: Tensor
-    context: Tensor
+    gate: Tensor | Matrix
+    candidate: Tensor | Matrix
+    context: Tensor | Matrix
     query: Tensor | None
     score: Tensor | None
+
+    def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
+        """Gate, candidate and context."""
+        return as_matrix(self.gate), as_matrix(self.candidate), as_matrix(self.context)

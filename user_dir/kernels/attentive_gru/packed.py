@@ -13,16 +13,30 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from ..entering import EnteringBackward, before_the_start, entering
 from ..gru.packed import step, step_backward
-from ..packing import previous_rows
+from ..matrix import Matrix
 from .memory import AttentiveGRUWeights, Memory
 
 
 def attentive_gru(
-    inputs: Tensor, initial: Tensor, memory: Memory, weights: AttentiveGRUWeights, counts: Sequence[int]
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """See :func:`user_dir.kernels.attentive_gru.attentive_gru`."""
-    return _AttentiveGRU.apply(inputs, initial, *memory, *weights, tuple(counts))
+    factors = [factor for matrix in weights.matrices() for factor in matrix]
+    return _AttentiveGRU.apply(
+        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts)
+    )
+
+
+def _weights(factors: Sequence[Tensor | None]) -> AttentiveGRUWeights:
+    """The weights, from the eight tensors that autograd sees in their place."""
+    return AttentiveGRUWeights(Matrix(*factors[:2]), Matrix(*factors[2:4]), Matrix(*factors[4:6]), *factors[6:8])
 
 
 def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
@@ -52,21 +66,23 @@ def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:
 class _AttentiveGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | tuple | None) -> tuple[Tensor, ...]:
-        counts = rest[-1]
-        memory, weights = Memory(*rest[:3]), AttentiveGRUWeights(*rest[3:8])
-        state = initial
+        time_gate, counts = rest[-2:]
+        memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
+        gate, candidate, context_weight = weights.matrices()
+        timeline = before_the_start(initial, time_gate)
+        span = len(timeline)
         saved, contexts, attentions = [], [], []
         for x in inputs.split(counts):
-            state = state[: x.size(0)]
+            state = entering(timeline, x.size(0), time_gate, span)
             context, attention = attend(state, memory, weights)
-            saved.append(step(torch.addmm(x, context, weights.context.t()), state, weights.gate, weights.candidate))
-            state = saved[-1][0]
+            saved.append(step(context_weight.add_to(x, context), state, gate, candidate))
+            timeline.append(saved[-1][0])
             contexts.append(context)
             attentions.append(attention)
         states, gates, candidates, reset_previous = (torch.cat(rows) for rows in zip(*saved))
         context_rows, attention_rows = torch.cat(contexts), torch.cat(attentions)
         ctx.save_for_backward(
-            initial, *memory, *weights, states, gates, candidates, reset_previous, context_rows, attention_rows
+            initial, *rest[:-1], states, gates, candidates, reset_previous, context_rows, attention_rows
         )
         ctx.counts = counts
         ctx.mark_non_differentiable(attention_rows)
@@ -76,41 +92,38 @@ class _AttentiveGRU(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: FunctionCtx, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved = ctx.saved_tensors
-        initial, memory, weights = saved[0], Memory(*saved[1:4]), AttentiveGRUWeights(*saved[4:9])
-        states, gates, candidates, reset_previous, contexts, attention = saved[9:]
-        size, counts = initial.size(1), ctx.counts
-        previous = previous_rows(states, initial, counts)
+        initial, memory, weights, time_gate = saved[0], Memory(*saved[1:4]), _weights(saved[4:12]), saved[12]
+        states, gates, candidates, reset_previous, contexts, attention = saved[13:]
+        gate, candidate, context_weight = weights.matrices()
+        size, counts = states.size(1), ctx.counts
+        walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
         attention_backward = _AttentionBackward(memory, weights, attention)
         grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
         grad_contexts = grad_contexts.clone()
-        carried = grad_states.new_zeros(initial.shape)
         stop = states.size(0)
-        for count in reversed(counts):
+        for position, count in reversed(list(enumerate(counts))):
             rows = slice(stop - count, stop)
             stop -= count
-            grad_inputs[rows], grad_previous = step_backward(
-                grad_states[rows] + carried[:count],
-                previous[rows],
-                gates[rows],
-                candidates[rows],
-                weights.gate,
-                weights.candidate,
+            grad_inputs[rows], grad_entering = step_backward(
+                walk.grad_state(position), walk.rows[rows], gates[rows], candidates[rows], gate, candidate
             )
-            grad_contexts[rows].addmm_(grad_inputs[rows], weights.context)
-            carried[:count] = attention_backward.step(grad_contexts[rows], previous[rows], rows).add_(grad_previous)
-        grad_keys, grad_query, grad_score = attention_backward.finish(previous, counts)
-        grad_values = _outer(attention, grad_contexts, counts, memory.values)
+            context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
+            grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
+            walk.add(position, rows, grad_query_state.add_(grad_entering))
+        grad_initial, grad_time_gate = walk.finish()
+        grad_keys, grad_query, grad_score = attention_backward.finish(walk.rows, counts)
         return (
             grad_inputs,
-            carried,
+            grad_initial,
             grad_keys,
-            grad_values,
+            _outer(attention, grad_contexts, counts, memory.values),
             None,
-            grad_inputs[:, : 2 * size].t() @ previous,
-            grad_inputs[:, 2 * size :].t() @ reset_previous,
-            grad_inputs.t() @ contexts,
+            *gate.gradients(grad_inputs[:, : 2 * size], walk.rows),
+            *candidate.gradients(grad_inputs[:, 2 * size :], reset_previous),
+            *context_weight.gradients(grad_inputs, contexts),
             grad_query,
             grad_score,
+            grad_time_gate,
             None,
         )
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from ..backend import choose
+from ..entering import check_initial
+from ..matrix import Matrix, check_shape
 from . import packed, reference
 
 BACKENDS = {"reference": reference.gru, "packed": packed.gru}
@@ -15,10 +17,11 @@ BACKENDS = {"reference": reference.gru, "packed": packed.gru}
 def gru(
     inputs: Tensor,
     initial: Tensor,
-    gate_weight: Tensor,
-    candidate_weight: Tensor,
+    gate_weight: Tensor | Matrix,
+    candidate_weight: Tensor | Matrix,
     *,
     counts: Sequence[int],
+    time_gate: Tensor | None = None,
     backend: str = "packed",
 ) -> Tensor:
     """Runs a GRU over packed rows.
@@ -30,12 +33,16 @@ def gru(
     Cho et al. (2014), "Learning Phrase Representations using RNN Encoder–Decoder", eqs. (5)–(8). The reset gate acts
     before the recurrent product; ``torch.nn.GRU`` applies it after, which is another function.
 
+    With a gate over time, what enters a step in the place of h is g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}; see
+    :mod:`user_dir.kernels.entering`.
+
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
-        initial: (B, H) the first states, in packed order.
-        gate_weight: (2H, H) U_r above U_z.
-        candidate_weight: (H, H) U.
+        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        gate_weight: (2H, H) U_r above U_z, whole or a product of two matrices.
+        candidate_weight: (H, H) U, likewise.
         counts: sentences running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
+        time_gate: (H,) g, or None.
         backend: ``packed`` or ``reference``.
 
     Returns:
@@ -44,16 +51,13 @@ def gru(
     Raises:
         ValueError: if the shapes do not fit together or the backend is unknown.
     """
-    size = initial.size(1)
-    if gate_weight.shape != (2 * size, size) or candidate_weight.shape != (size, size):
-        raise ValueError(
-            f"states of width {size} need recurrent weights of shapes {(2 * size, size)} and {(size, size)}, "
-            f"not {tuple(gate_weight.shape)} and {tuple(candidate_weight.shape)}"
-        )
+    size = check_initial(initial, time_gate)
+    gate = check_shape("gates' recurrent", gate_weight, (2 * size, size))
+    candidate = check_shape("candidate's recurrent", candidate_weight, (size, size))
     if inputs.shape != (sum(counts), 3 * size):
         raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
     if not counts:
         return inputs.new_zeros(0, size)
     if counts[0] > initial.size(0):
         raise ValueError(f"{counts[0]} sentences start, but there are {initial.size(0)} initial states")
-    return choose("gru", backend, BACKENDS)(inputs, initial, gate_weight, candidate_weight, counts)
+    return choose("gru", backend, BACKENDS)(inputs, initial, gate, candidate, counts, time_gate)

@@ -8,17 +8,23 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
-from ..packing import previous_rows
+from ..entering import EnteringBackward, before_the_start, entering
+from ..matrix import Matrix
 
 
 def gru(
-    inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: Sequence[int]
+    inputs: Tensor,
+    initial: Tensor,
+    gate: Matrix,
+    candidate: Matrix,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
 ) -> Tensor:
     """See :func:`user_dir.kernels.gru.gru`."""
-    return _GRU.apply(inputs, initial, gate_weight, candidate_weight, tuple(counts))
+    return _GRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts))
 
 
-def step(inputs: Tensor, previous: Tensor, gate_weight: Tensor, candidate_weight: Tensor) -> tuple[Tensor, ...]:
+def step(inputs: Tensor, previous: Tensor, gate_weight: Matrix, candidate_weight: Matrix) -> tuple[Tensor, ...]:
     """One step on ``n`` rows.
 
     Args:
@@ -31,16 +37,16 @@ def step(inputs: Tensor, previous: Tensor, gate_weight: Tensor, candidate_weight
         The state (n, H), the gates [r, z] (n, 2H), the candidate (n, H) and r ⊙ h (n, H).
     """
     size = previous.size(1)
-    gates = torch.addmm(inputs[:, : 2 * size], previous, gate_weight.t()).sigmoid_()
+    gates = gate_weight.add_to(inputs[:, : 2 * size], previous).sigmoid_()
     reset, update = gates[:, :size], gates[:, size:]
     reset_previous = reset * previous
-    candidate = torch.addmm(inputs[:, 2 * size :], reset_previous, candidate_weight.t()).tanh_()
+    candidate = candidate_weight.add_to(inputs[:, 2 * size :], reset_previous).tanh_()
     state = torch.lerp(candidate, previous, update)
     return state, gates, candidate, reset_previous
 
 
 def step_backward(
-    grad: Tensor, previous: Tensor, gates: Tensor, candidate: Tensor, gate_weight: Tensor, candidate_weight: Tensor
+    grad: Tensor, previous: Tensor, gates: Tensor, candidate: Tensor, gate_weight: Matrix, candidate_weight: Matrix
 ) -> tuple[Tensor, Tensor]:
     """The gradients of one step.
 
@@ -60,49 +66,50 @@ def step_backward(
     grad_inputs = grad.new_empty(grad.size(0), 3 * size)
     grad_candidate = grad_inputs[:, 2 * size :]
     torch.mul(grad * (1 - update), 1 - candidate * candidate, out=grad_candidate)
-    grad_reset_previous = grad_candidate @ candidate_weight
+    grad_reset_previous = candidate_weight.backward(grad_candidate)
     torch.mul(grad_reset_previous * previous, reset * (1 - reset), out=grad_inputs[:, :size])
     torch.mul(grad * (previous - candidate), update * (1 - update), out=grad_inputs[:, size : 2 * size])
     grad_previous = torch.addcmul(grad * update, grad_reset_previous, reset)
-    grad_previous.addmm_(grad_inputs[:, : 2 * size], gate_weight)
+    gate_weight.add_backward_(grad_previous, grad_inputs[:, : 2 * size])
     return grad_inputs, grad_previous
 
 
 class _GRU(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: FunctionCtx, inputs: Tensor, initial: Tensor, gate_weight: Tensor, candidate_weight: Tensor, counts: tuple
-    ) -> Tensor:
-        state = initial
-        saved = []
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | tuple[int, ...] | None) -> Tensor:
+        gate_weight, candidate_weight, time_gate, counts = Matrix(*rest[:2]), Matrix(*rest[2:4]), rest[4], rest[5]
+        timeline = before_the_start(initial, time_gate)
+        span, saved = len(timeline), []
         for x in inputs.split(counts):
-            saved.append(step(x, state[: x.size(0)], gate_weight, candidate_weight))
-            state = saved[-1][0]
+            saved.append(step(x, entering(timeline, x.size(0), time_gate, span), gate_weight, candidate_weight))
+            timeline.append(saved[-1][0])
         states, gates, candidates, reset_previous = (torch.cat(rows) for rows in zip(*saved))
-        ctx.save_for_backward(initial, gate_weight, candidate_weight, states, gates, candidates, reset_previous)
+        ctx.save_for_backward(initial, *rest[:5], states, gates, candidates, reset_previous)
         ctx.counts = counts
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: FunctionCtx, grad_states: Tensor) -> tuple[Tensor | None, ...]:
-        initial, gate_weight, candidate_weight, states, gates, candidates, reset_previous = ctx.saved_tensors
-        size = initial.size(1)
-        previous = previous_rows(states, initial, ctx.counts)
+        initial, *weights, time_gate, states, gates, candidates, reset_previous = ctx.saved_tensors
+        gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
+        size = states.size(1)
+        walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=ctx.counts)
         grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
-        carried = grad_states.new_zeros(initial.shape)
         stop = states.size(0)
-        for count in reversed(ctx.counts):
+        for position, count in reversed(list(enumerate(ctx.counts))):
             rows = slice(stop - count, stop)
             stop -= count
-            grad_inputs[rows], carried[:count] = step_backward(
-                grad_states[rows] + carried[:count],
-                previous[rows],
-                gates[rows],
-                candidates[rows],
-                gate_weight,
-                candidate_weight,
+            grad_inputs[rows], grad_entering = step_backward(
+                walk.grad_state(position), walk.rows[rows], gates[rows], candidates[rows], gate_weight, candidate_weight
             )
-        grad_gate_weight = grad_inputs[:, : 2 * size].t() @ previous
-        grad_candidate_weight = grad_inputs[:, 2 * size :].t() @ reset_previous
-        return grad_inputs, carried, grad_gate_weight, grad_candidate_weight, None
+            walk.add(position, rows, grad_entering)
+        grad_initial, grad_time_gate = walk.finish()
+        return (
+            grad_inputs,
+            grad_initial,
+            *gate_weight.gradients(grad_inputs[:, : 2 * size], walk.rows),
+            *candidate_weight.gradients(grad_inputs[:, 2 * size :], reset_previous),
+            grad_time_gate,
+            None,
+        )

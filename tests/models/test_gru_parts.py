@@ -1,0 +1,118 @@
+"""The options of the GRU layers: what they cost, what they do, what they refuse, and checkpoints from before them."""
+
+import pytest
+import torch
+
+from tests.models.building import ARCHITECTURES, SIZES, build, sample
+from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
+
+EMBED, HIDDEN = SIZES["encoder_embed_dim"], SIZES["encoder_hidden_size"]
+TARGET, DECODER = SIZES["decoder_embed_dim"], SIZES["decoder_hidden_size"]
+
+#: Two decoder layers, two bidirectional encoder layers: every width that a layer may read.
+DEEP = {"encoder_layers": 2, "encoder_bidirectional": True, "decoder_layers": 2}
+
+#: (width of the input, units) of each GRU layer of that model.
+LAYERS = [(EMBED, HIDDEN)] * 2 + [(2 * HIDDEN, HIDDEN)] * 2 + [(TARGET, DECODER), (DECODER, DECODER)]
+
+PARTS = {
+    "gru_rank": {"gru_rank": 3},
+    "skip_io": {"skip_io": True},
+    "skip_time": {"skip_time": 3},
+    "decoder_layer_norm": {"decoder_layer_norm": True},
+    "all": {"gru_rank": 4, "skip_io": True, "skip_time": 2, "decoder_layer_norm": True},
+}
+
+
+def parameters(**options):
+    return sum(parameter.numel() for parameter in build("gru_encoder", **DEEP, **options).parameters())
+
+
+def change_by_rank(rank):
+    """How many numbers a product of this inner size has more than the matrix in whose place it stands."""
+    shapes = [shape for e, h in LAYERS for shape in ((3 * h, e), (2 * h, h), (h, h))] + [(3 * DECODER, 2 * HIDDEN)]
+    return sum(min(rank, m, k) * (m + k) - m * k for m, k in shapes)
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        ({"gru_rank": 2}, change_by_rank(2)),
+        ({"gru_rank": 7}, change_by_rank(7)),
+        ({"skip_io": True}, sum(e * h for e, h in LAYERS if e != h)),
+        ({"skip_time": 4}, sum(h for _, h in LAYERS)),
+        ({"encoder_layer_norm": True}, 4 * 2 * HIDDEN),
+        ({"decoder_layer_norm": True}, 2 * 2 * DECODER),
+    ],
+)
+def test_the_cost_in_parameters(options, change):
+    assert parameters(**options) - parameters() == change
+
+
+@pytest.mark.parametrize("order", ["update_first", "score_first"])
+@pytest.mark.parametrize("attention", ["none", "additive"])
+@pytest.mark.parametrize("options", PARTS.values(), ids=PARTS)
+def test_scores_of_the_search_are_those_of_teacher_forcing(options, attention, order):
+    built = models("gru_encoder", attention, decoder_layers=2, decoder_order=order, **options)
+    assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
+
+
+def scores(model):
+    return model.eval()(**sample([4, 1, 6], [5, 2, 7])["net_input"])[0]
+
+
+def test_a_skip_in_time_that_is_shut_changes_nothing():
+    plain = build("gru_encoder", **DEEP)
+    torch.manual_seed(1)
+    for parameter in plain.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    expected = scores(plain)
+    skip = build("gru_encoder", **DEEP, skip_time=2)
+    missing, unexpected = skip.load_state_dict(plain.state_dict(), strict=False)
+    assert not unexpected and {name.rsplit(".", 2)[1] for name in missing} == {"time_skip"}
+    assert (scores(skip) - expected).abs().max() > 1e-4
+    for name, parameter in skip.named_parameters():
+        if "time_skip" in name:
+            torch.nn.init.constant_(parameter, 30.0)
+    torch.testing.assert_close(scores(skip), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("option", ["skip_io", "encoder_layer_norm"])
+def test_the_state_carried_in_time_is_bare(option):
+    """What is added or normalised goes upward only, so it can be computed from the plain model's states afterwards."""
+    plain = build("gru_encoder", encoder_hidden_size=EMBED)
+    other = build("gru_encoder", encoder_hidden_size=EMBED, **{option: True})
+    other.load_state_dict(plain.state_dict(), strict=False)
+    tokens = sample([4, 2], [3, 3])["net_input"]["src_tokens"]
+    states, padding_mask, _ = plain.encoder(tokens)
+    if option == "skip_io":
+        expected = states + plain.encoder.embed_tokens(tokens)
+    else:
+        expected = torch.nn.functional.layer_norm(states, (EMBED,))
+    torch.testing.assert_close(other.encoder(tokens).annotations[~padding_mask], expected[~padding_mask])
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gru_rank": -1}, r"--gru-rank must be 0 \(whole matrices\) or more, not -1"),
+        ({"skip_time": 1}, r"--skip-time must be 0 \(off\), or 2 steps or more, not 1"),
+        ({"skip_time": -2}, r"--skip-time must be 0 \(off\), or 2 steps or more, not -2"),
+        ({"initialization": "published", "gru_rank": 2}, "published does not define .* --gru-rank: use"),
+        ({"initialization": "published", "skip_time": 2}, "published does not define .* --skip-time: use"),
+        (
+            {"initialization": "published", "decoder_layer_norm": True},
+            "published does not define .* --decoder-layer-norm",
+        ),
+    ],
+)
+def test_contradictions_are_named(architecture, options, message):
+    with pytest.raises(ValueError, match=message):
+        build(architecture, **options)
+
+
+def test_published_initialization_goes_with_a_skip_from_input_to_output():
+    model = build("gru_encoder", initialization="published", skip_io=True)
+    weight = model.decoder.layer.first.gru.output.skip.projection.weight
+    assert 0 < weight.std() < 0.02

@@ -1,0 +1,66 @@
+"""Connections that pass a recurrent layer by: from its input to its output, and from an earlier state."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class InputSkip(nn.Module):
+    """Adds a layer's input to its output: h + x, or h + W x where the widths differ.
+
+    Wu et al. (2016), "Google's Neural Machine Translation System", section 3.1, between stacked recurrent layers; the
+    projection, without a bias, is that of He et al. (2016), "Deep Residual Learning", eq. (2).
+
+    Args:
+        input_size: E.
+        output_size: H.
+    """
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__()
+        self.projection = None
+        if input_size != output_size:
+            self.projection = nn.Linear(input_size, output_size, bias=False)
+            nn.init.xavier_uniform_(self.projection.weight)
+
+    def forward(self, outputs: Tensor, inputs: Tensor) -> Tensor:
+        """The sum (…, H) of outputs (…, H) and inputs (…, E)."""
+        return outputs + (inputs if self.projection is None else self.projection(inputs))
+
+
+class TimeSkip(nn.Module):
+    """The state that enters a step is partly one of K steps before: g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}.
+
+    Zhang et al. (2016), "Architectural Complexity Measures of Recurrent Neural Networks", add such a connection; here
+    a gate, learned for each unit and the same at all times, chooses between the two, and starts at 0.95, close to no
+    skip. States before the start are the initial state.
+
+    Args:
+        size: H.
+        span: K.
+
+    Raises:
+        ValueError: if K is less than 2.
+    """
+
+    START = 3.0
+
+    def __init__(self, size: int, span: int) -> None:
+        super().__init__()
+        if span < 2:
+            raise ValueError(f"--skip-time must be 0 (off), or 2 steps or more, not {span}")
+        self.span = span
+        self.bias = nn.Parameter(torch.full((size,), self.START))
+
+    def gate(self) -> Tensor:
+        """The gate g (H,)."""
+        return self.bias.sigmoid()
+
+    def forward(self, history: Tensor) -> Tensor:
+        """What enters the next step (B, H), after the last K states (B, K, H), oldest first."""
+        return torch.lerp(history[:, 0], history[:, -1], self.gate())
+
+    def history(self, initial: Tensor) -> Tensor:
+        """The K states before the start (B, K, H), all of them the initial state (B, H)."""
+        return initial.unsqueeze(1).expand(-1, self.span, -1)
