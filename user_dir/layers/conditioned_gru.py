@@ -103,7 +103,7 @@ class AttentiveGRU(nn.Module):
         self.context_weight = nn.Parameter(xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size))
 
     def keys(self, source: EncoderOutput) -> Tensor:
-        """The projected annotations (B, S, A)."""
+        """The projected annotations (B, S', A)."""
         return self.attention.project(source.annotations)
 
     def weights(self) -> AttentiveGRUWeights:
@@ -129,7 +129,7 @@ class AttentiveGRU(nn.Module):
             keys: as :meth:`keys` gave them.
 
         Returns:
-            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S).
+            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S').
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         states, contexts, attention = attentive_gru(
@@ -138,5 +138,5 @@ class AttentiveGRU(nn.Module):
         return states, Contexts(contexts), attention
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """The context (B, D) and the attention (B, S) for states (B, H)."""
+        """The context (B, D) and the attention (B, S') for states (B, H)."""
         return attend(state, Memory(keys, source.annotations, source.padding_mask), self.weights())

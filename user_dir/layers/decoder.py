@@ -19,7 +19,7 @@ class DecoderState(NamedTuple):
 
     Attributes:
         hidden: (B, L, H) the state of each layer.
-        keys: (B, S, A) the projected annotations, constant; (B, 0, 0) without attention.
+        keys: (B, S', A) the projected annotations, constant; (B, 0, 0) without attention.
     """
 
     hidden: Tensor
@@ -92,8 +92,8 @@ class GRUDecoder(nn.Module):
             source: the encoded batch.
 
         Returns:
-            The features (B, T, O), zeros on padding; the attention (B, T, S) or None; the state from which :meth:`step`
-            goes on after each sentence's last word.
+            The features (B, T, O), zeros on padding; the attention (B, T, S') or None; the state from which
+            :meth:`step` goes on after each sentence's last word.
         """
         words = packing.pack(embedded)
         start = self.start(source)
@@ -121,7 +121,7 @@ class GRUDecoder(nn.Module):
             state: as :meth:`forward` or an earlier step returned it.
 
         Returns:
-            The features (B, O), the attention (B, S) or None, and the next state.
+            The features (B, O), the attention (B, S') or None, and the next state.
         """
         packing = make_step_packing(embedded.size(0), embedded.device)
         layers, contexts, attention = self._update(embedded, state.hidden, packing, source, state.keys)
@@ -134,7 +134,7 @@ class GRUDecoder(nn.Module):
     def _update(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
     ) -> tuple[list[Tensor], Contexts, Tensor | None]:
-        """Each layer's states (N, H) after each row, and the contexts and the attention (N, S) that made them."""
+        """Each layer's states (N, H) after each row, and the contexts and the attention (N, S') that made them."""
         states, contexts, attention = self.first(rows, initial[:, 0], packing, source, keys)
         layers = [states]
         for index, layer in enumerate(self.upper, start=1):
