@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from .grconv_layer import measure
+from .grconv_layer import VARIANTS, measure, measure_variants
 
 
 def main() -> None:
@@ -43,6 +43,13 @@ def main() -> None:
             f"{case['reference loop']:14.4f}s",
             flush=True,
         )
+    print(f"the same with other pyramids, as a ratio to the plain one\n{'width':>6}", *(f"{n:>18}" for n in VARIANTS))
+    for width in options.width:
+        ratios = measure_variants(
+            width=width, sentences=options.sentences, longest=options.longest, rounds=options.rounds
+        )
+        cases.append({"case": "grconv variants", "width": width, **ratios})
+        print(f"{width:6d}", *(f"{ratio:18.2f}" for ratio in ratios.values()), flush=True)
     if options.json:
         partial = options.json.with_name(options.json.name + ".partial")
         partial.write_text(json.dumps({"machine": machine, "cases": cases}, indent=2) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,6 +12,13 @@ from user_dir.kernels.grconv import GRConvWeights, grconv
 from user_dir.kernels.packing import Packing, make_packing
 
 from .timing import median_seconds
+
+#: Other pyramids than Cho et al.'s (2014b): gates a node and options of the kernel.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "height 4": {"height": 4},
+    "nodes to level 2": {"annotation_height": 2},
+    "unit gates": {"unit_gates": True},
+}
 
 
 def measure(*, width: int, sentences: int, longest: int, rounds: int, seed: int = 1) -> dict[str, float]:
@@ -34,22 +42,53 @@ def measure(*, width: int, sentences: int, longest: int, rounds: int, seed: int 
         AssertionError: if the layer does not agree with its reference.
     """
     packing = _packing(sentences, longest, seed)
-    torch.manual_seed(seed)
-    leaves = torch.randn(sum(packing.counts), width, requires_grad=True)
-    shapes = [(width, width), (width, width), (width,), (3, width), (3, width), (3,)]
-    weights = GRConvWeights(*((torch.randn(shape) / (2 * width) ** 0.5).requires_grad_() for shape in shapes))
-
-    def run(backend: str) -> tuple[Tensor, ...]:
-        roots, _ = grconv(leaves, weights, counts=packing.counts, activation="relu", backend=backend)
-        return roots, *torch.autograd.grad(roots.sum(), [leaves, *weights])
-
-    for ours, expected in zip(run("packed"), run("reference")):
-        torch.testing.assert_close(ours, expected, rtol=1e-3, atol=1e-3 * float(expected.detach().abs().max()))
+    run = _layer(packing, width, seed)
+    _assert_parity(run)
     seconds = median_seconds(
         {"packed": lambda: run("packed"), "three products": _products(packing, width)}, rounds=rounds
     )
     seconds |= median_seconds({"reference loop": lambda: run("reference")}, rounds=1)
     return {**seconds, "ratio": seconds["packed"] / seconds["three products"]}
+
+
+def measure_variants(*, width: int, sentences: int, longest: int, rounds: int, seed: int = 1) -> dict[str, float]:
+    """The times of :data:`VARIANTS` divided by the plain layer's; the arguments are those of :func:`measure`.
+
+    Raises:
+        AssertionError: if a variant does not agree with its reference.
+    """
+    packing = _packing(sentences, longest, seed)
+    runs = {name: _layer(packing, width, seed, **options) for name, options in [("plain", {}), *VARIANTS.items()]}
+    for run in runs.values():
+        _assert_parity(run)
+    seconds = median_seconds({name: lambda run=run: run("packed") for name, run in runs.items()}, rounds=rounds)
+    return {name: seconds[name] / seconds["plain"] for name in VARIANTS}
+
+
+def _layer(
+    packing: Packing, width: int, seed: int, *, unit_gates: bool = False, **heights: int
+) -> Callable[[str], tuple[Tensor, ...]]:
+    """A forward and backward pass with the backend of that name: outputs and gradients."""
+    torch.manual_seed(seed)
+    gates = 3 * width if unit_gates else 3
+    leaves = torch.randn(sum(packing.counts), width, requires_grad=True)
+    shapes = [(width, width), (width, width), (width,), (gates, width), (gates, width), (gates,)]
+    weights = GRConvWeights(*((torch.randn(shape) / (2 * width) ** 0.5).requires_grad_() for shape in shapes))
+
+    def run(backend: str) -> tuple[Tensor, ...]:
+        summaries, _, nodes = grconv(
+            leaves, weights, counts=packing.counts, activation="relu", backend=backend, **heights
+        )
+        loss = summaries.sum() + nodes.sum()
+        return summaries, nodes, *torch.autograd.grad(loss, [leaves, *weights])
+
+    return run
+
+
+def _assert_parity(run: Callable[[str], tuple[Tensor, ...]]) -> None:
+    for ours, expected in zip(run("packed"), run("reference")):
+        scale = float(expected.detach().abs().max()) if expected.numel() else 1.0
+        torch.testing.assert_close(ours, expected, rtol=1e-3, atol=1e-3 * scale)
 
 
 def _packing(sentences: int, longest: int, seed: int) -> Packing:

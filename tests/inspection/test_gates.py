@@ -16,8 +16,12 @@ LENGTHS = [4, 1, 9, 2, 4, 6]
 
 @pytest.fixture
 def encoder():
+    return build()
+
+
+def build(**options):
     embedding = torch.nn.Embedding(15, 6, padding_idx=1)
-    layer = GRConvEncoder(6, 5)
+    layer = GRConvEncoder(6, 5, **options)
     with torch.no_grad():
         embedding.weight.copy_(random(15, 6))
         for seed, parameter in enumerate(layer.parameters()):
@@ -29,15 +33,20 @@ def alone(embedding, layer, tokens):
     """The levels of one sentence, by the reference kernel."""
     leaves = layer.leaves(embedding(tokens))
     n = tokens.numel()
-    _, gates = reference.grconv(leaves, layer.weights(), [1] * n, layer.activation)
-    return [level.tolist() for level in gates.split(list(range(n - 1, 0, -1)))] if n > 1 else []
+    gates = reference.grconv(leaves, layer.weights(), [1] * n, layer.activation, height=layer.height).gates
+    levels = range(1, min(n, layer.height + 1) if layer.height else n)
+    return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"height": 3}, {"height": 20}, {"unit_gates": True}, {"annotation_height": 2}], ids=str
+)
 @pytest.mark.parametrize("left_pad", [True, False])
-def test_gates_of_a_batch_are_those_of_each_sentence_alone(encoder, left_pad):
+def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
+    encoder = build(**options)
     tokens = sources(LENGTHS, left_pad=left_pad)["src_tokens"]
     found = list(batch_gates(*encoder, tokens))
-    assert [len(levels) for levels in found] == [length - 1 for length in LENGTHS]
+    assert [len(levels) for levels in found] == [min(length - 1, options.get("height", 99)) for length in LENGTHS]
     for row, levels in zip(tokens, found):
         expected = alone(*encoder, row[row != 1])
         assert [len(level) for level in levels] == [len(level) for level in expected]

@@ -4,18 +4,36 @@ import torch
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
 from user_dir.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv
 
+#: Heights of the pyramid and of what is returned of it, and whether each unit has gates of its own.
+MODES = {
+    "plain": {},
+    "bounded_1": {"height": 1},
+    "bounded_3": {"height": 3},
+    "nodes_2": {"annotation_height": 2},
+    "all_nodes": {"annotation_height": 62},
+    "bounded_3_nodes_2": {"height": 3, "annotation_height": 2},
+    "bounded_2_nodes_2": {"height": 2, "annotation_height": 2},
+    "unit_gates": {"unit_gates": True},
+    "unit_gates_bounded_3_nodes_3": {"unit_gates": True, "height": 3, "annotation_height": 3},
+}
 
-def arguments(lengths, size, dtype=torch.float32):
-    shapes = [(sum(lengths), size), (size, size), (size, size), (size,), (3, size), (3, size), (3,)]
+
+def arguments(lengths, size, dtype=torch.float32, *, unit_gates=False):
+    gates = 3 * size if unit_gates else 3
+    shapes = [(sum(lengths), size), (size, size), (size, size), (size,), (gates, size), (gates, size), (gates,)]
     tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
     # Keeps the values of a pyramid of 63 levels near one.
     return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
 
 
-def run(counts, activation):
+def run(counts, activation="tanh", **heights):
     return lambda backend, leaves, *weights: grconv(
-        leaves, GRConvWeights(*weights), counts=counts, activation=activation, backend=backend
+        leaves, GRConvWeights(*weights), counts=counts, activation=activation, backend=backend, **heights
     )
+
+
+def heights_of(mode):
+    return {name: value for name, value in MODES[mode].items() if name != "unit_gates"}
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -26,11 +44,24 @@ def test_backends_agree(lengths, size, activation):
     assert_same_outputs_and_gradients(run(counts, activation), tensors, ["reference", "packed"])
 
 
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_backends_agree_in_every_mode(lengths, mode):
+    counts, tensors = arguments(lengths, 5, unit_gates="unit_gates" in MODES[mode])
+    assert_same_outputs_and_gradients(run(counts, **heights_of(mode)), tensors, ["reference", "packed"])
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_gradients_by_finite_differences(backend):
-    counts, tensors = arguments([3, 1, 5, 2], 3, torch.float64)
+def test_gradients_by_finite_differences(backend, mode):
+    counts, tensors = arguments([3, 1, 5, 2], 3, torch.float64, unit_gates="unit_gates" in MODES[mode])
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda *a: run(counts, "tanh")(backend, *a)[0], leaves)
+
+    def function(*values):
+        output = run(counts, **heights_of(mode))(backend, *values)
+        return (output.summaries, output.nodes) if "annotation_height" in MODES[mode] else output.summaries
+
+    assert torch.autograd.gradcheck(function, leaves)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -39,11 +70,62 @@ def test_two_words_by_hand(backend):
     one = torch.ones(1, 1)
     weights = GRConvWeights(2 * one, one, -0.5 * one[0], torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3))
     for left, right, candidate in [(1.0, -2.0, 0.0), (1.0, 0.25, 1.75)]:
-        roots, gates = grconv(
+        roots, gates, _ = grconv(
             torch.tensor([[left], [right]]), weights, counts=[1, 1], activation="relu", backend=backend
         )
         assert roots.item() == pytest.approx((candidate + left + right) / 3)
         torch.testing.assert_close(gates, torch.full((1, 3), 1 / 3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_bounded_pyramid_by_hand(backend):
+    """Equal gates and h̃ = 0: a node is a third of its children's sum.
+
+    (3, 6, 9, 0) has (3, 5, 3) above it, and then (8/3, 8/3). A second sentence, (3, 6), has its root on level 1.
+    """
+    zero = torch.zeros(1, 1)
+    weights = GRConvWeights(zero, zero, zero[0], torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3))
+    leaves = torch.tensor([[3.0], [3.0], [6.0], [6.0], [9.0], [0.0]])
+    for height, expected in [(1, [11 / 3, 3.0]), (2, [8 / 3, 3.0]), (3, [16 / 9, 3.0]), (0, [16 / 9, 3.0])]:
+        output = grconv(leaves, weights, counts=[2, 2, 1, 1], activation="relu", height=height, backend=backend)
+        torch.testing.assert_close(output.summaries.flatten(), torch.tensor(expected))
+        assert output.gates.size(0) == {1: 4, 2: 6}.get(height, 7)
+    nodes = grconv(leaves, weights, counts=[2, 2, 1, 1], activation="relu", annotation_height=2, backend=backend).nodes
+    torch.testing.assert_close(nodes.flatten(), torch.tensor([3.0, 3.0, 5.0, 3.0, 8 / 3, 8 / 3]))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_unit_gates_by_hand(backend):
+    """The gates of the first unit copy the left child, those of the second the right one."""
+    zero = torch.zeros(2, 2)
+    bias = torch.tensor([0.0, 0.0, 50.0, 0.0, 0.0, 50.0])  # new, left, right, of two units each
+    weights = GRConvWeights(zero, zero, zero[0], torch.zeros(6, 2), torch.zeros(6, 2), bias)
+    leaves = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    output = grconv(leaves, weights, counts=[1, 1, 1], backend=backend)
+    torch.testing.assert_close(output.summaries, torch.tensor([[1.0, 6.0]]))
+    torch.testing.assert_close(output.gates, torch.tensor([[0.0, 0.5, 0.5]]).expand(3, 3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_equal_unit_gates_are_scalar_gates(backend):
+    """Three rows of gates, each repeated for every unit, say what three scalars say."""
+    counts, (leaves, *weights) = arguments([7, 1, 4], 5)
+    weights = GRConvWeights(*weights)
+    repeated = {
+        name: getattr(weights, name).repeat_interleave(5, dim=0) for name in ("gate_left", "gate_right", "gate_bias")
+    }
+    scalar = grconv(leaves, weights, counts=counts, annotation_height=2, backend=backend)
+    units = grconv(leaves, weights._replace(**repeated), counts=counts, annotation_height=2, backend=backend)
+    torch.testing.assert_close(units, scalar)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_height_that_no_sentence_reaches_changes_nothing(backend):
+    counts, (leaves, *weights) = arguments([7, 1, 4], 5)
+    free, bounded = (
+        grconv(leaves, GRConvWeights(*weights), counts=counts, height=height, backend=backend) for height in (0, 6)
+    )
+    assert all(torch.equal(*pair) for pair in zip(free, bounded))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -53,16 +135,17 @@ def test_gates_are_ordered_new_left_right_and_copy(backend):
     for gate, expected in ((1, leaves[0]), (2, leaves[3])):
         bias = torch.zeros(3)
         bias[gate] = 50.0
-        roots, gates = grconv(leaves, GRConvWeights(*weights[:5], bias), counts=counts, backend=backend)
+        roots, gates, _ = grconv(leaves, GRConvWeights(*weights[:5], bias), counts=counts, backend=backend)
         torch.testing.assert_close(roots[0], expected)
         assert gates.argmax(dim=1).tolist() == [gate] * 6
 
 
-def test_cost_is_the_pyramids_and_nothing_for_padding():
+@pytest.mark.parametrize("height", [0, 1, 3])
+def test_cost_is_the_pyramids_and_nothing_for_padding(height):
     lengths = [7, 1, 4]
     counts, (leaves, *weights) = arguments(lengths, 3)
-    _, gates = grconv(leaves, GRConvWeights(*weights), counts=counts)
-    assert gates.size(0) == sum(n * (n - 1) // 2 for n in lengths)
+    gates = grconv(leaves, GRConvWeights(*weights), counts=counts, height=height).gates
+    assert gates.size(0) == sum(n - level for n in lengths for level in range(1, n) if level <= (height or n))
     assert not gates.requires_grad
 
 
@@ -70,15 +153,19 @@ def test_wrong_shapes_and_names_are_named():
     counts, (leaves, *weights) = arguments([2], 3)
     with pytest.raises(ValueError, match=r"width 3 need the weight 'gate_left' to be \(3, 3\), not \(2, 3\)"):
         grconv(leaves, GRConvWeights(*weights)._replace(gate_left=torch.zeros(2, 3)), counts=counts)
+    with pytest.raises(ValueError, match=r"width 3 need the weight 'gate_left' to be \(9, 3\), not \(3, 3\)"):
+        grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), counts=counts)
     with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, activation="gelu")
     with pytest.raises(ValueError, match="3 leaves are planned, but there are 2"):
         grconv(leaves, GRConvWeights(*weights), counts=[2, 1])
     with pytest.raises(ValueError, match="grconv has no backend 'fast'; it has: packed, reference"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, backend="fast")
+    with pytest.raises(ValueError, match="nodes up to level 3 are asked of a pyramid of height 2"):
+        grconv(leaves, GRConvWeights(*weights), counts=counts, height=2, annotation_height=3)
 
 
 def test_no_words_at_all():
     _, (_, *weights) = arguments([2], 3)
-    roots, gates = grconv(torch.zeros(0, 3), GRConvWeights(*weights), counts=[])
-    assert roots.shape == (0, 3) and gates.shape == (0, 3)
+    roots, gates, nodes = grconv(torch.zeros(0, 3), GRConvWeights(*weights), counts=[], annotation_height=1)
+    assert roots.shape == (0, 3) and gates.shape == (0, 3) and nodes.shape == (0, 3)

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.kernels.batches import RAGGED, packing_of, random
-from user_dir.kernels.packing import make_packing, make_step_packing
+from user_dir.kernels.packing import make_packing, make_step_packing, rows_but_last
 
 
 @pytest.mark.parametrize("left_pad", [True, False])
@@ -70,3 +70,14 @@ def test_padding_inside_a_sentence_is_refused():
 def test_a_batch_without_positions_is_refused():
     with pytest.raises(ValueError, match="2 sentences has no positions"):
         make_packing(torch.zeros(2, 0, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 80])
+@pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+def test_rows_but_the_last_are_those_of_shorter_sentences_in_their_packed_order(lengths, number):
+    """Row numbers are compared through what they select: the sentence and the position of each row."""
+    packing, longest_first = packing_of(lengths), sorted(lengths, reverse=True)
+    places = [(position, place) for position, count in enumerate(packing.counts) for place in range(count)]
+    rows = rows_but_last(packing.counts, number, torch.device("cpu"))
+    expected = [(position, place) for position, place in places if position < longest_first[place] - number]
+    assert [places[row] for row in rows.tolist()] == expected

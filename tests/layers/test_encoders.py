@@ -42,6 +42,13 @@ ENCODERS = {
     "vnet_wide": lambda backend: VNetEncoder(EMBED, HIDDEN, depth=1, growth=2),
     "grnn": lambda backend: GRNNEncoder(EMBED, HIDDEN),
     "grnn_ancestors": lambda backend: GRNNEncoder(EMBED, HIDDEN, annotations="ancestors"),
+    "grconv_bounded": lambda backend: GRConvEncoder(EMBED, HIDDEN, height=2, backend=backend),
+    "grconv_pyramid": lambda backend: GRConvEncoder(EMBED, HIDDEN, annotation_height=2, backend=backend),
+    "grconv_whole_pyramid": lambda backend: GRConvEncoder(EMBED, HIDDEN, annotation_height=9, backend=backend),
+    "grconv_bounded_pyramid": lambda backend: GRConvEncoder(
+        EMBED, HIDDEN, height=3, annotation_height=3, backend=backend
+    ),
+    "grconv_unit_gates": lambda backend: GRConvEncoder(EMBED, HIDDEN, unit_gates=True, backend=backend),
 }
 
 every_encoder = pytest.mark.parametrize("name", ENCODERS)
@@ -115,9 +122,9 @@ def test_shapes_zeros_on_padding_and_every_parameter_used(name):
     encoder = build(name)
     embedded, mask = batch(sentences(), left_pad=True)
     output = encoder(embedded, mask)
-    assert output.annotations.shape == (len(LENGTHS), max(LENGTHS), encoder.annotation_size)
+    assert output.annotations.shape == (*output.padding_mask.shape, encoder.annotation_size)
     assert output.summary.shape == (len(LENGTHS), encoder.summary_size)
-    assert output.annotations[mask].eq(0).all()
+    assert output.annotations[output.padding_mask].eq(0).all()
     for parameter, gradient in zip(
         encoder.parameters(), torch.autograd.grad(output.summary.sum() + output.annotations.sum(), encoder.parameters())
     ):
@@ -137,11 +144,28 @@ def test_an_empty_sentence_in_a_batch_is_a_zero_summary(name, backend):
 
 
 @every_encoder
-def test_index_select_takes_every_field(name):
+@both_sides
+def test_every_annotation_covers_tokens_of_its_own_sentence(name, left_pad):
+    """Attention moved to the tokens sums to what it was, and none of it comes to stand on padding."""
+    _, mask = arguments = batch(sentences(), left_pad=left_pad)
+    output = build(name)(*arguments)
+    if output.coverage is None:
+        assert torch.equal(output.padding_mask, mask)
+    weights = random(len(LENGTHS), 3, output.padding_mask.size(1)).exp() * ~output.padding_mask[:, None]
+    over_tokens = output.over_tokens(weights)
+    assert over_tokens.shape == (len(LENGTHS), 3, max(LENGTHS))
+    torch.testing.assert_close(over_tokens.sum(dim=2), weights.sum(dim=2))
+    assert over_tokens.masked_select(mask[:, None]).eq(0).all()
+
+
+@every_encoder
+def test_index_select_takes_every_field_of_a_sentence(name):
     output = build(name)(*batch(sentences(), left_pad=True))
     rows = torch.tensor([2, 2, 0])
-    for field, selected in zip(output, output.index_select(rows)):
-        assert torch.equal(selected, field[rows])
+    selected = output.index_select(rows)
+    for before, after in zip(output[:3], selected[:3], strict=True):
+        assert torch.equal(after, before[rows])
+    assert selected.coverage is output.coverage
 
 
 def test_the_bidirectional_summary_is_the_last_forward_and_the_first_backward_state():

@@ -84,7 +84,8 @@ def test_the_state_carried_in_time_is_bare(option):
     other = build("gru_encoder", encoder_hidden_size=EMBED, **{option: True})
     other.load_state_dict(plain.state_dict(), strict=False)
     tokens = sample([4, 2], [3, 3])["net_input"]["src_tokens"]
-    states, padding_mask, _ = plain.encoder(tokens)
+    encoded = plain.encoder(tokens)
+    states, padding_mask = encoded.annotations, encoded.padding_mask
     if option == "skip_io":
         expected = states + plain.encoder.embed_tokens(tokens)
     else:

@@ -39,9 +39,26 @@ OPTIONS = {
     "unet_growth": {"unet_depth": 2, "unet_growth": 2},
     "vnet_growth": {"vnet_depth": 2, "vnet_growth": 2},
     "grnn_ancestors": {"grnn_annotations": "ancestors"},
+    "pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
+    "bounded_height": {"grconv_height": 2},
+    "unit_gates": {"grconv_unit_gates": True},
+    "published_grconv_variants": {
+        "grconv_annotations": "pyramid",
+        "grconv_annotation_height": 1,
+        "grconv_height": 3,
+        "grconv_unit_gates": True,
+        "initialization": "published",
+    },
     "dropouts": {f"{side}_dropout_{place}": 0.3 for side in ("encoder", "decoder") for place in ("in", "out")},
     "shared_output": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
     "frozen": {"encoder_freeze_embed": True, "decoder_freeze_embed": True},
+}
+
+
+#: Options that only attention reads, and what is said of them without it.
+ATTENTION_ONLY = {
+    "encoder_summary": "leaves a direction of --encoder-bidirectional unread",
+    "grconv_annotations": "leaves the pyramid's nodes unread",
 }
 
 
@@ -62,8 +79,8 @@ def cross_entropy(model, batch):
 def test_every_option_value_trains(architecture, options, attention):
     if not has_options(architecture, options):
         pytest.skip(f"{architecture} has no option {', '.join(options)}")
-    if attention == "none" and "encoder_summary" in options:
-        with pytest.raises(ValueError, match="leaves a direction of --encoder-bidirectional unread"):
+    for message in (text for name, text in ATTENTION_ONLY.items() if attention == "none" and name in options):
+        with pytest.raises(ValueError, match=message):
             build(architecture, decoder_attention=attention, **options)
         return
     model = build(architecture, decoder_attention=attention, **options)

@@ -23,7 +23,7 @@ def test_roots_and_gradient_equal_the_authors(backend):
         gate_right=arrays["GW_r"].t(),
         gate_bias=arrays["Gb_r"],
     )
-    roots, _ = grconv(packing.pack(leaves), weights, counts=packing.counts, activation="relu", backend=backend)
+    roots, _, _ = grconv(packing.pack(leaves), weights, counts=packing.counts, activation="relu", backend=backend)
     roots = packing.unsort(roots)
     torch.testing.assert_close(roots, arrays["out"][0], **ORACLE)
     (gradient,) = torch.autograd.grad((roots**2).sum(), leaves)

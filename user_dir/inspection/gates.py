@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels.grconv import grconv
 from ..kernels.packing import Packing, make_packing
 from ..layers.grconv import GRConvEncoder
 from .checkpoint import Checkpoint, tokens_of
@@ -28,7 +27,8 @@ def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_toke
     Returns:
         For each sentence ``{"sentence": number from 0, "source": tokens, "gates": levels}``. The tokens are the leaves,
         ``</s>`` included. ``gates[t - 1][j]`` is [new, left, right] of the node on level t that covers the leaves j to
-        j + t, rounded to five decimals; n leaves make n − 1 levels.
+        j + t, rounded to five decimals; n leaves make n − 1 levels, or as many as ``--grconv-height`` allows. Where a
+        node has gates for each unit, these are their means.
 
     Raises:
         ValueError: if the model has no such encoder or a sentence is too long for it.
@@ -56,30 +56,30 @@ def batch_gates(embedding: torch.nn.Embedding, layer: GRConvEncoder, tokens: Ten
         tokens: (B, S), padded at either end.
     """
     packing = make_packing(tokens.eq(embedding.padding_idx))
-    leaves = layer.leaves(packing.pack(embedding(tokens)))
-    _, gates = grconv(
-        leaves, layer.weights(), counts=packing.counts, activation=layer.activation, backend=layer.backend
-    )
-    return unpack_gates(gates, packing)
+    _, pyramid = layer.pyramid(embedding(tokens), packing)
+    return unpack_gates(pyramid.gates, packing, height=layer.height)
 
 
-def unpack_gates(gates: Tensor, packing: Packing) -> Iterator[list[list[list[float]]]]:
+def unpack_gates(gates: Tensor, packing: Packing, *, height: int = 0) -> Iterator[list[list[list[float]]]]:
     """Yields the levels of each sentence, in the batch's order.
 
     Args:
         gates: (nodes, 3) as :func:`user_dir.kernels.grconv.grconv` gives them.
         packing: of the leaves.
+        height: the last level that there is; 0: the roots'.
     """
     values = gates.double().cpu().numpy().round(DIGITS).tolist()
     counts = packing.counts
+    above = min(height + 1, len(counts)) if height else len(counts)
     # first[t - 1][j]: the row of the first sentence's node on level t at position j.
     first: list[list[int]] = []
     row = 0
-    for level in range(1, len(counts)):
+    for level in range(1, above):
         first.append([])
         for running in counts[level:]:
             first[-1].append(row)
             row += running
     for rank in packing.rank.tolist():
         leaves = sum(count > rank for count in counts)
-        yield [[values[start + rank] for start in first[level - 1][: leaves - level]] for level in range(1, leaves)]
+        levels = range(1, min(leaves, above))
+        yield [[values[start + rank] for start in first[level - 1][: leaves - level]] for level in levels]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -145,3 +146,20 @@ def following_rows(rows: Tensor, counts: Sequence[int]) -> Tensor:
     later = [*rows.split(list(counts))[1:], rows[:0]]
     ended = (rows.new_zeros(count - part.size(0), *rows.shape[1:]) for part, count in zip(later, counts))
     return torch.cat([part for pair in zip(later, ended) for part in pair])
+
+
+def rows_but_last(counts: Sequence[int], number: int, device: torch.device) -> Tensor:
+    """The packed rows but each sentence's last ``number``, in the order of sentences that much shorter.
+
+    Args:
+        counts: as in :class:`Packing`.
+        number: of rows a sentence to leave out, from its end; shorter sentences have none left.
+        device: where the result is wanted.
+
+    Returns:
+        Row numbers (``sum(counts[number:])``,), rising.
+    """
+    left = torch.tensor(counts[number:], dtype=torch.long)
+    starts = torch.tensor([0, *accumulate(counts[:-1])])[: left.numel()]
+    shift = starts - (left.cumsum(0) - left)
+    return (torch.arange(int(left.sum())) + shift.repeat_interleave(left)).to(device)

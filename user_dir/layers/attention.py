@@ -44,5 +44,5 @@ class Attention(nn.Module):
             nn.init.uniform_(self.score, -0.1, 0.1)
 
     def project(self, annotations: Tensor) -> Tensor:
-        """The keys (B, S, A) of annotations (B, S, D): computed once a sentence, not once a step."""
+        """The keys (B, S', A) of annotations (B, S', D): computed once a sentence, not once a step."""
         return annotations if self.key is None else self.key(annotations)

@@ -105,7 +105,7 @@ class AttentiveGRU(nn.Module):
         self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
-        """The projected annotations (B, S, A)."""
+        """The projected annotations (B, S', A)."""
         return self.attention.project(source.annotations)
 
     def weights(self) -> AttentiveGRUWeights:
@@ -132,7 +132,7 @@ class AttentiveGRU(nn.Module):
             keys: as :meth:`keys` gave them.
 
         Returns:
-            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S).
+            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S').
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         initial, time_gate = self.gru.before_the_start(initial)
@@ -148,5 +148,5 @@ class AttentiveGRU(nn.Module):
         return states, Contexts(contexts), attention
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """The context (B, D) and the attention (B, S) for what enters a step (B, H)."""
+        """The context (B, D) and the attention (B, S') for what enters a step (B, H)."""
         return attend(state, Memory(keys, source.annotations, source.padding_mask), self.weights())

@@ -20,7 +20,7 @@ class DecoderState(NamedTuple):
 
     Attributes:
         hidden: (B, L, H) the state of each layer.
-        keys: (B, S, A) the projected annotations, constant; (B, 0, 0) without attention.
+        keys: (B, S', A) the projected annotations, constant; (B, 0, 0) without attention.
         earlier: (B, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
     """
 
@@ -110,8 +110,8 @@ class GRUDecoder(nn.Module):
             source: the encoded batch.
 
         Returns:
-            The features (B, T, O), zeros on padding; the attention (B, T, S) or None; the state from which :meth:`step`
-            goes on after each sentence's last word.
+            The features (B, T, O), zeros on padding; the attention (B, T, S') or None; the state from which
+            :meth:`step` goes on after each sentence's last word.
         """
         words = packing.pack(embedded)
         start = self.start(source)
@@ -140,7 +140,7 @@ class GRUDecoder(nn.Module):
             state: as :meth:`forward` or an earlier step returned it.
 
         Returns:
-            The features (B, O), the attention (B, S) or None, and the next state.
+            The features (B, O), the attention (B, S') or None, and the next state.
         """
         packing = make_step_packing(embedded.size(0), embedded.device)
         layers, top, contexts, attention = self._update(embedded, state.histories(), packing, source, state.keys)

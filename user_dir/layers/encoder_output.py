@@ -11,15 +11,24 @@ class EncoderOutput(NamedTuple):
     """An encoded batch, in the layout in which its tokens came (fairseq pads sources on the left).
 
     Attributes:
-        annotations: (B, S, D) what attention may look at; zeros on padding.
-        padding_mask: (B, S) True on padding.
+        annotations: (B, S', D) what attention may look at; zeros on padding. S' is S, one annotation a token, unless
+            ``coverage`` says otherwise.
+        padding_mask: (B, S') True on padding.
         summary: (B, C) the fixed-length vector c of Cho et al. (2014).
+        coverage: (S', S) how each annotation's weight is shared out among the tokens that it covers, the same for all
+            sentences: a row sums to 1. None if annotation j is that of token j.
     """
 
     annotations: Tensor
     padding_mask: Tensor
     summary: Tensor
+    coverage: Tensor | None = None
 
     def index_select(self, rows: Tensor) -> EncoderOutput:
         """The sentences ``rows``, every field alike."""
-        return EncoderOutput(*(field.index_select(0, rows) for field in self))
+        annotations, padding_mask, summary = (field.index_select(0, rows) for field in self[:3])
+        return EncoderOutput(annotations, padding_mask, summary, self.coverage)
+
+    def over_tokens(self, attention: Tensor) -> Tensor:
+        """Attention over annotations (B, …, S') as attention over source tokens (B, …, S), with the same sum."""
+        return attention if self.coverage is None else attention @ self.coverage.to(attention)

@@ -67,7 +67,8 @@ class Decoder(FairseqIncrementalDecoder):
 
         Returns:
             The scores (B, T, V), or the features (B, T, O) if the softmax is adaptive; and, outside training and with
-            attention, ``{"attn": [(B, T, S)]}``, in the layout of the source tokens.
+            attention, ``{"attn": [(B, T, S)]}``, in the layout of the source tokens: the weight of an annotation that
+            covers several tokens is spread evenly over them.
         """
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         return self.output_layer(features), extra
@@ -90,7 +91,7 @@ class Decoder(FairseqIncrementalDecoder):
             attention = None if attention is None else attention.unsqueeze(1)
         if incremental_state is not None:
             self.set_incremental_state(incremental_state, "decoder_state", state._asdict())
-        extra = None if attention is None or self.training else {"attn": [attention]}
+        extra = None if attention is None or self.training else {"attn": [encoder_out.over_tokens(attention)]}
         return self.dropout_out(features), extra
 
     def _embed(self, tokens: Tensor) -> Tensor:

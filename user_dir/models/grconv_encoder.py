@@ -12,6 +12,7 @@ from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel
 
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
+ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
 
 
 @dataclass
@@ -19,15 +20,55 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
     """Options of ``grconv_encoder``."""
 
     grconv_activation: ACTIVATION_CHOICES = option("tanh", "activation of a new node, before the gates mix it in")
+    grconv_annotations: ANNOTATION_CHOICES = option(
+        "leaves",
+        "what attention may look at: the 'leaves', or words and phrases alike, the nodes of the 'pyramid' (Cho et al. "
+        "2014b, section 2.2) up to --grconv-annotation-height; alignments spread a node's weight evenly over its words",
+    )
+    grconv_annotation_height: int = option(
+        0, "last level of the pyramid that attention may look at: K for all phrases of up to K + 1 words"
+    )
+    grconv_height: int = option(
+        0,
+        "last level of the pyramid that is computed, for a cost linear in the length; the summary of a sentence that "
+        "is too long for a root is the mean of its nodes there; 0: up to the root (Cho et al. 2014b)",
+    )
+    grconv_unit_gates: bool = option(
+        False, "three gates for each unit of a node (Chen et al. 2015), not three for the whole node (Cho et al. 2014b)"
+    )
 
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
 class GRConvEncoderModel(EncoderDecoderModel):
-    """grConv; with attention the decoder reads the leaves, and the root makes its first state."""
+    """grConv; with attention the decoder reads the leaves or all phrases, and the root makes its first state."""
 
     @classmethod
     def build_encoder_layer(cls, config: GRConvEncoderConfig) -> nn.Module:
-        """A pyramid over the words."""
+        """A pyramid over the words.
+
+        Raises:
+            ValueError: if the options of the annotations contradict each other, or nothing would read a pyramid.
+        """
+        annotations, annotation_height = str(config.grconv_annotations), config.grconv_annotation_height
+        if annotations == "pyramid" and str(config.decoder_attention) == "none":
+            raise ValueError(
+                "--grconv-annotations pyramid with --decoder-attention none leaves the pyramid's nodes unread: "
+                "use attention, or --grconv-annotations leaves"
+            )
+        if annotations == "pyramid" and annotation_height < 1:
+            raise ValueError(
+                "--grconv-annotations pyramid needs --grconv-annotation-height 1 (phrases of two words) or more, "
+                f"not {annotation_height}"
+            )
+        if annotations == "leaves" and annotation_height:
+            raise ValueError(
+                f"--grconv-annotation-height {annotation_height} needs --grconv-annotations pyramid, not leaves"
+            )
         return GRConvEncoder(
-            config.encoder_embed_dim, config.encoder_hidden_size, activation=str(config.grconv_activation)
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            activation=str(config.grconv_activation),
+            height=config.grconv_height,
+            annotation_height=annotation_height,
+            unit_gates=config.grconv_unit_gates,
         )

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from ..backend import choose
 from . import packed, reference
+from .output import GRConvOutput
 from .weights import GRConvWeights
 
-__all__ = ["ACTIVATIONS", "BACKENDS", "GRConvWeights", "grconv"]
+__all__ = ["ACTIVATIONS", "BACKENDS", "GRConvOutput", "GRConvWeights", "grconv"]
 
 ACTIVATIONS = tuple(reference.PHI)
 BACKENDS = {"reference": reference.grconv, "packed": packed.grconv}
@@ -22,41 +23,45 @@ def grconv(
     *,
     counts: Sequence[int],
     activation: str = "tanh",
+    height: int = 0,
+    annotation_height: int = 0,
     backend: str = "packed",
-) -> tuple[Tensor, Tensor]:
-    """Merges neighbours, level by level, until one node a sentence is left.
+) -> GRConvOutput:
+    """Merges neighbours, level by level, until one node a sentence is left or the height is reached.
 
     With l and r the children of a node on the level below::
 
         h̃ = φ(W^l l + W^r r + b)    [w_c w_l w_r] = softmax(G^l l + G^r r + b_G)    h = w_c h̃ + w_l l + w_r r
 
     Cho et al. (2014b), "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches", section 2.2.
-    The three gates are scalars a node; the biases are the released code's. A sentence of n leaves has its root on
-    level n − 1 and costs n(n − 1)/2 nodes.
+    The three gates are scalars a node, or vectors with a softmax for each unit, which the weights' shapes tell (the
+    normalised update gates of Chen et al. 2015, "Gated Recursive Neural Network for Chinese Word Segmentation"). The
+    biases are the released code's. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2 nodes; a
+    bounded height t costs fewer than t nodes a leaf.
 
     Args:
         leaves: (N, H) packed rows.
         weights: shared by all levels.
         counts: sentences running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
         activation: φ, one of :data:`ACTIVATIONS`.
+        height: the last level that is computed; 0: up to the root.
+        annotation_height: the last level whose nodes are returned; 0: none are.
         backend: ``packed`` or ``reference``.
 
-    Returns:
-        The roots (``counts[0]``, H) in packed order, and the gates [new, left, right] of every node (nodes, 3): level
-        by level, within a level packed like the leaves of sentences that much shorter. The gates carry no gradient.
-
     Raises:
-        ValueError: if the shapes do not fit together, or the activation or the backend is unknown.
+        ValueError: if the shapes or the heights do not fit together, or the activation or the backend is unknown.
     """
     size = leaves.size(1)
-    expected = GRConvWeights((size, size), (size, size), (size,), (3, size), (3, size), (3,))
-    for name, weight, shape in zip(GRConvWeights._fields, weights, expected):
-        if weight.shape != shape:
-            raise ValueError(f"nodes of width {size} need the weight {name!r} to be {shape}, not {tuple(weight.shape)}")
+    weights.check(size)
     if activation not in ACTIVATIONS:
         raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if leaves.size(0) != sum(counts):
         raise ValueError(f"{sum(counts)} leaves are planned, but there are {leaves.size(0)}")
+    if min(height, annotation_height) < 0 or 0 < height < annotation_height:
+        raise ValueError(f"nodes up to level {annotation_height} are asked of a pyramid of height {height}")
     if not counts:
-        return leaves.new_zeros(0, size), leaves.new_zeros(0, 3)
-    return choose("grconv", backend, BACKENDS)(leaves, weights, counts, activation)
+        nothing = leaves.new_zeros(0, size)
+        return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
+    return choose("grconv", backend, BACKENDS)(
+        leaves, weights, counts, activation, height=height, annotation_height=annotation_height
+    )

@@ -10,13 +10,15 @@ from torch import Tensor
 class GRConvWeights(NamedTuple):
     """The weights that every node of every level shares; gates are ordered [new, left, right].
 
+    G is 3 where a node has three scalar gates, and 3H, in three blocks of H, where each of its units has three.
+
     Attributes:
         left: (H, H) W^l, from the left child to the candidate.
         right: (H, H) W^r, from the right child to the candidate.
         bias: (H,) b.
-        gate_left: (3, H) G^l, from the left child to the gates.
-        gate_right: (3, H) G^r, from the right child to the gates.
-        gate_bias: (3,) b_G.
+        gate_left: (G, H) G^l, from the left child to the gates.
+        gate_right: (G, H) G^r, from the right child to the gates.
+        gate_bias: (G,) b_G.
     """
 
     left: Tensor
@@ -25,3 +27,17 @@ class GRConvWeights(NamedTuple):
     gate_left: Tensor
     gate_right: Tensor
     gate_bias: Tensor
+
+    def check(self, size: int) -> None:
+        """Refuses weights that do not fit nodes of that width.
+
+        Raises:
+            ValueError: naming the weight.
+        """
+        gates = 3 * size if self.gate_bias.shape == (3 * size,) else 3
+        expected = GRConvWeights((size, size), (size, size), (size,), (gates, size), (gates, size), (gates,))
+        for name, weight, shape in zip(self._fields, self, expected):
+            if weight.shape != shape:
+                raise ValueError(
+                    f"nodes of width {size} need the weight {name!r} to be {shape}, not {tuple(weight.shape)}"
+                )

@@ -1,0 +1,73 @@
+"""What is particular to grConv: its heights, and what its options cost in parameters."""
+
+import pytest
+import torch
+
+from tests.kernels.batches import random
+from tests.layers.test_encoders import EMBED, HIDDEN, batch, sentences
+from tests.tolerances import INVARIANCE
+from user_dir.layers.grconv import GRConvEncoder
+
+
+def encoder(**options):
+    """Encoders that differ in their heights alone."""
+    result = GRConvEncoder(EMBED, HIDDEN, **options)
+    with torch.no_grad():
+        for seed, parameter in enumerate(result.parameters()):
+            parameter.copy_(0.4 * random(*parameter.shape, seed=seed))
+    return result
+
+
+def alone(layer, sentence):
+    return layer(*batch([sentence], left_pad=True))
+
+
+def test_only_sentences_above_the_bound_notice_it():
+    free, bounded = encoder(), encoder(height=3)
+    arguments = batch(sentences(), left_pad=True)
+    expected, found = free(*arguments).summary, bounded(*arguments).summary
+    short = torch.tensor([len(sentence) <= 4 for sentence in sentences()])
+    assert short.tolist() == [True, True, False, True]
+    torch.testing.assert_close(found[short], expected[short], **INVARIANCE)
+    assert not torch.allclose(found[~short], expected[~short], atol=1e-2)
+
+
+def test_the_summary_of_a_long_sentence_is_the_mean_of_its_phrases():
+    """Each node on the last level is the root of its own words."""
+    (sentence,) = [sentence for sentence in sentences() if len(sentence) == 7]
+    roots = [alone(encoder(), sentence[start : start + 4]).summary for start in range(4)]
+    summary = alone(encoder(height=3), sentence).summary
+    torch.testing.assert_close(summary, torch.stack(roots).mean(dim=0), **INVARIANCE)
+
+
+def test_annotations_of_the_pyramid_are_roots_of_phrases():
+    sentence = sentences()[0]
+    annotations = alone(encoder(annotation_height=2), sentence).annotations[0]
+    spans = [(start, start + width) for width in (1, 2, 3) for start in range(len(sentence) - width + 1)]
+    assert len(annotations) == len(spans) == 4 + 3 + 2
+    roots = [alone(encoder(), sentence[start:end]).summary[0] for start, end in spans]
+    torch.testing.assert_close(annotations, torch.stack(roots), **INVARIANCE)
+
+
+def test_a_pyramid_as_high_as_the_longest_sentence_ends_in_its_root():
+    (sentence,) = [sentence for sentence in sentences() if len(sentence) == 7]
+    output = alone(encoder(annotation_height=50), sentence)
+    assert output.annotations.size(1) == 7 * 8 // 2
+    torch.testing.assert_close(output.annotations[:, -1], output.summary)
+
+
+@pytest.mark.parametrize("unit_gates", [False, True])
+def test_parameters(unit_gates):
+    """Leaves E·H + H; a node's candidate 2H² + H; its gates 2GH + G with G = 3, or 3H where each unit has three."""
+    gates = 3 * HIDDEN if unit_gates else 3
+    count = sum(parameter.numel() for parameter in encoder(unit_gates=unit_gates, height=2).parameters())
+    assert count == (EMBED + 1) * HIDDEN + (2 * HIDDEN + 1) * HIDDEN + (2 * HIDDEN + 1) * gates
+
+
+def test_heights_that_cannot_be_are_named():
+    with pytest.raises(ValueError, match="--grconv-annotation-height 3 is above --grconv-height 2"):
+        encoder(height=2, annotation_height=3)
+    with pytest.raises(ValueError, match="--grconv-height must be 0 or more, not -1"):
+        encoder(height=-1)
+    with pytest.raises(ValueError, match="--grconv-annotation-height must be 0 or more, not -2"):
+        encoder(annotation_height=-2)

@@ -1,0 +1,107 @@
+"""The options of grConv together with fairseq: search, alignments, contradictions."""
+
+import pytest
+import torch
+from fairseq.sequence_generator import SequenceGeneratorWithAlignment
+from fairseq.sequence_scorer import SequenceScorer
+
+from tests.models.building import build, sample, sources, task
+from tests.models.test_search import generate, models
+from tests.tolerances import INVARIANCE
+
+PYRAMID = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
+VARIANTS = {
+    "pyramid": PYRAMID,
+    "whole_pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 40},
+    "bounded": {"grconv_height": 2},
+    "bounded_pyramid_unit_gates": {**PYRAMID, "grconv_height": 2, "grconv_unit_gates": True},
+}
+every_variant = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
+LENGTHS = [3, 7, 1, 5]
+
+
+@every_variant
+@pytest.mark.parametrize("order", ["update_first", "score_first"])
+def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options, order):
+    built = models("grconv_encoder", "additive", decoder_order=order, **options)
+    batch = sources(LENGTHS)
+    for row, beam in enumerate(generate(built, batch)):
+        for hypothesis in beam:
+            tokens = hypothesis["tokens"]
+            forced = {
+                "src_tokens": batch["src_tokens"][row : row + 1],
+                "src_lengths": batch["src_lengths"][row : row + 1],
+                "prev_output_tokens": torch.cat([tokens.new_tensor([2]), tokens[:-1]])[None],
+            }
+            scorer = SequenceScorer(task().target_dictionary)
+            (scored,) = scorer.generate(built, {"net_input": forced, "target": tokens[None]})[0]
+            torch.testing.assert_close(scored["positional_scores"], hypothesis["positional_scores"], **INVARIANCE)
+            torch.testing.assert_close(scored["attention"].t(), hypothesis["attention"], **INVARIANCE)
+
+
+@every_variant
+@pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
+def test_attention_is_over_words_wherever_they_stand(options, left_pad):
+    model = models("grconv_encoder", "general", **options)[0]
+    previous = sample(LENGTHS, [5] * 4)["net_input"]["prev_output_tokens"]
+    batch = sources(LENGTHS, left_pad=left_pad)
+    scores, extra = model(**batch, prev_output_tokens=previous)
+    weights = extra["attn"][0]
+    assert weights.shape == (4, 5, 7)
+    torch.testing.assert_close(weights.sum(dim=2), torch.ones(4, 5))
+    torch.testing.assert_close(weights[2, :, -1 if left_pad else 0], torch.ones(5))  # the sentence of one word
+    for row, length in enumerate(LENGTHS):
+        words = slice(7 - length, 7) if left_pad else slice(0, length)
+        alone = model(
+            src_tokens=batch["src_tokens"][row : row + 1, words],
+            src_lengths=torch.tensor([length]),
+            prev_output_tokens=previous[row : row + 1],
+        )
+        torch.testing.assert_close(scores[row], alone[0][0], **INVARIANCE)
+        torch.testing.assert_close(weights[row, :, words], alone[1]["attn"][0][0], **INVARIANCE)
+
+
+def test_the_weight_of_a_phrase_is_spread_over_its_words():
+    """Attention made even: n leaves and n − 1 pairs share it, and an inner word has two halves of pairs."""
+    model = build("grconv_encoder", grconv_annotations="pyramid", grconv_annotation_height=1).eval()
+    torch.nn.init.zeros_(model.decoder.layer.first.attention.score)
+    previous = sample([4], [3])["net_input"]["prev_output_tokens"]
+    weights = model(**sources([4]), prev_output_tokens=previous)[1]["attn"][0]
+    torch.testing.assert_close(weights, torch.tensor([1.5, 2.0, 2.0, 1.5]).div(7).expand(1, 3, 4))
+
+
+def test_hard_alignments_point_at_words():
+    built = models("grconv_encoder", "general", **PYRAMID)
+    batch = sources(LENGTHS)
+    generator = SequenceGeneratorWithAlignment(built, task().target_dictionary, beam_size=2, max_len_b=9)
+    for row, beam in enumerate(generator.generate(built, {"net_input": batch})):
+        length = LENGTHS[row]
+        for hypothesis in beam:
+            weights = hypothesis["attention"][-length:][: length - 1]
+            words = len(hypothesis["tokens"]) - 1
+            expected = [(weights[:, i].argmax().item(), i) for i in range(words)] if length > 1 else []
+            assert hypothesis["alignment"] == expected
+
+
+def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
+    built = models("grconv_encoder", "additive") + models("grconv_encoder", "additive", **PYRAMID)
+    for row, beam in enumerate(generate(built, sources(LENGTHS))):
+        for hypothesis in beam:
+            assert hypothesis["attention"].size(0) == 7
+            total = hypothesis["attention"][-LENGTHS[row] :].sum(dim=0)
+            torch.testing.assert_close(total, torch.ones_like(total))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grconv_annotation_height": 2}, "--grconv-annotation-height 2 needs --grconv-annotations pyramid"),
+        ({"grconv_annotations": "pyramid"}, r"pyramid needs --grconv-annotation-height 1 .* or more, not 0"),
+        ({**PYRAMID, "grconv_height": 1}, "--grconv-annotation-height 2 is above --grconv-height 1"),
+        ({**PYRAMID, "decoder_attention": "none"}, "leaves the pyramid's nodes unread"),
+        ({"grconv_height": -3}, "--grconv-height must be 0 or more, not -3"),
+    ],
+)
+def test_contradictions_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        build("grconv_encoder", **options)
