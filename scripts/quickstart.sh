@@ -24,12 +24,6 @@ DROPOUT=0.1 LEARNING_RATE=2e-3 BEAM=5 OUT=""
 # shellcheck source=lib/recipe.sh
 . "$ROOT/scripts/lib/recipe.sh"
 
-# make_corpus FOLDER
-make_corpus() {
-  run_into "$OUT/corpus.log" /dev/null \
-    "$VENV/bin/python" "$ROOT/scripts/make_corpus.py" --pair "$SOURCE_LANG-$TARGET_LANG" --out "$1"
-}
-
 parse_options "$@"
 OUT=${OUT:-$ROOT/runs/quickstart-$SOURCE_LANG-$TARGET_LANG}
 if [[ -n $CORPUS ]]; then
@@ -39,19 +33,10 @@ if [[ -n $CORPUS ]]; then
   check_corpus
 else
   SEGMENTATION=${SEGMENTATION:-word:4000}
-  if [[ $SEGMENTATION != sentencepiece:* ]]; then
-    # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
-    TOKENIZER=none SOURCE_ENDING=src TARGET_ENDING=tgt TRUECASED=yes
-  fi
+  choose_embedded_corpus
   check_options
-  if [[ ! $SOURCE_LANG-$TARGET_LANG =~ ^(fr|zh)-en$ ]]; then
-    fail "the embedded corpus has the pairs fr-en and zh-en, not $SOURCE_LANG-$TARGET_LANG: give your own with --corpus"
-  fi
 fi
 prepare_environment
 open_run_folder "$OUT" "$(describe_run)"
-if [[ -z $CORPUS ]]; then
-  CORPUS=$OUT/corpus
-  step "Making the corpus" "$CORPUS" make_corpus
-fi
+if [[ -z $CORPUS ]]; then make_embedded_corpus; fi
 run_recipe

@@ -16,7 +16,7 @@ ALLOWED = {
     "layers": {"torch", "kernels"},
     "models": {"torch", "numpy", "fairseq", "omegaconf", "layers", "kernels"},
     "metrics": {"sacrebleu", "nltk", "numpy"},
-    "analysis": {"metrics", "numpy", "matplotlib"},
+    "analysis": {"metrics", "numpy", "matplotlib", "yaml"},
     "inspection": {"torch", "numpy", "fairseq", "omegaconf", "models", "layers", "kernels"},
     "segmentation": {"torch", "numpy", "fairseq", "omegaconf"},
     "rating": {"numpy", "krippendorff"},

@@ -23,7 +23,7 @@
 # shellcheck shell=bash
 # All of the recipe library. Sourced, never run; needs ROOT and the defaults of the options.
 
-for part in console run_folder environment corpus segmentation systems report; do
+for part in console run_folder environment corpus embedded_corpus segmentation systems plan report; do
   # shellcheck source=/dev/null
   . "$ROOT/scripts/lib/$part.sh"
 done

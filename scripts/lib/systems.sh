@@ -43,11 +43,11 @@ set_training_flags() {
     mapfile -t TRAINING_FLAGS <<<"$arguments"
     return
   fi
-  set_model_flags "$1"
+  if [[ -n ${PLAN:-} ]]; then set_cell_flags "$1"; else set_model_flags "$1"; fi
   TRAINING_FLAGS=("$OUT/data" --user-dir "$ROOT/user_dir" --task translation
-    --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "${MODEL_FLAGS[@]}" --dropout "$DROPOUT"
+    --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" --dropout "$DROPOUT"
     --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion cross_entropy --max-tokens "$MAX_TOKENS"
-    --seed "$2")
+    "${MODEL_FLAGS[@]}" --seed "$2")
 }
 
 # repair_checkpoints FOLDER: fairseq writes one checkpoint aside and renames it, then copies it over checkpoint_best.pt
@@ -117,9 +117,11 @@ train() {
   repair_checkpoints "$folder/checkpoints"
   # A log that was cut off in mid-line must not swallow the first line of this call.
   if [[ -s $log && -n $(tail -c 1 "$log") ]]; then echo >>"$log"; fi
-  if ! "${command[@]}" 2>&1 | tee -a "$log" | show_progress; then
+  local status=0
+  "${command[@]}" 2>&1 | tee -a "$log" | show_progress || status=${PIPESTATUS[0]}
+  if ((status)); then
     tail -n 15 "$log" >&2
-    fail "training $1 with seed $2 failed; the whole log is $log"
+    fail "training $1 with seed $2 failed with status $status; the whole log is $log"
   fi
   : >"$4"
 }

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Writes the table and the plots of an ablation that scripts/ablation.sh has run, whole or in part.
+
+python scripts/ablation_table.py PLAN.yaml RUN [RUN...] --out DIR
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from user_dir.analysis.ablation.cells import read_results
+from user_dir.analysis.ablation.plan import read_plan
+from user_dir.analysis.ablation.plots import figures
+from user_dir.analysis.ablation.table import ablation_table, results_as_json
+from user_dir.analysis.bucket_scores import RESAMPLES
+from user_dir.analysis.evaluation_tables import as_markdown, as_text
+from user_dir.analysis.output_files import save_figure, write_text
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plan", help="YAML file of configs/ablations/")
+    parser.add_argument("run", nargs="+", help="run folder, one for each segmentation")
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
+    parser.add_argument("--out", required=True, help="folder for PLAN.txt, .md, .json and PLAN-*.svg")
+    arguments = parser.parse_args()
+    try:
+        plan = read_plan(arguments.plan)
+        results = read_results(plan, arguments.run, resamples=arguments.resamples)
+        tables, out = [ablation_table(results)], Path(arguments.out)
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / f"{plan.name}.json", results_as_json(results))
+        write_text(out / f"{plan.name}.md", as_markdown(tables))
+        write_text(out / f"{plan.name}.txt", as_text(tables))
+        for name, figure in figures(results):
+            save_figure(figure, out / f"{plan.name}-{name}.svg")
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+    print(as_text(tables), end="")
+
+
+if __name__ == "__main__":
+    main()

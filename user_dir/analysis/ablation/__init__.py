@@ -1,0 +1,1 @@
+"""Plans of ablations, and what became of their cells."""

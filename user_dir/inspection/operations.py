@@ -1,0 +1,85 @@
+"""How much arithmetic a model needs for a word, counted while it scores given translations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from .checkpoint import Checkpoint
+
+Shape = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What was counted.
+
+    Attributes:
+        total: floating-point operations of matrix products and convolutions, two for each multiplication with its
+            addition; what is done elementwise is left out.
+        sentences: scored, one at a time, so that nothing was counted on padding.
+        target_tokens: of them, ends of sentences included.
+    """
+
+    total: int
+    sentences: int
+    target_tokens: int
+
+    @property
+    def per_token(self) -> float:
+        """Operations for each target token, the encoder's share included."""
+        return self.total / self.target_tokens
+
+
+def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str]) -> Operations:
+    """Counts a forward pass over each pair, the target given.
+
+    Args:
+        checkpoint: of any encoder–decoder of fairseq's.
+        sources: tokens, separated by spaces.
+        targets: likewise, as many.
+
+    Raises:
+        ValueError: if there is no pair, there are not as many targets as sources, or a sentence is too long.
+    """
+    if not sources:
+        raise ValueError("there is no sentence to count operations on")
+    total = tokens = 0
+    # oneDNN's fused LSTM would hide the products of fairseq's lstm.
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False):
+        for source, target in zip(sources, targets, strict=True):
+            longest = max(map(len, (source.split(), target.split()))) + 1
+            for batch in checkpoint.batches([source], [target], max_tokens=longest):
+                with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+                    checkpoint.model(**batch["net_input"])
+                total += counter.get_total_flops()
+                tokens += batch["ntokens"]
+    return Operations(total, len(sources), tokens)
+
+
+def matrix_product(_: Shape, left: Shape, right: Shape, *rest: Any, **keywords: Any) -> int:
+    """``sums.addmm_(left, right)``."""
+    return 2 * prod(left) * right[-1]
+
+
+def matrix_vector_product(matrix: Shape, vector: Shape, *rest: Any, **keywords: Any) -> int:
+    """``matrix @ vector``."""
+    return 2 * prod(matrix)
+
+
+def scaled_dot_product_attention(query: Shape, key: Shape, value: Shape, *rest: Any, **keywords: Any) -> int:
+    """Scores and their weighted sum; (B, heads, T, d), (B, heads, S, d), (B, heads, S, d')."""
+    return 2 * prod(query) * key[-2] + 2 * prod(query[:-1]) * prod(value[-2:])
+
+
+#: What torch's own counter passes over.
+FORMULAS: dict[Any, Callable[..., int]] = {
+    torch.ops.aten.addmm_: matrix_product,
+    torch.ops.aten.mv: matrix_vector_product,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: scaled_dot_product_attention,
+}
