@@ -10,6 +10,7 @@ from user_dir.layers.decoder import GRUDecoder
 from user_dir.layers.encoder_output import EncoderOutput
 from user_dir.layers.gru import PLAIN, GRUVariant
 from user_dir.layers.readout import MaxoutReadout
+from user_dir.layers.self_attention import DecoderSelfAttention
 
 EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
@@ -19,17 +20,25 @@ both_orders = pytest.mark.parametrize("score_first", [False, True], ids=["update
 every_variant = pytest.mark.parametrize(
     "variant", [PLAIN, GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)], ids=["plain", "all_parts"]
 )
+with_self_attention = pytest.mark.parametrize("heads", [0, 2], ids=["plain", "self_attention"])
 every_depth = pytest.mark.parametrize("num_layers", [1, 3])
 
 
-def build(attention, num_layers=1, *, score_first=False, variant=PLAIN):
+def build(attention, num_layers=1, *, score_first=False, variant=PLAIN, heads=0):
     torch.manual_seed(3)
     if attention:
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
     else:
         first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
     readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
-    decoder = GRUDecoder(first, readout, summary_size=SUMMARY, num_layers=num_layers, score_first=score_first)
+    decoder = GRUDecoder(
+        first,
+        readout,
+        summary_size=SUMMARY,
+        num_layers=num_layers,
+        score_first=score_first,
+        self_attention=DecoderSelfAttention(HIDDEN, num_heads=heads) if heads else None,
+    )
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     return decoder
@@ -55,8 +64,9 @@ def teacher_force(decoder, encoded, embedded, mask):
 @every_depth
 @both_orders
 @every_variant
-def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first, variant):
-    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant), source()
+@with_self_attention
+def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first, variant, heads):
+    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant, heads=heads), source()
     embedded, mask = previous_words()
     expected, expected_attention, _ = teacher_force(decoder, encoded, embedded, mask)
     first, first_attention, state = teacher_force(decoder, encoded, embedded[:, :1], mask[:, :1])
@@ -75,8 +85,11 @@ def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first,
 @every_depth
 @both_orders
 @every_variant
-def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, num_layers, score_first, variant):
-    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant), source()
+@with_self_attention
+def test_the_returned_state_continues_each_sentence_after_its_last_word(
+    attention, num_layers, score_first, variant, heads
+):
+    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant, heads=heads), source()
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(3, EMBED, seed=9)
@@ -91,8 +104,9 @@ def test_the_returned_state_continues_each_sentence_after_its_last_word(attentio
 @every_attention
 @both_orders
 @every_variant
-def test_reordered_states_equal_decoding_anew(attention, score_first, variant):
-    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant), source()
+@with_self_attention
+def test_reordered_states_equal_decoding_anew(attention, score_first, variant, heads):
+    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant, heads=heads), source()
     embedded, _ = previous_words()
     mask = torch.zeros(3, 6, dtype=torch.bool)
     order = torch.tensor([2, 0, 0, 1])
@@ -112,8 +126,9 @@ def test_reordered_states_equal_decoding_anew(attention, score_first, variant):
 @every_depth
 @both_orders
 @every_variant
-def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers, score_first, variant):
-    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant), source()
+@with_self_attention
+def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers, score_first, variant, heads):
+    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant, heads=heads), source()
     embedded, mask = previous_words()
     results = []
     for filler in (0.0, float("nan")):

@@ -15,7 +15,10 @@ from user_dir.inspection.checkpoint import Checkpoint
 from user_dir.layers.low_rank import kept_share, truncate
 from user_dir.models.low_rank_checkpoint import factorise_checkpoint
 
-NEW_OPTIONS = ("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm")
+NEW_OPTIONS = (
+    *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),
+    *("encoder_self_attention_heads", "decoder_self_attention_heads"),
+)
 
 
 def beams(checkpoint):

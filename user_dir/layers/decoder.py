@@ -13,6 +13,7 @@ from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
 from .encoder_output import EncoderOutput
 from .gru import GRU
 from .readout import MaxoutReadout
+from .self_attention import DecoderSelfAttention
 
 
 class DecoderState(NamedTuple):
@@ -22,11 +23,15 @@ class DecoderState(NamedTuple):
         hidden: (B, L, H) the state of each layer.
         keys: (B, S', A) the projected annotations, constant; (B, 0, 0) without attention.
         earlier: (B, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
+        past: (B, M, 2H) keys and values of what the readout has seen so far; (B, 0, 0) without self-attention.
+        past_padding: (B, M) where that is padding.
     """
 
     hidden: Tensor
     keys: Tensor
     earlier: Tensor
+    past: Tensor
+    past_padding: Tensor
 
     def histories(self) -> list[Tensor]:
         """Each layer's last states: (B, H), or with a skip in time (B, K, H), oldest first."""
@@ -60,7 +65,8 @@ class GRUDecoder(nn.Module):
 
     What is carried in time, and what the context is read with, is each layer's bare state s; where a variant's output
     is another, that is what the next layer and the readout see. With a skip in time, what enters a step takes the place
-    of s_{i−1} in the recurrence and in the reading of c_i.
+    of s_{i−1} in the recurrence and in the reading of c_i. With self-attention, each state that the readout would see
+    attends to itself and to all that it would have seen before, and the readout sees the outcome.
 
     Args:
         first: the layer that reads the source.
@@ -69,6 +75,7 @@ class GRUDecoder(nn.Module):
         num_layers: how many GRU layers, the first included; the others are of its size and variant.
         dropout: probability of dropping a unit between layers.
         score_first: the second order.
+        self_attention: of the top layer's outputs, or None.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class GRUDecoder(nn.Module):
         num_layers: int = 1,
         dropout: float = 0.0,
         score_first: bool = False,
+        self_attention: DecoderSelfAttention | None = None,
     ) -> None:
         super().__init__()
         size, variant = first.gru.hidden_size, first.gru.variant
@@ -88,6 +96,7 @@ class GRUDecoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.readout = readout
         self.score_first = score_first
+        self.self_attention = self_attention
         self.initial = nn.Linear(summary_size, num_layers * size)
         nn.init.xavier_uniform_(self.initial.weight)
         nn.init.zeros_(self.initial.bias)
@@ -97,7 +106,8 @@ class GRUDecoder(nn.Module):
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))
         skip = self.first.gru.time_skip
         earlier = hidden.unsqueeze(2).expand(-1, -1, skip.span - 1 if skip else 0, -1)
-        return DecoderState(hidden, self.first.keys(source), earlier)
+        past = hidden.new_zeros(hidden.size(0), 0, 0)
+        return DecoderState(hidden, self.first.keys(source), earlier, past, past.new_zeros(past.shape[:2]).bool())
 
     def forward(
         self, embedded: Tensor, packing: Packing, source: EncoderOutput
@@ -124,10 +134,14 @@ class GRUDecoder(nn.Module):
             top = previous_rows(top, self._top().output(before.hidden[:, -1], None), packing.counts)
             begin = packing.counts[0] if packing.counts else 0
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
+        after = self._after(layers, initial, packing, start)
+        if self.self_attention is not None:
+            top, past, past_padding = self.self_attention(top, packing)
+            after = after._replace(past=past, past_padding=past_padding)
         features = packing.unpack(self.readout(top, words, contexts.through(self.readout.context)))
         if attention is not None:
             attention = packing.unpack(attention)
-        return features, attention, self._after(layers, initial, packing, start)
+        return features, attention, after
 
     def step(
         self, embedded: Tensor, source: EncoderOutput, state: DecoderState
@@ -148,6 +162,9 @@ class GRUDecoder(nn.Module):
         if self.score_first:
             context, attention = self.first.read(self.first.gru.entering(following.histories()[0]), source, state.keys)
             contexts = Contexts(context)
+        if self.self_attention is not None:
+            top, past, past_padding = self.self_attention.step(top, state.past, state.past_padding)
+            following = following._replace(past=past, past_padding=past_padding)
         return self.readout(top, embedded, contexts.through(self.readout.context)), attention, following
 
     def _top(self) -> GRU:

@@ -46,12 +46,22 @@ def move_to_left_edge(padding_mask: Tensor) -> LeftEdge:
         ValueError: if the valid positions of a row are not contiguous, or there are no positions at all.
     """
     packing = make_packing(padding_mask)
-    batch, width, device = padding_mask.size(0), max(len(packing.counts), 1), padding_mask.device
+    moved = left_aligned(packing)
+    return LeftEdge(packing, moved, right_padding(moved).unsqueeze(1))
+
+
+def left_aligned(packing: Packing) -> Packing:
+    """The same rows in a batch (B, L, …) whose sentences start at position 0; L is the longest's length, at least 1."""
+    width, device = max(len(packing.counts), 1), packing.rows.device
     counts = torch.tensor(packing.counts, dtype=torch.long, device=device)
     position = torch.arange(len(packing.counts), device=device).repeat_interleave(counts)
-    rows = packing.order[packing.sentence] * width + position
-    padding = torch.ones(batch * width, dtype=torch.bool, device=device).index_fill(0, rows, False)
-    return LeftEdge(packing, packing._replace(rows=rows, width=width), padding.view(batch, 1, width))
+    return packing._replace(rows=packing.order[packing.sentence] * width + position, width=width)
+
+
+def right_padding(moved: Packing) -> Tensor:
+    """Where the batch of :func:`left_aligned` is padding: (B, L)."""
+    places = torch.ones(moved.order.numel() * moved.width, dtype=torch.bool, device=moved.rows.device)
+    return places.index_fill(0, moved.rows, False).view(-1, moved.width)
 
 
 def mean_over_positions(grid: Tensor, padding: Tensor) -> Tensor:

@@ -57,6 +57,19 @@ class EncoderDecoderConfig(FairseqDataclass):
         0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"
     )
 
+    encoder_self_attention_heads: int = option(
+        0,
+        "heads of a self-attention over the annotations of any encoder, with residual connection and layer norm "
+        "(Vaswani et al. 2017, sections 3.1 and 3.2); the summary stays as it is, but with --decoder-attention none, "
+        "where nothing reads the annotations, the summary attends to them instead; a divisor of their width; 0: off",
+    )
+    decoder_self_attention_heads: int = option(
+        0,
+        "heads of a causal self-attention over the outputs of the top decoder layer, up to the one that the readout is "
+        "about to see, likewise with residual connection and layer norm (Vaswani et al. 2017, sections 3.1 and 3.2); a "
+        "divisor of --decoder-hidden-size; 0: off",
+    )
+
     gru_rank: int = option(
         0,
         "inner size of the two factors that each input, gate, candidate and context matrix of the GRU layers is kept "

@@ -9,6 +9,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from ..layers.encoder_output import EncoderOutput
+from ..layers.self_attention import EncoderSelfAttention
 
 
 class Encoder(FairseqEncoder):
@@ -22,6 +23,7 @@ class Encoder(FairseqEncoder):
         dropout_in: of the embeddings.
         dropout_out: of the annotations and the summary.
         max_positions: the longest source.
+        self_attention: of what the layer gives, or None.
     """
 
     def __init__(
@@ -33,10 +35,12 @@ class Encoder(FairseqEncoder):
         dropout_in: float,
         dropout_out: float,
         max_positions: int,
+        self_attention: EncoderSelfAttention | None = None,
     ) -> None:
         super().__init__(dictionary)
         self.embed_tokens = embedding
         self.layer = layer
+        self.self_attention = self_attention
         self.dropout_in = nn.Dropout(dropout_in)
         self.dropout_out = nn.Dropout(dropout_out)
         self._max_positions = max_positions
@@ -51,6 +55,8 @@ class Encoder(FairseqEncoder):
         """
         embedded = self.dropout_in(self.embed_tokens(src_tokens))
         output = self.layer(embedded, src_tokens.eq(self.dictionary.pad()))
+        if self.self_attention is not None:
+            output = self.self_attention(output)
         return output._replace(
             annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
         )

@@ -18,6 +18,7 @@ from .decoder import Decoder
 from .embeddings import build_embeddings
 from .encoder import Encoder
 from .gru_variant import gru_variant
+from .self_attention import decoder_self_attention, encoder_self_attention
 
 
 class EncoderDecoderModel(FairseqEncoderDecoderModel):
@@ -41,15 +42,21 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         check_sizes(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
+        layer = cls.build_encoder_layer(cfg)
         encoder = Encoder(
             task.source_dictionary,
             source_embedding,
-            layer=cls.build_encoder_layer(cfg),
+            layer=layer,
             dropout_in=dropout(cfg, "encoder_dropout_in"),
             dropout_out=dropout(cfg, "encoder_dropout_out"),
             max_positions=max_source_positions,
+            self_attention=encoder_self_attention(
+                cfg,
+                annotation_size=layer.annotation_size,
+                summary_size=layer.summary_size,
+                dropout=dropout(cfg, "encoder_dropout_out"),
+            ),
         )
-        layer = encoder.layer
         decoder = Decoder(
             task.target_dictionary,
             target_embedding,
@@ -105,6 +112,7 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
         num_layers=cfg.decoder_layers,
         dropout=dropout(cfg, "decoder_dropout_out"),
         score_first=str(cfg.decoder_order) == "score_first",
+        self_attention=decoder_self_attention(cfg, dropout=dropout(cfg, "decoder_dropout_out")),
     )
 
 

@@ -1,0 +1,239 @@
+"""Self-attention against its equations, written out for one sentence, and what it owes to batches and to the search."""
+
+import math
+
+import pytest
+import torch
+
+from tests.kernels.batches import packing_of, random
+from tests.layers.one_sentence import parameter_count, ragged, randomized
+from tests.tolerances import INVARIANCE, PARITY
+from user_dir.kernels.packing import make_packing
+from user_dir.layers.encoder_output import EncoderOutput
+from user_dir.layers.grconv import GRConvEncoder
+from user_dir.layers.self_attention import DecoderSelfAttention, EncoderSelfAttention, SelfAttention
+
+SIZE = 6
+LENGTHS = [4, 1, 0, 7]
+
+every_number_of_heads = pytest.mark.parametrize("heads", [1, 2, 6])
+both_sides = pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
+
+
+def equations(module, X, M, *, causal=False):
+    """Vaswani et al. (2017), sections 3.2 and 3.1, head by head: states (T, H) that attend to states (M, H)."""
+    W_K, W_V = module.memory.weight.split(SIZE)
+    d = SIZE // module.num_heads
+    heads = []
+    for units in torch.arange(SIZE).split(d):
+        Q, K, V = X @ module.query.weight[units].t(), M @ W_K[units].t(), M @ W_V[units].t()
+        scores = Q @ K.t() / math.sqrt(d)
+        if causal:
+            scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)
+        heads.append(torch.softmax(scores, dim=1) @ V)
+    Y = X + torch.cat(heads, dim=1) @ module.output.weight.t()
+    centred = Y - Y.mean(dim=1, keepdim=True)
+    variance = centred.square().mean(dim=1, keepdim=True)
+    return centred / (variance + 1e-5).sqrt() * module.norm.weight + module.norm.bias
+
+
+def of_encoder(heads=2, **options):
+    return randomized(EncoderSelfAttention(SIZE, num_heads=heads, **options))
+
+
+def of_decoder(heads=2):
+    return randomized(DecoderSelfAttention(SIZE, num_heads=heads))
+
+
+def encoded(lengths, *, left_pad, filler=float("nan")):
+    """What an encoder might give, in float64, except that the filler stands on padding; and the sentences."""
+    _, mask, _ = ragged(lengths, left_pad=left_pad)
+    sentences = [random(length, SIZE, seed=length, dtype=torch.float64) for length in lengths]
+    annotations = torch.full((*mask.shape, SIZE), filler, dtype=torch.float64)
+    for row, sentence in enumerate(sentences):
+        annotations[row, ~mask[row]] = sentence
+    return EncoderOutput(annotations, mask, random(len(lengths), SIZE, seed=3, dtype=torch.float64)), sentences
+
+
+@every_number_of_heads
+@both_sides
+def test_annotations_follow_the_equations(heads, left_pad):
+    module, (source, sentences) = of_encoder(heads), encoded(LENGTHS, left_pad=left_pad)
+    output = module(source)
+    for row, sentence in enumerate(sentences):
+        expected = equations(module, sentence, sentence)
+        valid = ~source.padding_mask[row]
+        torch.testing.assert_close(output.annotations[row, valid], expected, **PARITY[torch.float64])
+    assert output.annotations[source.padding_mask].eq(0).all()
+    assert output.summary is source.summary and output.padding_mask is source.padding_mask
+
+
+@every_number_of_heads
+@both_sides
+def test_a_summary_that_attends_follows_the_equations(heads, left_pad):
+    module, (source, sentences) = of_encoder(heads, of_summary=True), encoded(LENGTHS, left_pad=left_pad)
+    output = module(source)
+    for row, sentence in enumerate(sentences):
+        if not len(sentence):
+            assert output.summary[row].eq(0).all()
+            continue
+        expected = equations(module, source.summary[row : row + 1], sentence)
+        torch.testing.assert_close(output.summary[row : row + 1], expected, **PARITY[torch.float64])
+    assert output.annotations is source.annotations
+
+
+@pytest.mark.parametrize("of_summary", [False, True], ids=["annotations", "summary"])
+@both_sides
+def test_poison_on_padding_reaches_no_output_and_no_gradient(of_summary, left_pad):
+    module, results = of_encoder(of_summary=of_summary), []
+    for filler in (0.0, float("nan")):
+        source, _ = encoded(LENGTHS, left_pad=left_pad, filler=filler)
+        annotations = source.annotations.requires_grad_()
+        output = module(source)
+        changed = output.summary if of_summary else output.annotations
+        gradients = torch.autograd.grad((changed**3).sum(), [annotations, *module.parameters()])
+        results.append((changed, gradients))
+    torch.testing.assert_close(results[1], results[0])
+    assert results[1][1][0][source.padding_mask].eq(0).all()
+    assert all(gradient.any() for gradient in results[1][1])
+
+
+@both_sides
+def test_phrases_of_a_pyramid_attend_within_their_sentence(left_pad):
+    """More annotations than words, and padding that is not at one end of them."""
+    encoder, module = randomized(GRConvEncoder(3, SIZE, annotation_height=2)), of_encoder()
+    embedded, mask, sentences = ragged(LENGTHS, left_pad=left_pad)
+    source = encoder(embedded, mask)
+    output = module(source)
+    assert output.coverage is source.coverage and output.annotations.shape == (4, 7 + 6 + 5, SIZE)
+    for row, sentence in enumerate(sentences):
+        valid = ~source.padding_mask[row]
+        if len(sentence):
+            phrases = encoder(sentence[None], torch.zeros(1, len(sentence), dtype=torch.bool)).annotations[0]
+            expected = equations(module, phrases, phrases)
+            torch.testing.assert_close(output.annotations[row, valid], expected, **PARITY[torch.float64])
+        assert output.annotations[row, ~valid].eq(0).all()
+
+
+@every_number_of_heads
+@both_sides
+def test_the_decoder_follows_the_equations_on_packed_rows(heads, left_pad):
+    module, packing = of_decoder(heads), packing_of(LENGTHS, left_pad=left_pad)
+    source, sentences = encoded(LENGTHS, left_pad=left_pad)
+    rows, memory, padding = module(packing.pack(source.annotations), packing)
+    output = packing.unpack(rows)
+    for row, sentence in enumerate(sentences):
+        expected = equations(module, sentence, sentence, causal=True)
+        torch.testing.assert_close(output[row, ~source.padding_mask[row]], expected, **PARITY[torch.float64])
+    assert memory.shape == (4, 7, 2 * SIZE) and (~padding).sum(dim=1).tolist() == LENGTHS
+
+
+def test_a_later_state_changes_nothing_before_it():
+    module, packing = of_decoder(), packing_of([6, 6])
+    states = random(2, 6, SIZE, dtype=torch.float64)
+    changed = states.clone()
+    changed[:, 3] += 1
+    before, after = (packing.unpack(module(packing.pack(x), packing)[0]) for x in (states, changed))
+    assert torch.equal(after[:, :3], before[:, :3])
+    assert ((after[:, 3:] - before[:, 3:]).abs().amax(dim=2) > 1e-3).all()
+
+
+def test_step_by_step_from_anywhere_equals_the_whole():
+    """Sentences of different lengths go on together, in another order and one of them twice."""
+    module, packing = of_decoder(), packing_of(LENGTHS, left_pad=False)
+    source, sentences = encoded(LENGTHS, left_pad=False)
+    _, memory, padding = module(packing.pack(source.annotations), packing)
+    order = torch.tensor([3, 0, 0, 1, 2])
+    memory, padding = memory[order], padding[order]
+    following = random(5, 3, SIZE, seed=8, dtype=torch.float64)
+    for position in range(3):
+        output, memory, padding = module.step(following[:, position], memory, padding)
+        for row, sentence in enumerate(order):
+            whole = torch.cat([sentences[sentence], following[row, : position + 1]])
+            expected = equations(module, whole, whole, causal=True)[-1]
+            torch.testing.assert_close(output[row], expected, **PARITY[torch.float64])
+
+
+def test_a_step_leaves_the_state_before_it_as_it_was():
+    module, packing = of_decoder(), packing_of([3, 2])
+    _, memory, padding = module(random(5, SIZE, dtype=torch.float64), packing)
+    first, second = random(2, 2, SIZE, seed=4, dtype=torch.float64)
+    expected = module.step(second, memory, padding)[0]
+    module.step(first, memory, padding)
+    assert torch.equal(module.step(second, memory, padding)[0], expected)
+
+
+@pytest.mark.parametrize("of_summary", [False, True], ids=["annotations", "summary"])
+def test_gradients_of_the_encoders(of_summary):
+    module, (source, _) = of_encoder(of_summary=of_summary), encoded([3, 1, 0], left_pad=True, filler=0.5)
+    names = [name for name, _ in module.named_parameters()]
+
+    def outputs(annotations, summary, *parameters):
+        batch = source._replace(annotations=annotations, summary=summary)
+        output = torch.func.functional_call(module, dict(zip(names, parameters)), (batch,))
+        return output.summary if of_summary else output.annotations
+
+    assert_right_gradients(outputs, source.annotations, source.summary, module)
+
+
+def test_gradients_of_the_decoders():
+    module, packing = of_decoder(), packing_of([3, 1, 0])
+    names = [name for name, _ in module.named_parameters()]
+
+    def outputs(rows, *parameters):
+        return torch.func.functional_call(module, dict(zip(names, parameters)), (rows, packing))[0]
+
+    assert_right_gradients(outputs, random(4, SIZE, dtype=torch.float64), module)
+
+
+def assert_right_gradients(outputs, *inputs_and_module):
+    *inputs, module = inputs_and_module
+    leaves = [leaf.detach().clone().requires_grad_() for leaf in (*inputs, *module.parameters())]
+    assert torch.autograd.gradcheck(outputs, leaves, fast_mode=True)
+
+
+def test_a_batch_of_empty_sentences():
+    module, packing = of_decoder(), make_packing(torch.ones(2, 3, dtype=torch.bool))
+    rows, memory, padding = module(torch.zeros(0, SIZE, dtype=torch.float64), packing)
+    assert rows.shape == (0, SIZE) and padding.all()
+    state = random(2, SIZE, dtype=torch.float64)
+    alone = torch.cat([equations(module, row[None], row[None]) for row in state])
+    torch.testing.assert_close(module.step(state, memory, padding)[0], alone, **PARITY[torch.float64])
+
+
+@every_number_of_heads
+def test_the_cost_in_parameters_does_not_depend_on_the_heads(heads):
+    assert parameter_count(SelfAttention(SIZE, num_heads=heads)) == 4 * SIZE**2 + 2 * SIZE
+
+
+def test_dropout_stands_before_the_sum_and_in_training_only():
+    module = EncoderSelfAttention(SIZE, num_heads=2, dropout=1.0).double()
+    source, _ = encoded([5], left_pad=True)
+    expected = torch.nn.functional.layer_norm(source.annotations, (SIZE,))
+    torch.testing.assert_close(module(source).annotations, expected)
+    assert (module.eval()(source).annotations - expected).abs().max() > 1e-2
+
+
+def test_half_precision_stays_near():
+    module, (source, _) = of_encoder().float(), encoded(LENGTHS, left_pad=True, filler=0.0)
+    source = source._replace(annotations=source.annotations.float(), summary=source.summary.float())
+    expected = module(source).annotations
+    low = module.bfloat16()(source._replace(annotations=source.annotations.bfloat16())).annotations
+    assert low.dtype is torch.bfloat16
+    torch.testing.assert_close(low.float(), expected, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("heads", [0, -1, 4, 12])
+def test_heads_that_do_not_divide_the_units_are_refused(heads):
+    with pytest.raises(ValueError, match=f"{heads} heads do not divide 6 units"):
+        SelfAttention(SIZE, num_heads=heads)
+
+
+def test_the_batch_does_not_matter_in_single_precision():
+    module, (source, sentences) = of_encoder().float(), encoded(LENGTHS, left_pad=True)
+    together = module(source._replace(annotations=source.annotations.float())).annotations
+    for row, sentence in enumerate(sentences):
+        if len(sentence):
+            mask = torch.zeros(1, len(sentence), dtype=torch.bool)
+            alone = module(EncoderOutput(sentence[None].float(), mask, source.summary[:1])).annotations[0]
+            torch.testing.assert_close(together[row, ~source.padding_mask[row]], alone, **INVARIANCE)

@@ -1,0 +1,137 @@
+"""Multi-head self-attention (Vaswani et al. 2017) over what an encoder gives and over the states of a decoder."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..kernels.packing import Packing
+from .encoder_output import EncoderOutput
+from .initialization import xavier_blocks_
+from .left_edge import left_aligned, right_padding
+from .projection import projection
+
+
+class SelfAttention(nn.Module):
+    """Scaled dot-product attention with several heads, a residual connection and a layer norm after it.
+
+    Vaswani et al. (2017), "Attention Is All You Need", sections 3.2 and 3.1, without biases; of H units each of N heads
+    has d = H / N of its own::
+
+        head_i = softmax(X W_i^Q (M W_i^K)ᵀ / √d) M W_i^V        Y = LayerNorm(X + [head_1; …; head_N] W^O)
+
+    M is X, unless something else attends to M. Dropout stands before the sum (their section 5.4). No positions are
+    added: what attends here comes out of layers that see the order of words. 4 H² + 2 H parameters, whatever N is.
+
+    Args:
+        size: H.
+        num_heads: N, a divisor of the size.
+        dropout: probability of dropping a unit before the residual connection.
+
+    Raises:
+        ValueError: if the heads do not divide the size.
+    """
+
+    def __init__(self, size: int, *, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if num_heads < 1 or size % num_heads:
+            raise ValueError(f"{num_heads} heads do not divide {size} units")
+        self.num_heads = num_heads
+        self.query = projection(size, size, bias=False)
+        self.memory = projection(size, 2 * size, bias=False)
+        xavier_blocks_(self.memory.weight, size)
+        self.output = projection(size, size, bias=False)
+        self.dropout = nn.Dropout(dropout)
+        self.norm = nn.LayerNorm(size)
+
+    def attend(self, queries: Tensor, memory: Tensor, *, visible: Tensor | None = None, causal: bool = False) -> Tensor:
+        """The heads, side by side: (B, T, H).
+
+        Args:
+            queries: (B, T, H), through :attr:`query`.
+            memory: (B, M, 2H), through :attr:`memory`: the keys of all heads, then their values.
+            visible: (B, M) True where a query may look, at one place or more; None for everywhere.
+            causal: whether query t looks at none but the first t + 1 places.
+        """
+        mask = None if visible is None else visible[:, None, None]
+        queries = queries.unflatten(2, (self.num_heads, -1)).transpose(1, 2)  # (B, N, T, d)
+        keys, values = memory.unflatten(2, (2, self.num_heads, -1)).permute(2, 0, 3, 1, 4)  # (B, N, M, d) each
+        heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, is_causal=causal)
+        return heads.transpose(1, 2).flatten(2)
+
+    def merge(self, states: Tensor, heads: Tensor) -> Tensor:
+        """Y (…, H) of the states X (…, H) and the heads (…, H)."""
+        return self.norm(states + self.dropout(self.output(heads)))
+
+
+class EncoderSelfAttention(SelfAttention):
+    """Each annotation attends to all annotations of its sentence.
+
+    If the summary is all that the decoder reads, it is what attends to them instead. The other of the two stays as the
+    encoder made it. An annotation keeps its place, and so the tokens that it covers.
+
+    Args:
+        size: D of the annotations, and of the summary if that attends.
+        num_heads: as in :class:`SelfAttention`.
+        dropout: likewise.
+        of_summary: whether the summary attends to the annotations in their stead.
+    """
+
+    def __init__(self, size: int, *, num_heads: int, dropout: float = 0.0, of_summary: bool = False) -> None:
+        super().__init__(size, num_heads=num_heads, dropout=dropout)
+        self.of_summary = of_summary
+
+    def forward(self, source: EncoderOutput) -> EncoderOutput:
+        """The encoded batch with its annotations, or its summary, anew; zeros on padding and for an empty sentence."""
+        padding = source.padding_mask
+        empty = padding.all(dim=1, keepdim=True)
+        annotations = source.annotations.masked_fill(padding.unsqueeze(2), 0)
+        states = source.summary.unsqueeze(1) if self.of_summary else annotations
+        # A softmax over nothing is not a number: an empty sentence looks at its zeros.
+        heads = self.attend(self.query(states), self.memory(annotations), visible=~padding | empty)
+        attentive = self.merge(states, heads)
+        if self.of_summary:
+            return source._replace(summary=attentive.squeeze(1).masked_fill(empty, 0))
+        return source._replace(annotations=attentive.masked_fill(padding.unsqueeze(2), 0))
+
+
+class DecoderSelfAttention(SelfAttention):
+    """Each state attends to itself and to those before it in its sentence.
+
+    What a step of the search needs of the past are keys and values. They grow by a place a step, in a new tensor, which
+    leaves the state before the step as it was; that copies no more than the step's attention reads, and no more than
+    the search copies when it reorders its hypotheses.
+    """
+
+    def forward(self, rows: Tensor, packing: Packing) -> tuple[Tensor, Tensor, Tensor]:
+        """Runs over whole sentences.
+
+        Args:
+            rows: (N, H) packed states.
+            packing: where they stand.
+
+        Returns:
+            Y (N, H); and for :meth:`step` the memory (B, M, 2H) and where it is padding (B, M), in the order of the
+            batch.
+        """
+        packing = left_aligned(packing)
+        memory = packing.unpack(self.memory(rows))
+        heads = packing.pack(self.attend(packing.unpack(self.query(rows)), memory, causal=True))
+        return self.merge(rows, heads), memory, right_padding(packing)
+
+    def step(self, states: Tensor, memory: Tensor, padding: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Goes on by one state of each sentence.
+
+        Args:
+            states: (B, H).
+            memory: (B, M, 2H) of the states before.
+            padding: (B, M) where that is padding.
+
+        Returns:
+            Y (B, H), and memory and padding with one more place.
+        """
+        memory = torch.cat([memory, self.memory(states).unsqueeze(1)], dim=1)
+        padding = F.pad(padding, (0, 1))
+        heads = self.attend(self.query(states).unsqueeze(1), memory, visible=~padding)
+        return self.merge(states, heads.squeeze(1)), memory, padding
