@@ -3,7 +3,7 @@ import torch
 
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
 from tests.tolerances import PARITY
-from user_dir.kernels.attentive_gru import BACKENDS, AttentiveGRUWeights, Memory, attentive_gru
+from user_dir.kernels.attentive_gru import BACKENDS, AttentiveGRUWeights, Memory, attentive_gru, packed, reference
 from user_dir.kernels.gru import gru
 
 SOURCE_LENGTHS = [5, 2, 1, 4]
@@ -112,3 +112,19 @@ def test_wrong_shapes_and_backends_are_named():
         run(counts, mask)("packed", tensors[0][:1], *tensors[1:])
     with pytest.raises(ValueError, match="attentive_gru has no backend 'x'; it has: packed, reference"):
         run(counts, mask)("x", *tensors)
+
+
+@pytest.mark.parametrize("additive", [False, True], ids=["dot", "additive"])
+@pytest.mark.parametrize("beam", [1, 3])
+def test_hypotheses_side_by_side_read_their_source(additive, beam):
+    """A step of a search: with N = B · beam states, state n reads source n // beam, in either implementation."""
+    size, sources = 6, len(SOURCE_LENGTHS)
+    keys, values = random(sources, 5, 4 if additive else size), random(sources, 5, 7, seed=1)
+    query, score = (random(4, size, seed=2), random(4, seed=3)) if additive else (None, None)
+    weights = AttentiveGRUWeights(random(2 * size, size), random(size, size), random(3 * size, 7), query, score)
+    states = random(sources * beam, size, seed=4)
+    memory = Memory(keys, values, padding_mask(sources))
+    copied = Memory(*(field.repeat_interleave(beam, dim=0) for field in memory))
+    expected = reference.attend(states, copied, weights)
+    for attend in (reference.attend, packed.attend):
+        torch.testing.assert_close(attend(states, memory, weights), expected, **PARITY)

@@ -123,6 +123,52 @@ def test_reordered_states_equal_decoding_anew(attention, score_first, variant, h
 
 
 @every_attention
+@both_orders
+@every_variant
+@with_self_attention
+@pytest.mark.parametrize(
+    "orders",
+    [
+        pytest.param([[0, 0, 1, 1, 2, 2], [1, 0, 2, 2, 4, 5], [3, 2, 5, 5]], id="a sentence ends"),
+        pytest.param([[0, 0, 1, 1, 2, 2], [0, 1, 2, 4, 5], [4, 0, 1, 3]], id="beams of unequal width"),
+        pytest.param([[2, 2, 0, 0], [2, 3, 0, 1], [1, 1, 1, 3, 2, 2]], id="sentences change places"),
+    ],
+)
+def test_hypotheses_of_a_beam_equal_decoding_anew(attention, score_first, variant, heads, orders):
+    """The encoded sentences are kept once for all hypotheses, through the first step and reorderings."""
+    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant, heads=heads), source()
+    rows = torch.tensor(orders[0])
+    searched, sentence = encoded.index_select(rows), rows
+    words = random(len(rows), 1, EMBED)
+    mask = torch.zeros(len(rows), 1, dtype=torch.bool)
+    features, weights, state = teacher_force(decoder, searched, words, mask)
+    for seed, order in enumerate([range(len(rows)), *orders[1:]]):
+        rows = torch.tensor(list(order))
+        searched, state = searched.index_select(rows), state.index_select(rows)
+        sentence, words = sentence[rows], words[rows]
+        words = torch.cat([words, random(len(rows), 1, EMBED, seed=20 + seed)], dim=1)
+        features, weights, state = decoder.step(words[:, -1], searched, state)
+        alone = EncoderOutput(*(field[sentence] for field in encoded[:3]))
+        anew, anew_weights, _ = teacher_force(decoder, alone, words, torch.zeros(words.shape[:2], dtype=torch.bool))
+        torch.testing.assert_close(features, anew[:, -1], **INVARIANCE)
+        if attention:
+            torch.testing.assert_close(weights, anew_weights[:, -1], **INVARIANCE)
+
+
+def test_a_search_copies_no_source_while_all_sentences_run():
+    decoder, encoded = build("additive"), source()
+    searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
+    assert searched.beam == 2
+    _, _, state = teacher_force(decoder, searched, random(6, 1, EMBED), torch.zeros(6, 1, dtype=torch.bool))
+    order = torch.tensor([1, 1, 2, 3, 5, 4])
+    reordered, following = searched.index_select(order), state.index_select(order)
+    for before, after in [(encoded, searched), (searched, reordered)]:
+        assert all(one.data_ptr() == other.data_ptr() for one, other in zip(before[:3], after[:3]))
+    assert following.keys.data_ptr() == state.keys.data_ptr()
+    assert state.keys.size(0) == 3 and following.hidden.size(0) == 6
+
+
+@every_attention
 @every_depth
 @both_orders
 @every_variant
@@ -202,9 +248,14 @@ def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
     changed, *_ = teacher_force(decoder, encoded, torch.cat([embedded[:, :1] + 5, embedded[:, 1:]], dim=1), mask)
     torch.testing.assert_close(changed, features)
     start = decoder.start(encoded)
-    context, _ = decoder.first.read(start.hidden[:, 0], encoded, start.keys)
+    context = read(decoder.first, start.hidden[:, 0], encoded, start.keys)
     expected = decoder.readout(start.hidden[:, -1], torch.zeros(3, EMBED), decoder.readout.context(context))
     torch.testing.assert_close(features[:, 0], expected, **INVARIANCE)
+
+
+def read(first, state, encoded, keys):
+    """The context for a state: the summary, whatever the state, without attention."""
+    return first.read(state, encoded, keys)[0] if first.has_attention else encoded.summary
 
 
 @every_attention
@@ -215,9 +266,9 @@ def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
     features, *_ = teacher_force(decoder, encoded, embedded, mask)
     start = decoder.start(encoded)
     first = decoder.first
-    c_1, _ = first.read(start.hidden[:, 0], encoded, start.keys)
+    c_1 = read(first, start.hidden[:, 0], encoded, start.keys)
     s_1 = first.gru(embedded[:, 1], start.hidden[:, 0], [1], context=c_1 @ first.context_weight.t())
-    c_2, _ = first.read(s_1, encoded, start.keys)
+    c_2 = read(first, s_1, encoded, start.keys)
     expected = decoder.readout(s_1, embedded[:, 1], decoder.readout.context(c_2))
     torch.testing.assert_close(features[:, 1], expected, **INVARIANCE)
 

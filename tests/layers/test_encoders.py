@@ -165,6 +165,7 @@ def test_index_select_takes_every_field_of_a_sentence(name):
     selected = output.index_select(rows)
     for before, after in zip(output[:3], selected[:3], strict=True):
         assert torch.equal(after, before[rows])
+    assert selected.beam == 1
     assert selected.coverage is output.coverage
 
 

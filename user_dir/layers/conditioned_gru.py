@@ -53,8 +53,8 @@ class FixedContextGRU(nn.Module):
         self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
-        """Nothing that could be computed once a sentence for all steps: (B, 0, 0)."""
-        return source.summary.new_zeros(source.summary.size(0), 0, 0)
+        """What is computed once a sentence for all steps, the summary's products: (B, 1, 3H)."""
+        return linear(source.summary, self.context_weight).unsqueeze(1)
 
     def forward(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
@@ -71,14 +71,10 @@ class FixedContextGRU(nn.Module):
         Returns:
             The states (N, H), the contexts, and no attention.
         """
-        summary = packing.sort(source.summary)
-        context = linear(summary, self.context_weight).index_select(0, packing.sentence)
+        sentence = packing.sentence.div(source.beam, rounding_mode="floor") if source.beam > 1 else packing.sentence
+        context = packing.sort(keys).squeeze(1).index_select(0, sentence)
         states = self.gru(rows, initial, packing.counts, context=context)
-        return states, Contexts(summary, packing.sentence), None
-
-    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, None]:
-        """The context (B, C) for what enters a step (B, H), and no attention."""
-        return source.summary, None
+        return states, Contexts(packing.sort(source.summary), sentence), None
 
 
 class AttentiveGRU(nn.Module):
@@ -147,6 +143,10 @@ class AttentiveGRU(nn.Module):
         )
         return states, Contexts(contexts), attention
 
+    def update(self, rows: Tensor, initial: Tensor, packing: Packing, context: Tensor) -> Tensor:
+        """The states (N, H) of one step with contexts (N, D) that :meth:`read` gave for what enters it."""
+        return self.gru(rows, initial, packing.counts, context=linear(context, self.context_weight))
+
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """The context (B, D) and the attention (B, S') for what enters a step (B, H)."""
+        """The context (N, D) and the attention (N, S') for what enters a step (N, H)."""
         return attend(state, Memory(keys, source.annotations, source.padding_mask), self.weights())

@@ -12,24 +12,27 @@ from ..kernels.packing import Packing, following_rows, make_step_packing, previo
 from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
 from .encoder_output import EncoderOutput
 from .gru import GRU
+from .hypotheses import for_each_hypothesis, keep_sentences, select
 from .readout import MaxoutReadout
 from .self_attention import DecoderSelfAttention
 
 
 class DecoderState(NamedTuple):
-    """All that decoding carries from step to step.
+    """All that decoding carries from step to step, of N targets; in a search N is a multiple of the sources, B.
 
     Attributes:
-        hidden: (B, L, H) the state of each layer.
-        keys: (B, S', A) the projected annotations, constant; (B, 0, 0) without attention.
-        earlier: (B, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
-        past: (B, M, 2H) keys and values of what the readout has seen so far; (B, 0, 0) without self-attention.
-        past_padding: (B, M) where that is padding.
+        hidden: (N, L, H) the state of each layer.
+        keys: (B, …) what is computed of the source once for all steps, constant: (B, S', A) with attention.
+        earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
+        context: (N, D) already read with ``hidden``, where words are scored before the update; else (N, 0).
+        past: (N, M, 2H) keys and values of what the readout has seen so far; (N, 0, 0) without self-attention.
+        past_padding: (N, M) where that is padding.
     """
 
     hidden: Tensor
     keys: Tensor
     earlier: Tensor
+    context: Tensor
     past: Tensor
     past_padding: Tensor
 
@@ -45,8 +48,11 @@ class DecoderState(NamedTuple):
         return self._replace(hidden=hidden, earlier=known[:, :, 1:])
 
     def index_select(self, rows: Tensor) -> DecoderState:
-        """The hypotheses ``rows``, every field alike."""
-        return DecoderState(*(field.index_select(0, rows) for field in self))
+        """The hypotheses ``rows``; what is their source's is copied only where others leave the batch."""
+        beam = max(1, self.hidden.size(0) // max(1, self.keys.size(0)))
+        sentences, _ = keep_sentences(rows, sentences=self.keys.size(0), beam=beam)
+        fields = {name: field.index_select(0, rows) for name, field in self._asdict().items() if name != "keys"}
+        return DecoderState(keys=select(self.keys, sentences), **fields)
 
 
 class GRUDecoder(nn.Module):
@@ -104,10 +110,13 @@ class GRUDecoder(nn.Module):
     def start(self, source: EncoderOutput) -> DecoderState:
         """The state before the first step."""
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))
+        hidden = for_each_hypothesis(hidden, source.beam)
         skip = self.first.gru.time_skip
         earlier = hidden.unsqueeze(2).expand(-1, -1, skip.span - 1 if skip else 0, -1)
         past = hidden.new_zeros(hidden.size(0), 0, 0)
-        return DecoderState(hidden, self.first.keys(source), earlier, past, past.new_zeros(past.shape[:2]).bool())
+        return DecoderState(
+            hidden, self.first.keys(source), earlier, past.flatten(1), past, past.new_zeros(past.shape[:2]).bool()
+        )
 
     def forward(
         self, embedded: Tensor, packing: Packing, source: EncoderOutput
@@ -128,13 +137,18 @@ class GRUDecoder(nn.Module):
         before = start._replace(hidden=packing.sort(start.hidden), earlier=packing.sort(start.earlier))
         initial = before.histories()
         inputs = following_rows(words, packing.counts) if self.score_first else words
-        layers, top, contexts, attention = self._update(inputs, initial, packing, source, start.keys)
+        keys = for_each_hypothesis(start.keys, source.beam)
+        states, contexts, attention = self.first(inputs, initial[0], packing, source.for_each_hypothesis(), keys)
+        layers, top = self._stack(states, inputs, initial, packing)
         if self.score_first:
             layers = [previous_rows(layer, before.hidden[:, i], packing.counts) for i, layer in enumerate(layers)]
             top = previous_rows(top, self._top().output(before.hidden[:, -1], None), packing.counts)
             begin = packing.counts[0] if packing.counts else 0
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
         after = self._after(layers, initial, packing, start)
+        if self.score_first and attention is not None:
+            none = contexts.values.new_zeros(embedded.size(0), contexts.values.size(1))
+            after = after._replace(context=packing.last(contexts.values, none))
         if self.self_attention is not None:
             top, past, past_padding = self.self_attention(top, packing)
             after = after._replace(past=past, past_padding=past_padding)
@@ -157,11 +171,17 @@ class GRUDecoder(nn.Module):
             The features (B, O), the attention (B, S') or None, and the next state.
         """
         packing = make_step_packing(embedded.size(0), embedded.device)
-        layers, top, contexts, attention = self._update(embedded, state.histories(), packing, source, state.keys)
+        histories = state.histories()
+        read_before = self.score_first and self.first.has_attention
+        if read_before:
+            states = self.first.update(embedded, histories[0], packing, state.context)
+        else:
+            states, contexts, attention = self.first(embedded, histories[0], packing, source, state.keys)
+        layers, top = self._stack(states, embedded, histories, packing)
         following = state.advance(torch.stack(layers, dim=1))
-        if self.score_first:
+        if read_before:
             context, attention = self.first.read(self.first.gru.entering(following.histories()[0]), source, state.keys)
-            contexts = Contexts(context)
+            contexts, following = Contexts(context), following._replace(context=context)
         if self.self_attention is not None:
             top, past, past_padding = self.self_attention.step(top, state.past, state.past_padding)
             following = following._replace(past=past, past_padding=past_padding)
@@ -170,17 +190,16 @@ class GRUDecoder(nn.Module):
     def _top(self) -> GRU:
         return self.upper[-1] if len(self.upper) else self.first.gru
 
-    def _update(
-        self, rows: Tensor, initial: list[Tensor], packing: Packing, source: EncoderOutput, keys: Tensor
-    ) -> tuple[list[Tensor], Tensor, Contexts, Tensor | None]:
-        """After each row each layer's states (N, H) and the top's output (N, H), and the contexts and attention."""
-        states, contexts, attention = self.first(rows, initial[0], packing, source, keys)
+    def _stack(
+        self, states: Tensor, rows: Tensor, initial: list[Tensor], packing: Packing
+    ) -> tuple[list[Tensor], Tensor]:
+        """After each row each layer's states (N, H), the first's given, and the top's output (N, H)."""
         layers, output = [states], self.first.gru.output(states, rows)
         for layer, history in zip(self.upper, initial[1:]):
             inputs = self.dropout(output)
             layers.append(layer(inputs, history, packing.counts))
             output = layer.output(layers[-1], inputs)
-        return layers, output, contexts, attention
+        return layers, output
 
     def _after(
         self, layers: list[Tensor], initial: list[Tensor], packing: Packing, start: DecoderState

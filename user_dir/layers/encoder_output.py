@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from .hypotheses import for_each_hypothesis, keep_sentences, select
+
 
 class EncoderOutput(NamedTuple):
     """An encoded batch, in the layout in which its tokens came (fairseq pads sources on the left).
@@ -17,16 +19,24 @@ class EncoderOutput(NamedTuple):
         summary: (B, C) the fixed-length vector c of Cho et al. (2014).
         coverage: (S', S) how each annotation's weight is shared out among the tokens that it covers, the same for all
             sentences: a row sums to 1. None if annotation j is that of token j.
+        beam: hypotheses that a search has of each sentence: its row n is one of sentence n // beam.
     """
 
     annotations: Tensor
     padding_mask: Tensor
     summary: Tensor
     coverage: Tensor | None = None
+    beam: int = 1
 
     def index_select(self, rows: Tensor) -> EncoderOutput:
-        """The sentences ``rows``, every field alike."""
-        annotations, padding_mask, summary = (field.index_select(0, rows) for field in self[:3])
+        """What the hypotheses ``rows`` read; a sentence is copied only where others leave the batch."""
+        sentences, beam = keep_sentences(rows, sentences=self.summary.size(0), beam=self.beam)
+        annotations, padding_mask, summary = (select(field, sentences) for field in self[:3])
+        return EncoderOutput(annotations, padding_mask, summary, self.coverage, beam)
+
+    def for_each_hypothesis(self) -> EncoderOutput:
+        """The same with a row for each hypothesis."""
+        annotations, padding_mask, summary = (for_each_hypothesis(field, self.beam) for field in self[:3])
         return EncoderOutput(annotations, padding_mask, summary, self.coverage)
 
     def over_tokens(self, attention: Tensor) -> Tensor:

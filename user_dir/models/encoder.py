@@ -62,7 +62,7 @@ class Encoder(FairseqEncoder):
         )
 
     def reorder_encoder_out(self, encoder_out: EncoderOutput, new_order: Tensor) -> EncoderOutput:
-        """The sentences ``new_order`` of an encoded batch."""
+        """What the hypotheses ``new_order`` of a running search read."""
         return encoder_out.index_select(new_order)
 
     def max_positions(self) -> int:

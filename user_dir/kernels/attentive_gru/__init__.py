@@ -11,7 +11,7 @@ from ..entering import check_initial
 from ..matrix import check_shape
 from . import packed, reference
 from .memory import AttentiveGRUWeights, Memory
-from .reference import attend
+from .packed import attend
 
 __all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
 
@@ -45,7 +45,7 @@ def attentive_gru(
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
         initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
-        memory: B sources, in packed order.
+        memory: B sources, in packed order; or, where a step of a search has N targets, B of which N is a multiple.
         weights: ``score`` None means the dot product.
         counts: targets running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
         time_gate: (H,) g, or None.

@@ -12,6 +12,8 @@ from ..matrix import Matrix, as_matrix
 class Memory(NamedTuple):
     """The annotations of a batch of sources, in packed order of the targets.
 
+    In a search several targets have one source: with more states than sources, state n reads source n // (n / B).
+
     Attributes:
         keys: (B, S, A) what queries are compared with: the annotations or a projection of them.
         values: (B, S, D) the annotations. On padding they must be finite.
@@ -21,6 +23,13 @@ class Memory(NamedTuple):
     keys: Tensor
     values: Tensor
     padding_mask: Tensor
+
+    def rows(self, count: int) -> Memory:
+        """What each of ``count`` states reads."""
+        sources = self.keys.size(0)
+        if count <= sources:
+            return Memory(*(field[:count] for field in self))
+        return Memory(*(field.repeat_interleave(count // sources, dim=0) for field in self))
 
 
 class AttentiveGRUWeights(NamedTuple):

@@ -50,13 +50,16 @@ def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """The context (n, D) and the attention (n, S) for the states (n, H)."""
     keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
-    if weights.score is None:
-        energy = torch.bmm(keys, state.unsqueeze(2)).squeeze(2)
+    # The hypotheses of one source stand side by side, and read it where it is: (b, beam, …).
+    grouped = state.view(keys.size(0), -1, state.size(1))
+    if weights.query is None or weights.score is None:
+        energy = torch.bmm(grouped, keys.transpose(1, 2))
     else:
-        energy = _tanh(state, keys, weights.query) @ weights.score
-    energy.masked_fill_(padding_mask, torch.finfo(energy.dtype).min)
-    attention = torch.softmax(energy, dim=1)
-    return torch.bmm(attention.unsqueeze(1), values).squeeze(1), attention
+        queries = (state @ weights.query.t()).view(*grouped.shape[:2], 1, -1)
+        energy = (keys.unsqueeze(1) + queries).tanh_() @ weights.score
+    energy.masked_fill_(padding_mask.unsqueeze(1), torch.finfo(energy.dtype).min)
+    attention = torch.softmax(energy, dim=2)
+    return torch.bmm(attention, values).flatten(0, 1), attention.flatten(0, 1)
 
 
 def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from .memory import AttentiveGRUWeights, Memory
 
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """The context c_i (n, D) and the weights α_i (n, S) for the state s_{i−1} (n, H)."""
-    h, annotations, padding_mask = (tensor[: state.size(0)] for tensor in memory)
+    h, annotations, padding_mask = memory.rows(state.size(0))
     if weights.query is None or weights.score is None:
         e = (h * state.unsqueeze(1)).sum(dim=2)
     else:
