@@ -2,11 +2,13 @@
 # Translates the test set of a run with one beam after the other, once with scores divided by length and once without,
 # and draws what that does to the systems.
 #
-#   bash scripts/beam_curve.sh RUN [--beams 1,2,5,10,20] [--models LIST] [--seeds LIST]
+#   bash scripts/beam_curve.sh RUN [--beams 1,2,5,10,20] [--lenpens 1,0] [--models LIST] [--seeds LIST]
 #
 # RUN is the folder of quickstart.sh or compare_baselines.sh; its trained systems are taken, of the seed 1 unless
-# --seeds says otherwise. Tables, figures and n-best lists go to RUN/beams. The same call goes on where an earlier one
-# stopped. VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
+# --seeds says otherwise. --lenpens are exponents of the length that a hypothesis' log-probability is divided by: 1 is
+# fairseq's default, 0 divides by nothing. Tables, figures and logs with n-best lists go to RUN/beams; the recipe, called
+# once more, shows tables and figures in its report. The same call goes on where an earlier one stopped. VENV=DIR chooses
+# the environment (.venv); SETUP=no takes it as it is.
 #
 set -euo pipefail
 
@@ -16,7 +18,7 @@ if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
 # shellcheck source=lib/recipe.sh
 . "$ROOT/scripts/lib/recipe.sh"
 
-OUT="" BEAMS=1,2,5,10,20 MODELS="" SEEDS=1
+OUT="" BEAMS=1,2,5,10,20 LENPENS=1,0 MODELS="" SEEDS=1
 while [[ $# -gt 0 ]]; do
   case $1 in
     --help | -h) print_usage "$0" && exit ;;
@@ -26,6 +28,7 @@ while [[ $# -gt 0 ]]; do
   esac
   case $1 in
     --beams) BEAMS=$2 ;;
+    --lenpens) LENPENS=$2 ;;
     --models) MODELS=$2 ;;
     --seeds) SEEDS=$2 ;;
     *) fail "option $1 is unknown; see --help" ;;
@@ -34,15 +37,27 @@ while [[ $# -gt 0 ]]; do
 done
 if [[ -z $OUT ]]; then fail "which run? see --help"; fi
 require_match --beams "$BEAMS" '^[1-9][0-9]*(,[1-9][0-9]*)*$' "whole numbers above zero, separated by commas"
+require_match --lenpens "$LENPENS" '^[0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*$' \
+  "numbers not below zero, separated by commas"
 require_match --seeds "$SEEDS" '^[0-9]+(,[0-9]+)*$' "whole numbers separated by commas"
 restore_options "$OUT"
 
-# translate_with_beam SYSTEM BEAM NAME [FLAG...]: NAME.log, at most ten translations a sentence, and NAME.detokenized.
+# translate_with_beam SYSTEM BEAM NAME [FLAG...]: NAME.log with n-best lists, and NAME.detokenized.
 translate_with_beam() {
   local folder=$OUT/systems/$1 output=$OUT/beams/$1/$3
   if [[ ! -e $folder/trained ]]; then fail "$1 has not been trained: there is no $folder/trained"; fi
-  step "Beam $2, $1${4:+, $4}" "$output.log" translate "$folder" --beam "$2" --nbest "$(($2 < 10 ? $2 : 10))" "${@:4}"
-  step "Detokenising beam $2, $1${4:+, $4}" "$output.detokenized" detokenize "$output.log"
+  step "Beam $2, $1${4:+, ${*:4}}" "$output.log" \
+    translate "$folder" --beam "$2" --nbest "$(listed_hypotheses "$2")" "${@:4}"
+  step "Detokenising beam $2, $1${4:+, ${*:4}}" "$output.detokenized" detokenize "$output.log"
+}
+
+# translate_with_length_penalty SYSTEM BEAM PENALTY
+translate_with_length_penalty() {
+  case $3 in
+    1) translate_with_beam "$1" "$2" "beam-$2" ;;
+    0) translate_with_beam "$1" "$2" "beam-$2-unnormalized" --unnormalized ;;
+    *) translate_with_beam "$1" "$2" "beam-$2-lenpen-$3" --lenpen "$3" ;;
+  esac
 }
 
 prepare_environment
@@ -54,8 +69,7 @@ flags=()
 for model in ${MODELS//,/ }; do
   for seed in ${SEEDS//,/ }; do
     for beam in ${BEAMS//,/ }; do
-      translate_with_beam "$model/seed-$seed" "$beam" "beam-$beam"
-      translate_with_beam "$model/seed-$seed" "$beam" "beam-$beam-unnormalized" --unnormalized
+      for lenpen in ${LENPENS//,/ }; do translate_with_length_penalty "$model/seed-$seed" "$beam" "$lenpen"; done
     done
     name=$model
     if [[ $SEEDS == *,* ]]; then name="$model, seed $seed"; fi

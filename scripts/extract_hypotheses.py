@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the best hypothesis of each sentence of a fairseq-generate log, in corpus order.
+"""Writes the best hypothesis of each sentence of a fairseq-generate log, or all of them, in corpus order.
 
 An unknown word is written as ⁇, as SentencePiece prints it: one wrong word to every metric, where ``<unk>`` would be
 three tokens to BLEU.
@@ -16,12 +16,15 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", help="output of fairseq-generate")
+    parser.add_argument("--all", action="store_true", help="whole n-best lists, one hypothesis a line, best first")
     parser.add_argument("--out", required=True, type=Path, help="text file to write")
     arguments = parser.parse_args()
     try:
-        hypotheses = read_generate_log(arguments.log).best()
+        log = read_generate_log(arguments.log)
     except LogError as error:
         sys.exit(f"error: {error}")
+    lists = [sentence.hypotheses for sentence in log.sentences]
+    hypotheses = [hypothesis for one in lists for hypothesis in (one if arguments.all else one[:1])]
     partial = Path(f"{arguments.out}.partial")
     with partial.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{(hypothesis.text or '').replace('<unk>', '⁇')}\n" for hypothesis in hypotheses)

@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from user_dir.analysis.log_lines import read_lines
+from user_dir.analysis.sentences import read_sentences
 from user_dir.rating.page import render_key, render_page
 from user_dir.rating.sampling import Corpus, Sample, sample_screens
 from user_dir.rating.scales import MODES, SIDE_BY_SIDE
@@ -85,11 +85,6 @@ def named_files(parser: argparse.ArgumentParser, values: list[str]) -> dict[str,
             parser.error(f"--system {name} is given twice")
         files[name] = file
     return files
-
-
-def read_sentences(path: str) -> list[str]:
-    """All lines of a text file."""
-    return [text for _, text in read_lines(path)]
 
 
 def summary(study: Study) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from user_dir.analysis.command_line import add_input_arguments, read_input
 from user_dir.analysis.output_files import write_text
 from user_dir.analysis.report.page import render_page
-from user_dir.analysis.report.report import Figure, Printout, Report
+from user_dir.analysis.report.report import LISTED_SENTENCES, Figure, Printout, Report
 from user_dir.analysis.study import study
 from user_dir.analysis.training_facts import training_facts
 
@@ -37,8 +37,17 @@ def main() -> None:
         metavar="SECTION[: TITLE]=FILE",
         help="an SVG file, or a printed table (*.txt), to show in a section of that heading; repeatable",
     )
+    parser.add_argument(
+        "--listed-sentences",
+        type=int,
+        default=LISTED_SENTENCES,
+        metavar="N",
+        help="show the n-best lists of the first N sentences, where logs have them (default: %(default)s)",
+    )
     parser.add_argument("--out", required=True, help="the HTML file")
     arguments = parser.parse_args()
+    if arguments.listed_sentences < 0:
+        parser.error(f"--listed-sentences must not be below zero: {arguments.listed_sentences}")
     try:
         figures = [read_figure(parser, value) for value in arguments.figure]
         counted = read_input(parser, arguments)
@@ -48,6 +57,7 @@ def main() -> None:
             title=arguments.title or default_title(arguments.run),
             training=training_facts(arguments.run),
             figures=figures,
+            listed_sentences=arguments.listed_sentences,
         )
         Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
         write_text(arguments.out, render_page(report))

@@ -126,8 +126,11 @@ train() {
   : >"$4"
 }
 
-# translate FOLDER [FLAG...] OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log. FLAGs come last on its
-# command line.
+# listed_hypotheses BEAM: how long the n-best lists are that a log of this beam keeps.
+listed_hypotheses() { printf '%s' "$(($1 < 10 ? $1 : 10))"; }
+
+# translate FOLDER [FLAG...] OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log, with n-best lists.
+# FLAGs come last on its command line.
 # Translations go to standard output and the timing to standard error: unbuffered, their lines stay whole in one file.
 translate() {
   local output=${!#} remove_bpe=() command
@@ -138,8 +141,8 @@ translate() {
   detect_device
   command=(env PYTHONUNBUFFERED=1 "$VENV/bin/fairseq-generate" "$OUT/data" --user-dir "$ROOT/user_dir"
     --gen-subset test --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG"
-    --path "$1/checkpoints/checkpoint_best.pt"
-    --beam "$BEAM" --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar
+    --path "$1/checkpoints/checkpoint_best.pt" --beam "$BEAM" --nbest "$(listed_hypotheses "$BEAM")"
+    --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar
     "${remove_bpe[@]}" "${DEVICE_FLAGS[@]}" "${@:2:$#-2}")
   printf '%s > %q 2>&1\n' "$(print_command "${command[@]}")" "${output%.partial}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
@@ -149,16 +152,18 @@ translate() {
   fi
 }
 
-# detokenize LOG OUTPUT: the best hypothesis of each sentence, in corpus order, as people write it. TRUECASED is set
-# where the model's sentences begin with a small letter.
+# detokenize LOG [--all] OUTPUT: the best hypothesis of each sentence, or all of them, in corpus order, as people write
+# it. TRUECASED is set where the model's sentences begin with a small letter.
 detokenize() {
-  local tokens=${2%.partial}.tokens command=(cat)
+  local output=${!#} tokens command=(cat)
+  tokens=${output%.partial}.tokens
   if [[ $SEGMENTATION != sentencepiece:* ]]; then
     command=("$VENV/bin/sacremoses" --quiet --language "$TARGET_LANG" ${TRUECASED:+detruecase} detokenize)
   fi
-  run_logged "$1.errors" "$VENV/bin/python" "$ROOT/scripts/extract_hypotheses.py" "$1" --out "$tokens"
-  run_into "$2" "$tokens" "${command[@]}"
-  if [[ -z ${DRY_RUN:-} ]]; then require_same_count "$tokens" "$2"; fi
+  run_logged "$1.errors" "$VENV/bin/python" "$ROOT/scripts/extract_hypotheses.py" "${@:1:$#-1}" \
+    --out "$tokens"
+  run_into "$output" "$tokens" "${command[@]}"
+  if [[ -z ${DRY_RUN:-} ]]; then require_same_count "$tokens" "$output"; fi
 }
 
 # run_system NAME SEED: train, translate, detokenise.
@@ -166,11 +171,17 @@ run_system() {
   local folder=$OUT/systems/$1/seed-$2
   step "Training $1, seed $2" "$folder/trained" train "$1" "$2" "$folder"
   step "Translating the test set with $1, seed $2" "$folder/test.log" translate "$folder"
-  step "Detokenising the translation of $1, seed $2" "$folder/test.detokenized" detokenize "$folder/test.log"
+  detokenize_both "the translation of $1, seed $2" "$folder/test"
   if [[ -z ${WITHOUT_UNKNOWN:-} ]]; then return; fi
   local again=$folder/test-without-unknown
   step "Translating once more with $1, seed $2, <unk> forbidden" "$again.log" translate "$folder" --unkpen inf
-  step "Detokenising the second translation of $1, seed $2" "$again.detokenized" detokenize "$again.log"
+  detokenize_both "the second translation of $1, seed $2" "$again"
+}
+
+# detokenize_both WHAT PREFIX: PREFIX.detokenized, and PREFIX.nbest, the n-best lists one after the other.
+detokenize_both() {
+  step "Detokenising $1" "$2.detokenized" detokenize "$2.log"
+  step "Detokenising the n-best lists of $1" "$2.nbest" detokenize "$2.log" --all
 }
 
 # compare_systems MODELS SEEDS: one table of all of them. Comma-separated lists.

@@ -57,7 +57,7 @@ BAD_LOGS = {
     "cut off after a sentence": (COMPLETE[:13], "line 13: the log ends without"),
     "cut off in a sentence": (
         [*COMPLETE[:4], END],
-        "line 2: a translation of sentence 2 lacks its D or P line",
+        "line 4: a translation of sentence 2 lacks its D or P line",
     ),
     "cut off in a line": ([*COMPLETE[:3], "H-2\t-0.5"], "line 4: expected a score, a tab and a translation"),
     "a score that is none": (

@@ -9,7 +9,9 @@ import time
 
 import pytest
 
+from tests.analysis.report.reports import page_data
 from tests.cli.recipes import command, copy, environment, needs_tools, run, tiny, write_corpus
+from user_dir.analysis.generate_log import read_generate_log
 from user_dir.metrics import score
 
 pytestmark = [needs_tools, pytest.mark.slow]
@@ -105,15 +107,29 @@ def test_the_report_has_a_section_for_everything(interrupted):
 
 def test_beams_are_compared(interrupted):
     out, _ = interrupted
-    text = run(command("beam_curve.sh", out, beams="1,3", models="gru_encoder-additive"))
+    text = run(command("beam_curve.sh", out, beams="1,3", lenpens="1,0.5,0", models="gru_encoder-additive"))
     points = json.loads((out / "beams" / "beams.json").read_text())
-    assert [(point["beam"], point["normalized"]) for point in points] == [(1, True), (1, False), (3, True), (3, False)]
+    assert [(one["beam"], one["length_penalty"]) for one in points] == [(k, p) for k in (1, 3) for p in (1, 0.5, 0)]
     # Greedy search keeps one hypothesis: there is nothing to choose by length.
-    assert points[0]["bleu"] == points[1]["bleu"]
-    assert text.count("fairseq-generate ") == 4
+    assert points[0]["bleu"] == points[1]["bleu"] == points[2]["bleu"]
+    flags = [re.findall(r"--(?:unnormalized|lenpen \S+)", line) for line in text.splitlines() if "--beam 3" in line]
+    assert flags == [[], ["--lenpen 0.5"], ["--unnormalized"]]
+    wide = read_generate_log(out / "beams" / "gru_encoder-additive" / "seed-1" / "beam-3.log")
+    assert [len(sentence.hypotheses) for sentence in wide.sentences] == [3] * 10
     assert "<svg" in (out / "beams" / "beams.svg").read_text()
-    again = run(command("beam_curve.sh", out, beams="1,3", models="gru_encoder-additive"))
+    again = run(command("beam_curve.sh", out, beams="1,3", lenpens="1,0", models="gru_encoder-additive"))
     assert "fairseq-generate " not in again
+    bad = run(command("beam_curve.sh", out, lenpens="1,long"), succeeds=False)
+    assert "--lenpens must be numbers not below zero, separated by commas, not '1,long'" in bad
+
+
+def test_the_report_has_the_lists_that_translations_were_chosen_from(interrupted):
+    out, _ = interrupted
+    lists = page_data((out / "report.html").read_text(encoding="utf-8"))["sentences"]["nbest"]
+    for system, found in zip(("gru_encoder-additive", "grconv_encoder-none"), lists[::-1], strict=True):
+        folder = out / "systems" / system / "seed-1"
+        assert [sentence[0][2] for sentence in found] == (folder / "test.detokenized").read_text().splitlines()
+        assert [len(sentence) for sentence in found] == [2] * 10
 
 
 def test_another_call_computes_nothing(interrupted, corpus):

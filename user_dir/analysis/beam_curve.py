@@ -1,4 +1,4 @@
-"""What the size of the beam does to translations, with scores divided by length and without."""
+"""What the size of the beam does to translations, and what dividing scores by length does."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from os import PathLike
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ..metrics import score, split_words
 from .generate_log import read_generate_log
 from .log_lines import LogError
-from .plots import COLOURS, new_axes
+from .plots import COLOURS
 from .sentences import read_sentences, require_same_count
 from .table import format_number, markdown_table, text_table
 
-NAME = re.compile(r"beam-(\d+)(-unnormalized)?\.log")
+#: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
+NAME = re.compile(r"beam-(\d+)(?:(-unnormalized)|-lenpen-(\d+(?:\.\d+)?))?\.log")
+#: Of matplotlib, in the order in which length penalties are drawn.
+LINES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,8 @@ class BeamPoint:
     Attributes:
         system: its name.
         beam: hypotheses kept; 1 is greedy search.
-        normalized: whether a hypothesis' log-probability was divided by its length before the best was chosen.
+        length_penalty: a hypothesis' log-probability was divided by its length to this power before the best was
+            chosen: 1 is fairseq's default, 0 divides by nothing.
         bleu: on detokenised text.
         signature: of BLEU.
         length_ratio: words of the translations to words of the references.
@@ -37,7 +42,7 @@ class BeamPoint:
 
     system: str
     beam: int
-    normalized: bool
+    length_penalty: float
     bleu: float
     signature: str
     length_ratio: float
@@ -47,51 +52,67 @@ class BeamPoint:
 def read_beams(
     system: str, folder: str | PathLike[str], references: Sequence[str], language: str, lowercase: bool
 ) -> list[BeamPoint]:
-    """Reads ``beam-N.log`` and ``beam-N-unnormalized.log`` with the ``.detokenized`` file beside each.
+    """Reads the logs of `NAME` in a folder, with the ``.detokenized`` file beside each; greatest penalty first.
 
     Raises:
-        LogError: if there is none, or one is damaged or does not fit the reference.
+        LogError: if there is none, or one is damaged or does not fit the reference, or two are of one beam and penalty.
     """
-    found = [(NAME.fullmatch(path.name), path) for path in Path(folder).glob("beam-*.log")]
-    points = []
-    for match, path in found:
+    points: dict[tuple[int, float], BeamPoint] = {}
+    for path in sorted(Path(folder).glob("beam-*.log")):
+        match = NAME.fullmatch(path.name)
         if match is None:
-            raise LogError(path, "expected a name like beam-5.log or beam-5-unnormalized.log")
-        text = path.with_suffix(".detokenized")
-        translations = read_sentences(text)
-        require_same_count(text, translations, "the reference", references)
-        result = score("bleu", translations, references, target_language=language, lowercase=lowercase)
-        words, expected = (sum(map(len, split_words(side, language))) for side in (translations, references))
-        speed = read_generate_log(path).speed
-        points.append(
-            BeamPoint(
-                system,
-                int(match[1]),
-                match[2] is None,
-                result.value,
-                result.signature,
-                words / expected,
-                speed.sentences_per_second if speed else None,
-            )
-        )
+            raise LogError(path, "expected a name like beam-5.log, beam-5-unnormalized.log or beam-5-lenpen-0.6.log")
+        key = int(match[1]), 0.0 if match[2] else float(match[3] or 1)
+        if key in points:
+            raise LogError(path, f"there is another log of beam {key[0]} with the length penalty {key[1]:g}")
+        points[key] = read_beam(path, system, key, references, language, lowercase)
     if not points:
         raise LogError(folder, "there is no beam-N.log in it")
-    return sorted(points, key=lambda point: (point.beam, not point.normalized))
+    return [points[key] for key in sorted(points, key=lambda key: (key[0], -key[1]))]
+
+
+def read_beam(
+    log: Path, system: str, key: tuple[int, float], references: Sequence[str], language: str, lowercase: bool
+) -> BeamPoint:
+    """One log with the translations beside it; `key` are beam and length penalty."""
+    text = log.with_suffix(".detokenized")
+    translations = read_sentences(text)
+    require_same_count(text, translations, "the reference", references)
+    result = score("bleu", translations, references, target_language=language, lowercase=lowercase)
+    words, expected = (sum(map(len, split_words(side, language))) for side in (translations, references))
+    speed = read_generate_log(log).speed
+    return BeamPoint(
+        system, *key, result.value, result.signature, words / expected, speed.sentences_per_second if speed else None
+    )
+
+
+def penalties(points: Sequence[BeamPoint]) -> list[float]:
+    """The length penalties that there are, the greatest first."""
+    return sorted({point.length_penalty for point in points}, reverse=True)
+
+
+def divisor(penalty: float) -> str:
+    """What scores are divided by."""
+    if not penalty:
+        return "not divided"
+    return "divided by length" if penalty == 1 else f"divided by length^{penalty:g}"
 
 
 def beam_rows(points: Sequence[BeamPoint]) -> list[list[str]]:
-    """Header and one row a system and beam."""
-    rows = [["System", "beam", "BLEU", "length ratio", "BLEU, not divided", "length ratio, not divided", "sentences/s"]]
-    pairs: dict[tuple[str, int], dict[bool, BeamPoint]] = {}
-    for point in points:
-        pairs.setdefault((point.system, point.beam), {})[point.normalized] = point
-    for (system, beam), pair in pairs.items():
+    """Header and one row a system and beam; BLEU and length ratio of each length penalty, the first one's speed."""
+    columns = penalties(points)
+    header = ["System", "beam"]
+    for penalty in columns:
+        header += [f"BLEU, {divisor(penalty)}", "length ratio"]
+    rows = [[*header, "sentences/s"]]
+    found = {(point.system, point.beam, point.length_penalty): point for point in points}
+    for system, beam in dict.fromkeys((point.system, point.beam) for point in points):
+        row = [found.get((system, beam, penalty)) for penalty in columns]
         cells: list[str] = []
-        for normalized in (True, False):
-            one = pair.get(normalized)
+        for one in row:
             cells.append(format_number(one.bleu if one else None, ".2f"))
             cells.append(format_number(one.length_ratio if one else None, ".3f"))
-        speed = pair[True].sentences_per_second if True in pair else None
+        speed = row[0].sentences_per_second if row[0] else None
         rows.append([system, str(beam), *cells, format_number(speed, ".1f")])
     return rows
 
@@ -101,6 +122,8 @@ def notes(points: Sequence[BeamPoint]) -> list[str]:
     return [
         *dict.fromkeys(f"BLEU: {point.signature}" for point in points),
         "Not divided: the best hypothesis is that of the greatest log-probability, whatever its length.",
+        "Length ratio: words of the translations to words of the references. "
+        f"Sentences/s: scores {divisor(penalties(points)[0])}.",
     ]
 
 
@@ -120,27 +143,31 @@ def beams_as_json(points: Sequence[BeamPoint]) -> str:
 
 
 def beam_figure(points: Sequence[BeamPoint]) -> Figure:
-    """BLEU along the beam: solid with scores divided by length, dashed without."""
-    figure, axes = new_axes()
-    for index, system in enumerate(dict.fromkeys(point.system for point in points)):
-        for normalized, style in ((True, "o-"), (False, "o--")):
-            line = [one for one in points if (one.system, one.normalized) == (system, normalized)]
-            axes.plot(
-                [one.beam for one in line],
-                [one.bleu for one in line],
-                style,
-                color=COLOURS[index % len(COLOURS)],
-                label=system if normalized else None,
-                markersize=4,
-            )
+    """BLEU and length ratio along the beam, a colour a system and a line style a length penalty."""
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    bleu, ratio = figure.subplots(1, 2)
+    systems = list(dict.fromkeys(point.system for point in points))
+    for index, system in enumerate(systems):
+        for place, penalty in enumerate(penalties(points)):
+            line = [one for one in points if (one.system, one.length_penalty) == (system, penalty)]
+            style = {"linestyle": LINES[place % len(LINES)], "color": COLOURS[index % len(COLOURS)]}
+            beams = [one.beam for one in line]
+            bleu.plot(beams, [one.bleu for one in line], marker="o", markersize=4, **style)
+            ratio.plot(beams, [one.length_ratio for one in line], marker="o", markersize=4, **style)
+    bleu.set_ylabel("BLEU")
+    bleu.set_ylim(bottom=0)
+    ratio.set_ylabel("length ratio")
+    ratio.axhline(1, color="black", linewidth=0.75)
     beams = sorted({point.beam for point in points})
-    axes.set_xscale("log")
-    axes.set_xticks(beams, [str(beam) for beam in beams])
-    axes.minorticks_off()
-    axes.set_xlabel("beam (dashed: scores not divided by length)")
-    axes.set_ylabel("BLEU")
-    axes.set_ylim(bottom=0)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small")
+    for axes in (bleu, ratio):
+        axes.set_xscale("log")
+        axes.set_xticks(beams, [str(beam) for beam in beams])
+        axes.minorticks_off()
+        axes.set_xlabel("beam")
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    keys = [Line2D([], [], color=COLOURS[index % len(COLOURS)], label=name) for index, name in enumerate(systems)]
+    for place, penalty in enumerate(penalties(points)):
+        keys.append(Line2D([], [], color="grey", linestyle=LINES[place % len(LINES)], label=divisor(penalty)))
+    figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     return figure

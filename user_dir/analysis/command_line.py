@@ -9,6 +9,7 @@ from typing import Any
 from ..metrics import METRICS, split_words
 from .evaluation import Settings
 from .generate_log import read_generate_log
+from .nbest_lists import NBestLists, nbest_lists
 from .sentences import read_sentences, require_same_count
 from .study import read_runs
 from .test_set import System, TestSet
@@ -122,17 +123,20 @@ def read_system(
     if not (name and equals and files):
         parser.error(f"--system must be NAME=FILE[,FILE], not '{value}'")
     translations = {}
+    lists = []
     for seed, file in enumerate(files.split(","), start=1):
-        translations[str(seed)] = read_translations(file)
+        translations[str(seed)], nbest = read_translations(file)
         require_same_count(file, translations[str(seed)], reference, test_set.reference)
-    return System(name, translations, unknown)
+        lists.append(nbest)
+    return System(name, translations, unknown, nbest=lists[0])
 
 
-def read_translations(file: str) -> list[str]:
-    """Lines of text, or the best hypotheses of a log of fairseq-generate."""
+def read_translations(file: str) -> tuple[list[str], NBestLists | None]:
+    """Lines of text, or the best hypotheses of a log of fairseq-generate and its n-best lists if it has any."""
     if not file.endswith(".log"):
-        return read_sentences(file)
-    return [hypothesis.text or "" for hypothesis in read_generate_log(file).best()]
+        return read_sentences(file), None
+    log = read_generate_log(file)
+    return [hypothesis.text or "" for hypothesis in log.best()], nbest_lists(log, file)
 
 
 def baseline_first(systems: list[System], name: str | None) -> list[System]:

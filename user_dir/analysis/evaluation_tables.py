@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .bucket_scores import FEWEST, BucketScore, Comparison
 from .content import Content
 from .evaluation import Breakdown, MetricEvaluation
+from .nbest_scores import NBestScores
 from .table import format_number, markdown_table, text_table
 from .test_set import System
 from .word_accuracy import WordAccuracy
@@ -145,6 +146,23 @@ def content_table(contents: Mapping[str, Content]) -> TitledTable:
         "translation lacks.",
     ]
     return TitledTable("Too much and too little", rows, notes)
+
+
+def nbest_table(metric: MetricEvaluation, found: Mapping[str, NBestScores]) -> TitledTable:
+    """What could be reached by choosing from n-best lists, one row a system; a dash beyond the longest list."""
+    depths = sorted({depth for scores in found.values() for depth in scores.best_of})
+    rows = [["System", "hypotheses", *("first" if n == 1 else f"best of {n}" for n in depths), "first is best, %"]]
+    for system, scores in found.items():
+        reached = [format_number(scores.best_of.get(depth), ".2f") for depth in depths]
+        share = format_number(percent(scores.first_is_best), ".1f")
+        rows.append([system, f"{scores.hypotheses:.1f}", *reached, share])
+    notes = [
+        f"Best of n: {metric.name} if of each sentence's first n hypotheses the one of the highest chrF were taken, "
+        "as no system can that does not know the reference: how much better the model's order could be. "
+        "Hypotheses: of a sentence, on average. First is best: sentences whose first hypothesis no other has a higher "
+        "chrF than.",
+    ]
+    return TitledTable(f"{metric.name} of the best in the n-best lists", rows, notes)
 
 
 def percent(share: float | None) -> float | None:

@@ -31,6 +31,7 @@ class Hypothesis:
     """One translation.
 
     Attributes:
+        line: where it stands in the log.
         score: log-probability, base 2, divided by the length unless fairseq was told otherwise.
         tokens: the text after ``--remove-bpe``.
         text: the text after ``--tokenizer`` as well; the same as `tokens` without it.
@@ -38,6 +39,7 @@ class Hypothesis:
         alignment: the ``A`` line as printed, None without one.
     """
 
+    line: int
     score: float
     tokens: str
     text: str | None = None
@@ -129,7 +131,7 @@ class Blocks:
         if key in "ST":
             self.add_side("source" if key == "S" else "reference", value, line)
         elif key == "H":
-            self.current.hypotheses.append(Hypothesis(*self.split_score(value, line)))
+            self.current.hypotheses.append(Hypothesis(line, *self.split_score(value, line)))
         elif not self.current.hypotheses:
             raise LogError(self.path, f"a {key} line of sentence {number} without an H line before it", line=line)
         else:
@@ -154,7 +156,7 @@ class Blocks:
         for hypothesis in self.current.hypotheses:
             if hypothesis.text is None or hypothesis.token_scores is None:
                 message = f"a translation of {place} lacks its D or P line"
-                raise LogError(self.path, message, line=self.current.line)
+                raise LogError(self.path, message, line=hypothesis.line)
 
     def add_side(self, side: str, value: str, line: int) -> None:
         """Stores the source or the reference of the current sentence."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 from ..metrics import split_words
 from .log_lines import LogError, read_lines
+from .nbest_lists import NBestLists, read_detokenized_lists
 from .sentences import read_sentences, require_same_count
 from .test_set import System, TestSet
 from .unknown_words import read_dictionary, read_unknown_words
@@ -89,11 +91,19 @@ class RunFolder:
             for name, ending in TRANSLATIONS.items():
                 files = sorted(folder.glob(f"seed-*/{name}"), key=seed_of)
                 translations = {str(seed_of(file)): read_sentences(file) for file in files}
-                if translations:
-                    systems.append(System(folder.name + ending, translations, unknown, (source_size, target_size)))
+                if files:
+                    nbest = lists_beside(files[0], translations[str(seed_of(files[0]))])
+                    sizes = source_size, target_size
+                    systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
         if not systems:
             raise LogError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
         return systems
+
+
+def lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
+    """The n-best lists that a file of translations was taken from; None where the recipe kept none."""
+    text = file.with_suffix(".nbest")
+    return read_detokenized_lists(file.with_suffix(".log"), text, translations) if text.exists() else None
 
 
 def seed_of(file: Path) -> int:

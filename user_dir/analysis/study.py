@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 
 from ..metrics import split_words
@@ -19,10 +19,13 @@ from .evaluation_tables import (
     as_text,
     breakdown_tables,
     content_table,
+    nbest_table,
     overall_table,
     vocabulary_table,
     word_accuracy_table,
 )
+from .nbest_lists import NBestLists
+from .nbest_scores import NBestScores, nbest_scores
 from .run_folder import RunFolder
 from .test_set import System, TestSet
 from .word_accuracy import WordAccuracy, word_accuracy
@@ -42,6 +45,7 @@ class Study:
         words: F-measure of words by training frequency, by system; empty without training text.
         contents: repetition and loss, by system. Both are those of the first seed, and ignore case.
         sentence_scores: chrF of each sentence, by system, of the first seed.
+        nbest: what could be reached by choosing from n-best lists by chrF, of the systems that have them.
     """
 
     test_set: TestSet
@@ -50,6 +54,7 @@ class Study:
     words: Mapping[str, Sequence[WordAccuracy]]
     contents: Mapping[str, Content]
     sentence_scores: Mapping[str, Sequence[float]]
+    nbest: Mapping[str, NBestScores] = field(default_factory=dict)
 
     @property
     def baseline(self) -> str:
@@ -79,6 +84,7 @@ def study(
     Raises:
         ValueError: as `evaluate`.
     """
+    settings = settings or Settings()
     metrics = evaluate(test_set, systems, settings)
     references = words_of(test_set.reference, test_set)
     translations = {system.name: words_of(first(system), test_set) for system in systems}
@@ -93,6 +99,18 @@ def study(
         accuracies,
         {name: content(words, references) for name, words in translations.items()},
         {system.name: sentence_scores(ScoredSystem(system, test_set, SENTENCE_METRIC)) for system in systems},
+        {system.name: choices(system.nbest, test_set, settings) for system in systems if system.nbest},
+    )
+
+
+def choices(lists: NBestLists, test_set: TestSet, settings: Settings) -> NBestScores:
+    """What could be reached by choosing from lists, in the first metric."""
+    return nbest_scores(
+        lists,
+        test_set,
+        metric=settings.metrics[0],
+        sentence_metric=SENTENCE_METRIC,
+        tokenize=settings.tokenize,
     )
 
 
@@ -130,12 +148,7 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     found = [(run, system) for run in runs for system in run.systems()]
     names = Counter(system.name for _, system in found)
     systems = [
-        System(
-            f"{run.path.name}/{system.name}" if names[system.name] > 1 else system.name,
-            system.translations,
-            system.unknown,
-            system.vocabulary_sizes,
-        )
+        replace(system, name=f"{run.path.name}/{system.name}") if names[system.name] > 1 else system
         for run, system in found
     ]
     return test_set, systems, runs[0].training_text()
@@ -151,6 +164,8 @@ def tables(result: Study) -> list[TitledTable]:
     if result.words:
         found.append(word_accuracy_table(result.words))
     found.append(content_table(result.contents))
+    if result.nbest:
+        found.append(nbest_table(result.metrics[0], result.nbest))
     return found
 
 
@@ -181,5 +196,6 @@ def study_as_json(result: Study) -> str:
         "words": {name: [asdict(group) for group in groups] for name, groups in result.words.items()},
         "contents": {name: asdict(content) for name, content in result.contents.items()},
         "sentence_scores": dict(result.sentence_scores),
+        "nbest": {name: asdict(scores) for name, scores in result.nbest.items()},
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

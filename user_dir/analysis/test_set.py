@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .nbest_lists import NBestLists
 from .unknown_words import UnknownWords
 
 
@@ -47,9 +48,11 @@ class System:
             from elsewhere, has one entry.
         unknown: how many words of each sentence the system's dictionaries lack; None where they are not known.
         vocabulary_sizes: source and target dictionary, special symbols not counted; None where not known.
+        nbest: of the first seed: what its translations were chosen from; None where that is not known.
     """
 
     name: str
     translations: Mapping[str, Sequence[str]]
     unknown: UnknownWords | None = None
     vocabulary_sizes: tuple[int, int] | None = None
+    nbest: NBestLists | None = None

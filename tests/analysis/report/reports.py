@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 
 from tests.analysis.test_sets import forgetful, perfect, small
 from user_dir.analysis.evaluation import Settings
+from user_dir.analysis.nbest_lists import ListedHypothesis
+from user_dir.analysis.nbest_scores import NBestScores
 from user_dir.analysis.report.page import render_page
 from user_dir.analysis.report.report import Figure, Report
 from user_dir.analysis.study import study
@@ -31,10 +33,19 @@ def svg(*, color="red", inside="", width=300):
     )
 
 
+def with_lists(system, *others):
+    """The system with n-best lists: its first seed's translations, then always the same others."""
+    lists = [
+        [ListedHypothesis(-0.25 * (rank + 1), text) for rank, text in enumerate([translation, *others])]
+        for translation in next(iter(system.translations.values()))
+    ]
+    return dataclasses.replace(system, nbest=lists)
+
+
 def small_study(copies=5, systems=None, **changes):
-    """Two systems, one of them with two seeds and dictionaries, counted in every way."""
+    """Two systems, one of them with two seeds, dictionaries and n-best lists, counted in every way."""
     test_set = small(copies, **changes)
-    systems = systems or [forgetful(test_set), perfect(test_set)]
+    systems = systems or [with_lists(forgetful(test_set), "red", "the black dog"), perfect(test_set)]
     return study(test_set, systems, settings=SETTINGS, training_text=TRAINING_TEXT)
 
 
@@ -55,7 +66,10 @@ def planted_report():
     test_set = small(copies=5)
     texts = [f"{text} {PLANTED}" for text in test_set.reference]
     planted = small_study(
-        systems=[System(f"a{PLANTED}", {"1": texts}), System("b", {"1": list(test_set.reference)})],
+        systems=[
+            with_lists(System(f"a{PLANTED}", {"1": texts}), PLANTED),
+            System("b", {"1": list(test_set.reference)}),
+        ],
         source=[f"{text} {PLANTED}" for text in test_set.source],
         reference=texts,
         words=PLANTED,
@@ -65,7 +79,7 @@ def planted_report():
 
 
 def large_report(sentences, systems):
-    """As many sentences of 5 to 40 words, each system wrong in words of its own."""
+    """As many sentences of 5 to 40 words, each system wrong in words of its own, with lists of ten hypotheses."""
     draw = random.Random(1)
     words = [f"word{number}" for number in range(2000)]
     reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
@@ -80,7 +94,8 @@ def large_report(sentences, systems):
     found = dataclasses.replace(
         counted,
         test_set=test_set,
-        systems=[System(name, {"1": list(map(translate, reference))}) for name in names],
+        systems=[with_lists(System(name, {"1": list(map(translate, reference))}), *reference[:9]) for name in names],
+        nbest=dict.fromkeys(names, NBestScores(10.0, {1: 20.0, 10: 30.0}, 0.5, [[50.0] * 10] * sentences)),
         metrics=[],
         words=dict.fromkeys(names, counted.words["perfect"]),
         contents=dict.fromkeys(names, counted.contents["perfect"]),

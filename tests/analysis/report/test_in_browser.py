@@ -252,6 +252,34 @@ def test_words_that_differ_are_marked(browser, words):
     assert ("extra", "cat") in marks(differences)
 
 
+def test_n_best_lists_open_below_their_translation(browser, page):
+    first, *others = all_of(browser, ".cards details.nbest")
+    assert len(others) == 24, "one of the two systems has lists"
+    assert first.text == "3-best list" and first.find_elements(By.TAG_NAME, "tr") == []
+    first.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+    WebDriverWait(browser, 5).until(lambda _: first.find_elements(By.TAG_NAME, "table"))
+    head, *rows = [row.text for row in first.find_elements(By.TAG_NAME, "tr")]
+    assert head.split() == ["score", "chrF", "hypothesis"]
+    numbers = page_data(page.read_text())["sentences"]["nbest"][0][0]
+    assert rows == [
+        f"{rank} −{-score:.3f} {chrf:.1f} {text}" for rank, (score, chrf, text) in enumerate(numbers, start=1)
+    ]
+    assert [mark.text for mark in first.find_elements(By.TAG_NAME, "mark")] == ["red", "the black dog"]
+    best = [one.text for one in first.find_elements(By.TAG_NAME, "strong")]
+    assert best == [f"{max(chrf for _, chrf, _ in numbers):.1f}"]
+    first.find_element(By.TAG_NAME, "summary").click()
+    first.find_element(By.TAG_NAME, "summary").click()
+    assert len(first.find_elements(By.TAG_NAME, "table")) == 1
+    assert complaints(browser) == []
+
+
+def test_sentences_beyond_those_that_the_page_carries_have_no_list(browser, tmp_path):
+    open_page(browser, write_page(tmp_path, small_report(listed_sentences=2)))
+    cards = all_of(browser, ".cards .sentence")
+    listed = [len(card.find_elements(By.CSS_SELECTOR, "details.nbest")) for card in cards]
+    assert listed == [1, 1] + [0] * 23
+
+
 def test_planted_markup_is_shown_as_text(browser, tmp_path):
     report = planted_report()
     open_page(browser, write_page(tmp_path, report))
@@ -266,6 +294,9 @@ def test_planted_markup_is_shown_as_text(browser, tmp_path):
         report.study.systems[1].translations["1"][0],
     ]
     assert all_of(browser, ".legend button")[0].text == f"a{PLANTED}"
+    all_of(browser, ".cards details.nbest summary")[0].click()
+    last = WebDriverWait(browser, 5).until(lambda _: all_of(browser, ".nbest .hypothesis"))[-1]
+    assert last.text == PLANTED
     control(browser, "search").send_keys("<IMG")
     assert len(numbers(browser)) == 25
     assert complaints(browser) == []
@@ -336,7 +367,8 @@ def test_three_thousand_sentences_of_five_systems_open_soon(browser, tmp_path):
     # The best of three: what else runs on the machine makes a page slower, never faster.
     times = [open_page(browser, path) for _ in range(3)]
     assert found(browser) == "Sentences 1–25 of 3,000"
-    assert len(all_of(browser, ".cards dd")) == 25 * 7
+    assert len(all_of(browser, ".cards dd.text")) == 25 * 7
+    assert len(all_of(browser, ".cards details.nbest")) == 25 * 5
     assert min(times) < OPENS_WITHIN
     print("milliseconds to open:", times, path.stat().st_size, "bytes")
 

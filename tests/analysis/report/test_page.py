@@ -28,6 +28,7 @@ SECTIONS = [
     "Unknown words",
     "Words by frequency",
     "Too much and too little",
+    "N-best lists",
     "Training",
     "Greatest differences",
     "Alignments",
@@ -113,6 +114,31 @@ def test_the_charts_have_the_numbers_of_the_analysis(report, page):
     assert data["sentences"]["scores"] == [analysis["sentence_scores"][name] for name in names]
     places = {attributes.get("data-chart") for _, attributes in Outline(page).elements} - {None}
     assert places == set(charts)
+
+
+def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
+    rows = Outline(page).tables["BLEU of the best in the n-best lists"]
+    assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
+    scores = report.study.nbest["forgetful"]
+    reached = [f"{scores.best_of[depth]:.2f}" for depth in (1, 2, 3)]
+    assert rows[1:] == [["forgetful", "3.0", *reached, f"{100 * scores.first_is_best:.1f}"]]
+    lists, none = page_data(page)["sentences"]["nbest"]
+    assert none == [] and len(lists) == 30
+    assert [text for _, _, text in lists[2]] == ["the black", "red", "the black dog"]
+    assert [score for score, _, _ in lists[2]] == [-0.25, -0.5, -0.75]
+    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores.sentence_scores[2], abs=0.005)
+    assert lists[2][0][1] == pytest.approx(report.study.sentence_scores["forgetful"][2], abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, False), (4, "The lists themselves of the first 4 sentences, with"), (30, "themselves, with")],
+)
+def test_a_page_carries_lists_of_as_many_sentences_as_it_says(count, said):
+    page = render_page(small_report(listed_sentences=count))
+    assert len(page_data(page)["sentences"]["nbest"][0]) == count
+    assert said in page if said else "The lists themselves" not in page
+    assert "best of 3" in page
 
 
 def test_groups_without_sentences_say_so(page):

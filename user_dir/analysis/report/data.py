@@ -7,12 +7,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..study import Study, first
+from ..test_set import System
 from ..unknown_words import UnknownWords
 from .charts import Chart, length_charts, unknown_charts, word_chart
 
 
-def page_data(study: Study) -> dict[str, Any]:
-    """Systems, charts and sentences; numbers unrounded."""
+def page_data(study: Study, listed_sentences: int) -> dict[str, Any]:
+    """Systems, charts and sentences; numbers unrounded, but for those of n-best lists, which are the most.
+
+    Args:
+        study: what to show.
+        listed_sentences: so many, from the first one on, get their n-best lists.
+    """
     test_set = study.test_set
     systems = [system.name for system in study.systems]
     return {
@@ -27,6 +33,7 @@ def page_data(study: Study) -> dict[str, Any]:
             "unknown": unknown_words(study),
             "translations": [list(first(system)) for system in study.systems],
             "scores": [list(study.sentence_scores[name]) for name in systems],
+            "nbest": [listed(study, system, listed_sentences) for system in study.systems],
         },
     }
 
@@ -55,6 +62,17 @@ def unknown_words(study: Study) -> list[dict[str, Any]]:
     return [
         {"systems": members, "source": list(unknown.source), "reference": list(unknown.reference)}
         for unknown, members in found
+    ]
+
+
+def listed(study: Study, system: System, count: int) -> list[list[tuple[float, float, str]]]:
+    """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
+    if not system.nbest:
+        return []
+    scores = study.nbest[system.name].sentence_scores
+    return [
+        [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
+        for hypotheses, row in zip(system.nbest[:count], scores)
     ]
 
 

@@ -48,7 +48,7 @@ def render_page(report: Report) -> str:
         "style": f"<style>{style}</style>",
         "contents": render(contents_list(content)),
         "sections": "\n".join(render(section.markup()) for section in content),
-        "data": script_json(page_data(report.study)),
+        "data": script_json(page_data(report.study, report.listed_sentences)),
         "script": f'<script type="module">{script}</script>',
     }
     # One pass, so that nothing is replaced inside what was put in.

@@ -56,6 +56,10 @@ class Printout:
     text: str
 
 
+#: Sentences whose n-best lists a page carries unless told otherwise: lists are longer than all other text together.
+LISTED_SENTENCES = 500
+
+
 @dataclass(frozen=True)
 class Report:
     """A study and what is shown with it.
@@ -66,6 +70,7 @@ class Report:
         title: heading of the page.
         training: facts of systems whose logs are at hand.
         figures: and printouts, in the order in which they are shown; sections follow the first of each.
+        listed_sentences: so many sentences, from the first one on, are shown with their n-best lists.
     """
 
     study: Study
@@ -73,6 +78,7 @@ class Report:
     title: str
     training: Sequence[TrainingFacts] = field(default_factory=list)
     figures: Sequence[Figure | Printout] = field(default_factory=list)
+    listed_sentences: int = LISTED_SENTENCES
 
     @property
     def systems(self) -> list[str]:

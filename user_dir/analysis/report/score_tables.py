@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from ..bucket_scores import BucketScore, Comparison
 from ..content import Content
 from ..evaluation import Breakdown, MetricEvaluation, SystemCurve
+from ..evaluation_tables import TitledTable, describe, percent, reading_notes
 from ..evaluation_tables import content_table as plain_content_table
-from ..evaluation_tables import describe, percent, reading_notes
+from ..evaluation_tables import nbest_table as plain_nbest_table
+from ..nbest_scores import NBestScores
 from ..table import format_number
 from ..test_set import System
 from ..word_accuracy import WordAccuracy
@@ -132,9 +134,18 @@ def percent_cell(share: float | None) -> Cell:
 
 def content_table(contents: Mapping[str, Content]) -> Table:
     """Length, repetition and loss, one row a system."""
-    plain = plain_content_table(contents)
+    return as_table(plain_content_table(contents), "Length, repetition and loss")
+
+
+def nbest_table(metric: MetricEvaluation, found: Mapping[str, NBestScores]) -> Table:
+    """What could be reached by choosing from n-best lists, one row a system."""
+    plain = plain_nbest_table(metric, found)
+    return as_table(plain, plain.title)
+
+
+def as_table(plain: TitledTable, caption: str) -> Table:
+    """A table of the printed analysis, as it is, with a caption for a section that has its title."""
     header, *rows = plain.rows
-    caption = "Length, repetition and loss"
     return Table(caption, header, [row[0] for row in rows], [list(map(Cell, row[1:])) for row in rows], plain.notes)
 
 

@@ -16,6 +16,7 @@ from .score_tables import (
     breakdown_table,
     content_table,
     curve_table,
+    nbest_table,
     overall_table,
     vocabulary_table,
     word_table,
@@ -23,6 +24,8 @@ from .score_tables import (
 from .section import Section
 from .table import Table, table_markup
 from .training_table import training_table
+
+ALL_SENTENCES = Section("All sentences", [element("div", {"id": "sentence-browser"})])
 
 
 def sections(report: Report) -> Iterator[Section]:
@@ -41,12 +44,32 @@ def sections(report: Report) -> Iterator[Section]:
         place = chart_place(word_chart(study.words))
         yield Section("Words by frequency", [legend(), place, *shown(report, [word_table(study.words)])])
     yield Section("Too much and too little", shown(report, [content_table(study.contents)]))
+    if study.nbest:
+        yield Section("N-best lists", nbest_content(report))
     if report.training:
         yield Section("Training", shown(report, [training_table(report.training)]))
     if len(study.systems) > 1:
         yield Section("Greatest differences", difference_cards(study))
     yield from figure_sections(report.figures)
-    yield Section("All sentences", [element("div", {"id": "sentence-browser"})])
+    yield ALL_SENTENCES
+
+
+def nbest_content(report: Report) -> list[Element]:
+    """What could be reached by choosing from the lists, and where they are."""
+    table = nbest_table(report.study.metrics[0], report.study.nbest)
+    browser = element("a", {"href": f"#{ALL_SENTENCES.identifier}"}, ALL_SENTENCES.title)
+    count, whole = report.listed_sentences, len(report.study.test_set)
+    where = "" if count >= whole else f" of the first {count:,} sentences"
+    score = element(
+        "p",
+        {"class": "note"},
+        "Score: what the search ordered hypotheses by; of fairseq, their log-probability (base 2), divided by their "
+        "length unless it was told otherwise. Bold: the highest chrF of a list.",
+    )
+    place = element(
+        "p", None, f"The lists themselves{where}, with their scores: below each translation in ", browser, "."
+    )
+    return [*shown(report, [table]), *([place, score] if count else [])]
 
 
 def length_content(report: Report) -> list[Element]:

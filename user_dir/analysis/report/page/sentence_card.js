@@ -1,5 +1,6 @@
 import { element } from "./elements.js";
 import { systemName } from "./markers.js";
+import { nbestList } from "./nbest_list.js";
 import { markDifferences } from "./word_differences.js";
 
 // One sentence: what is known of it, its source and reference, and every system's translation.
@@ -22,6 +23,10 @@ export function sentenceCard(sentences, number, { compareWith, missing }) {
       const text = sentences.translations[system][number];
       const score = element("span", { class: "score", title: "chrF" }, sentences.scores[system][number].toFixed(1));
       lines.push(...line([systemName(systems, system), score], text, ...show(text, String(system))));
+      const hypotheses = sentences.nbest[system][number];
+      if (hypotheses) {
+        lines.push(element("dd", { class: "listed" }, nbestList(hypotheses, show)));
+      }
     }
   }
   return element(
