@@ -12,6 +12,7 @@ from ..kernels.packing import Packing, following_rows, make_step_packing, previo
 from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
 from .encoder_output import EncoderOutput
 from .gru import GRU
+from .key_value_cache import KeyValueCache
 from .readout import MaxoutReadout
 from .self_attention import DecoderSelfAttention
 
@@ -23,15 +24,13 @@ class DecoderState(NamedTuple):
         hidden: (B, L, H) the state of each layer.
         keys: (B, S', A) the projected annotations, constant; (B, 0, 0) without attention.
         earlier: (B, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
-        past: (B, M, 2H) keys and values of what the readout has seen so far; (B, 0, 0) without self-attention.
-        past_padding: (B, M) where that is padding.
+        past: what self-attention needs of the states that the readout has seen; None without it, or before the first.
     """
 
     hidden: Tensor
     keys: Tensor
     earlier: Tensor
-    past: Tensor
-    past_padding: Tensor
+    past: KeyValueCache | None = None
 
     def histories(self) -> list[Tensor]:
         """Each layer's last states: (B, H), or with a skip in time (B, K, H), oldest first."""
@@ -46,7 +45,8 @@ class DecoderState(NamedTuple):
 
     def index_select(self, rows: Tensor) -> DecoderState:
         """The hypotheses ``rows``, every field alike."""
-        return DecoderState(*(field.index_select(0, rows) for field in self))
+        hidden, keys, earlier = (field.index_select(0, rows) for field in self[:3])
+        return DecoderState(hidden, keys, earlier, None if self.past is None else self.past.index_select(rows))
 
 
 class GRUDecoder(nn.Module):
@@ -106,8 +106,7 @@ class GRUDecoder(nn.Module):
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))
         skip = self.first.gru.time_skip
         earlier = hidden.unsqueeze(2).expand(-1, -1, skip.span - 1 if skip else 0, -1)
-        past = hidden.new_zeros(hidden.size(0), 0, 0)
-        return DecoderState(hidden, self.first.keys(source), earlier, past, past.new_zeros(past.shape[:2]).bool())
+        return DecoderState(hidden, self.first.keys(source), earlier)
 
     def forward(
         self, embedded: Tensor, packing: Packing, source: EncoderOutput
@@ -136,8 +135,8 @@ class GRUDecoder(nn.Module):
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
         after = self._after(layers, initial, packing, start)
         if self.self_attention is not None:
-            top, past, past_padding = self.self_attention(top, packing)
-            after = after._replace(past=past, past_padding=past_padding)
+            top, past = self.self_attention(top, packing)
+            after = after._replace(past=past)
         features = packing.unpack(self.readout(top, words, contexts.through(self.readout.context)))
         if attention is not None:
             attention = packing.unpack(attention)
@@ -163,8 +162,8 @@ class GRUDecoder(nn.Module):
             context, attention = self.first.read(self.first.gru.entering(following.histories()[0]), source, state.keys)
             contexts = Contexts(context)
         if self.self_attention is not None:
-            top, past, past_padding = self.self_attention.step(top, state.past, state.past_padding)
-            following = following._replace(past=past, past_padding=past_padding)
+            top, past = self.self_attention.step(top, state.past)
+            following = following._replace(past=past)
         return self.readout(top, embedded, contexts.through(self.readout.context)), attention, following
 
     def _top(self) -> GRU:
