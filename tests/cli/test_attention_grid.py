@@ -48,7 +48,7 @@ def train_in_process(data, save, *arguments):
         configuration(
             options.get_training_parser(),
             *(data, "--user-dir", toy.PLUGIN, "--save-dir", save, "--arch", "gru_encoder", "--max-update", UPDATES),
-            *(*toy.SMALL, *toy.TRAINING, *arguments),
+            *(*toy.SMALL, *toy.TRAINING, "--num-workers", 0, "--no-epoch-checkpoints", *arguments),
         )
     )
 
@@ -59,7 +59,7 @@ def generate_in_process(data, path, folder):
         configuration(
             options.get_generation_parser(),
             *(data, "--user-dir", toy.PLUGIN, "--path", path, "--cpu", "--beam", 3, "--max-len-b", 15),
-            *("--results-path", folder, "--no-progress-bar"),
+            *("--results-path", folder, "--num-workers", 0, "--no-progress-bar"),
         )
     )
     return (folder / "generate-test.txt").read_text()

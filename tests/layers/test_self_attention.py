@@ -120,12 +120,12 @@ def test_phrases_of_a_pyramid_attend_within_their_sentence(left_pad):
 def test_the_decoder_follows_the_equations_on_packed_rows(heads, left_pad):
     module, packing = of_decoder(heads), packing_of(LENGTHS, left_pad=left_pad)
     source, sentences = encoded(LENGTHS, left_pad=left_pad)
-    rows, memory, padding = module(packing.pack(source.annotations), packing)
+    rows, past = module(packing.pack(source.annotations), packing)
     output = packing.unpack(rows)
     for row, sentence in enumerate(sentences):
         expected = equations(module, sentence, sentence, causal=True)
         torch.testing.assert_close(output[row, ~source.padding_mask[row]], expected, **PARITY[torch.float64])
-    assert memory.shape == (4, 7, 2 * SIZE) and (~padding).sum(dim=1).tolist() == LENGTHS
+    assert past.keys_and_values.shape == (4, 7, 2 * SIZE) and (~past.padding).sum(dim=1).tolist() == LENGTHS
 
 
 def test_a_later_state_changes_nothing_before_it():
@@ -138,29 +138,36 @@ def test_a_later_state_changes_nothing_before_it():
     assert ((after[:, 3:] - before[:, 3:]).abs().amax(dim=2) > 1e-3).all()
 
 
-def test_step_by_step_from_anywhere_equals_the_whole():
-    """Sentences of different lengths go on together, in another order and one of them twice."""
+@pytest.mark.parametrize("with_gradients", [False, True])
+def test_step_by_step_from_anywhere_equals_the_whole(with_gradients):
+    """Sentences of different lengths go on together, reordered at each step, some of them twice and some no more."""
     module, packing = of_decoder(), packing_of(LENGTHS, left_pad=False)
     source, sentences = encoded(LENGTHS, left_pad=False)
-    _, memory, padding = module(packing.pack(source.annotations), packing)
-    order = torch.tensor([3, 0, 0, 1, 2])
-    memory, padding = memory[order], padding[order]
-    following = random(5, 3, SIZE, seed=8, dtype=torch.float64)
-    for position in range(3):
-        output, memory, padding = module.step(following[:, position], memory, padding)
-        for row, sentence in enumerate(order):
-            whole = torch.cat([sentences[sentence], following[row, : position + 1]])
-            expected = equations(module, whole, whole, causal=True)[-1]
-            torch.testing.assert_close(output[row], expected, **PARITY[torch.float64])
+    with torch.set_grad_enabled(with_gradients):
+        _, past = module(packing.pack(source.annotations), packing)
+        for position, order in enumerate([[3, 0, 0, 1, 2], [4, 1, 1, 0], [0, 1, 2, 3], [3, 3], *[[0, 1]] * 20]):
+            sentences, past = [sentences[row] for row in order], past.index_select(torch.tensor(order))
+            states = random(len(order), SIZE, seed=position, dtype=torch.float64)
+            output, past = module.step(states, past)
+            sentences = [torch.cat([sentence, state[None]]) for sentence, state in zip(sentences, states)]
+            expected = torch.stack([equations(module, sentence, sentence, causal=True)[-1] for sentence in sentences])
+            torch.testing.assert_close(output, expected, **PARITY[torch.float64])
+    assert output.requires_grad == with_gradients
 
 
-def test_a_step_leaves_the_state_before_it_as_it_was():
+@pytest.mark.parametrize("with_gradients", [False, True])
+def test_gradients_go_back_through_steps(with_gradients):
+    """Whatever the past was made with, a step may be differentiated, and as often as wanted."""
     module, packing = of_decoder(), packing_of([3, 2])
-    _, memory, padding = module(random(5, SIZE, dtype=torch.float64), packing)
-    first, second = random(2, 2, SIZE, seed=4, dtype=torch.float64)
-    expected = module.step(second, memory, padding)[0]
-    module.step(first, memory, padding)
-    assert torch.equal(module.step(second, memory, padding)[0], expected)
+    with torch.set_grad_enabled(with_gradients):
+        _, past = module(random(5, SIZE, dtype=torch.float64), packing)
+    states = random(3, 2, SIZE, seed=4, dtype=torch.float64).requires_grad_()
+    total = 0
+    for state in states:
+        output, past = module.step(state, past)
+        total = total + (output**3).sum()
+    (gradient,) = torch.autograd.grad(total, states)
+    assert all(step.abs().max() > 1e-3 for step in gradient)
 
 
 @pytest.mark.parametrize("of_summary", [False, True], ids=["annotations", "summary"])
@@ -194,11 +201,12 @@ def assert_right_gradients(outputs, *inputs_and_module):
 
 def test_a_batch_of_empty_sentences():
     module, packing = of_decoder(), make_packing(torch.ones(2, 3, dtype=torch.bool))
-    rows, memory, padding = module(torch.zeros(0, SIZE, dtype=torch.float64), packing)
-    assert rows.shape == (0, SIZE) and padding.all()
+    rows, past = module(torch.zeros(0, SIZE, dtype=torch.float64), packing)
+    assert rows.shape == (0, SIZE) and past.padding.all()
     state = random(2, SIZE, dtype=torch.float64)
     alone = torch.cat([equations(module, row[None], row[None]) for row in state])
-    torch.testing.assert_close(module.step(state, memory, padding)[0], alone, **PARITY[torch.float64])
+    for before in (past, None):
+        torch.testing.assert_close(module.step(state, before)[0], alone, **PARITY[torch.float64])
 
 
 @every_number_of_heads

@@ -13,6 +13,7 @@ from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
 from .encoder_output import EncoderOutput
 from .gru import GRU
 from .hypotheses import for_each_hypothesis, keep_sentences, select
+from .key_value_cache import KeyValueCache
 from .readout import MaxoutReadout
 from .self_attention import DecoderSelfAttention
 
@@ -25,16 +26,14 @@ class DecoderState(NamedTuple):
         keys: (B, …) what is computed of the source once for all steps, constant: (B, S', A) with attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
         context: (N, D) already read with ``hidden``, where words are scored before the update; else (N, 0).
-        past: (N, M, 2H) keys and values of what the readout has seen so far; (N, 0, 0) without self-attention.
-        past_padding: (N, M) where that is padding.
+        past: what self-attention needs of the states that the readout has seen; None without it, or before the first.
     """
 
     hidden: Tensor
     keys: Tensor
     earlier: Tensor
     context: Tensor
-    past: Tensor
-    past_padding: Tensor
+    past: KeyValueCache | None = None
 
     def histories(self) -> list[Tensor]:
         """Each layer's last states: (B, H), or with a skip in time (B, K, H), oldest first."""
@@ -51,8 +50,9 @@ class DecoderState(NamedTuple):
         """The hypotheses ``rows``; what is their source's is copied only where others leave the batch."""
         beam = max(1, self.hidden.size(0) // max(1, self.keys.size(0)))
         sentences, _ = keep_sentences(rows, sentences=self.keys.size(0), beam=beam)
-        fields = {name: field.index_select(0, rows) for name, field in self._asdict().items() if name != "keys"}
-        return DecoderState(keys=select(self.keys, sentences), **fields)
+        hidden, earlier, context = (field.index_select(0, rows) for field in (self.hidden, self.earlier, self.context))
+        past = None if self.past is None else self.past.index_select(rows)
+        return DecoderState(hidden, select(self.keys, sentences), earlier, context, past)
 
 
 class GRUDecoder(nn.Module):
@@ -113,10 +113,7 @@ class GRUDecoder(nn.Module):
         hidden = for_each_hypothesis(hidden, source.beam)
         skip = self.first.gru.time_skip
         earlier = hidden.unsqueeze(2).expand(-1, -1, skip.span - 1 if skip else 0, -1)
-        past = hidden.new_zeros(hidden.size(0), 0, 0)
-        return DecoderState(
-            hidden, self.first.keys(source), earlier, past.flatten(1), past, past.new_zeros(past.shape[:2]).bool()
-        )
+        return DecoderState(hidden, self.first.keys(source), earlier, hidden.new_zeros(hidden.size(0), 0))
 
     def forward(
         self, embedded: Tensor, packing: Packing, source: EncoderOutput
@@ -150,8 +147,8 @@ class GRUDecoder(nn.Module):
             none = contexts.values.new_zeros(embedded.size(0), contexts.values.size(1))
             after = after._replace(context=packing.last(contexts.values, none))
         if self.self_attention is not None:
-            top, past, past_padding = self.self_attention(top, packing)
-            after = after._replace(past=past, past_padding=past_padding)
+            top, past = self.self_attention(top, packing)
+            after = after._replace(past=past)
         features = packing.unpack(self.readout(top, words, contexts.through(self.readout.context)))
         if attention is not None:
             attention = packing.unpack(attention)
@@ -183,8 +180,8 @@ class GRUDecoder(nn.Module):
             context, attention = self.first.read(self.first.gru.entering(following.histories()[0]), source, state.keys)
             contexts, following = Contexts(context), following._replace(context=context)
         if self.self_attention is not None:
-            top, past, past_padding = self.self_attention.step(top, state.past, state.past_padding)
-            following = following._replace(past=past, past_padding=past_padding)
+            top, past = self.self_attention.step(top, state.past)
+            following = following._replace(past=past)
         return self.readout(top, embedded, contexts.through(self.readout.context)), attention, following
 
     def _top(self) -> GRU:

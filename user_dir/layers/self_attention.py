@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..kernels.packing import Packing
 from .encoder_output import EncoderOutput
 from .initialization import xavier_blocks_
+from .key_value_cache import KeyValueCache
 from .left_edge import left_aligned, right_padding
 from .projection import projection
 
@@ -97,14 +97,9 @@ class EncoderSelfAttention(SelfAttention):
 
 
 class DecoderSelfAttention(SelfAttention):
-    """Each state attends to itself and to those before it in its sentence.
+    """Each state attends to itself and to those before it in its sentence."""
 
-    What a step of the search needs of the past are keys and values. They grow by a place a step, in a new tensor, which
-    leaves the state before the step as it was; that copies no more than the step's attention reads, and no more than
-    the search copies when it reorders its hypotheses.
-    """
-
-    def forward(self, rows: Tensor, packing: Packing) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, rows: Tensor, packing: Packing) -> tuple[Tensor, KeyValueCache]:
         """Runs over whole sentences.
 
         Args:
@@ -112,26 +107,27 @@ class DecoderSelfAttention(SelfAttention):
             packing: where they stand.
 
         Returns:
-            Y (N, H); and for :meth:`step` the memory (B, M, 2H) and where it is padding (B, M), in the order of the
-            batch.
+            Y (N, H); and what :meth:`step` needs of them, in the order of the batch.
         """
         packing = left_aligned(packing)
         memory = packing.unpack(self.memory(rows))
         heads = packing.pack(self.attend(packing.unpack(self.query(rows)), memory, causal=True))
-        return self.merge(rows, heads), memory, right_padding(packing)
+        return self.merge(rows, heads), KeyValueCache.of(memory, right_padding(packing))
 
-    def step(self, states: Tensor, memory: Tensor, padding: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, states: Tensor, past: KeyValueCache | None) -> tuple[Tensor, KeyValueCache]:
         """Goes on by one state of each sentence.
 
         Args:
             states: (B, H).
-            memory: (B, M, 2H) of the states before.
-            padding: (B, M) where that is padding.
+            past: as :meth:`forward` or an earlier step returned it, and it stays as it is; None before the first state.
 
         Returns:
-            Y (B, H), and memory and padding with one more place.
+            Y (B, H), and the past of the next step.
         """
-        memory = torch.cat([memory, self.memory(states).unsqueeze(1)], dim=1)
-        padding = F.pad(padding, (0, 1))
-        heads = self.attend(self.query(states).unsqueeze(1), memory, visible=~padding)
-        return self.merge(states, heads.squeeze(1)), memory, padding
+        memory = self.memory(states)
+        if past is None:
+            past = KeyValueCache.of(memory.unsqueeze(1), states.new_zeros(states.size(0), 1).bool())
+        else:
+            past = past.append(memory)
+        heads = self.attend(self.query(states).unsqueeze(1), past.keys_and_values, visible=~past.padding)
+        return self.merge(states, heads.squeeze(1)), past
