@@ -21,9 +21,11 @@ ALLOWED = {
     "segmentation": {"torch", "numpy", "fairseq", "omegaconf"},
     "rating": {"numpy", "krippendorff"},
     "corpora": set(),
+    "embeddings": {"numpy", "scipy", "gensim"},
     "tasks": {"torch", "numpy", "fairseq"},
     "scoring.py": {"fairseq", "metrics"},
     "criterion.py": {"fairseq", "torch"},
+    "help_option.py": {"fairseq", "models"},
 }
 
 

@@ -22,7 +22,7 @@ class TextScorerConfig(FairseqDataclass):
     scoring_tokenize: Optional[str] = field(  # noqa: UP045 (fairseq cannot read `str | None`)
         default=None, metadata={"help": "one of sacrebleu's tokenisations (13a, zh, char, none, …)"}
     )
-    scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case"})
+    scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case, as sacrebleu can"})
 
 
 class TextScorer(BaseScorer):
@@ -53,5 +53,5 @@ for metric in METRICS:
     for name in (f"text_{metric}", metric):
         if name not in SCORER_REGISTRY:
             # fairseq wants a class of its own name for each registration.
-            scorer = type(f"TextScorer_{name}", (TextScorer,), {"metric_name": metric})
+            scorer = type(f"TextScorer_{name}", (TextScorer,), {"metric_name": metric, "__module__": __name__})
             register_scorer(name, dataclass=TextScorerConfig)(scorer)

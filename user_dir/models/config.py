@@ -18,31 +18,44 @@ INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
 def option(default: Any, text: str) -> Any:
-    """A dataclass field that fairseq shows with a help text."""
-    return field(default=default, metadata={"help": text})
+    """A dataclass field with its help text, which names the source; a default that says something is added to it."""
+    shown = "" if default is None or default is False else f" (default: {default})"
+    return field(default=default, metadata={"help": text + shown})
 
 
 @dataclass
 class EncoderDecoderConfig(FairseqDataclass):
     """Options of every model here; the names are those of fairseq's ``lstm`` where it has one."""
 
-    dropout: float = option(0.1, "dropout probability")
-    encoder_dropout_in: Optional[float] = option(None, "dropout of the source embeddings (default: --dropout)")
-    encoder_dropout_out: Optional[float] = option(None, "dropout of annotations and summary (default: --dropout)")
-    decoder_dropout_in: Optional[float] = option(None, "dropout of the target embeddings (default: --dropout)")
-    decoder_dropout_out: Optional[float] = option(None, "dropout of readout and between layers (default: --dropout)")
+    dropout: float = option(0.1, "dropout probability, as in fairseq's lstm")
+    encoder_dropout_in: Optional[float] = option(
+        None, "dropout of source embeddings, as in fairseq's lstm (default: --dropout)"
+    )
+    encoder_dropout_out: Optional[float] = option(
+        None, "dropout of annotations and summary, as in fairseq's lstm (default: --dropout)"
+    )
+    decoder_dropout_in: Optional[float] = option(
+        None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)"
+    )
+    decoder_dropout_out: Optional[float] = option(
+        None, "dropout of readout and between layers, as in fairseq's lstm (default: --dropout)"
+    )
 
-    encoder_embed_dim: int = option(512, "source embedding dimension")
-    encoder_embed_path: Optional[str] = option(None, "file of pre-trained source embeddings")
-    encoder_freeze_embed: bool = option(False, "keep the source embeddings as they are")
-    encoder_hidden_size: int = option(512, "units of the encoder (of each direction, where it has two)")
+    encoder_embed_dim: int = option(512, "source embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
+    encoder_embed_path: Optional[str] = option(None, "file of pre-trained source embeddings, as in fairseq's lstm")
+    encoder_freeze_embed: bool = option(False, "keep the source embeddings as they are, as in fairseq's lstm")
+    encoder_hidden_size: int = option(
+        512, "units of the encoder, of each direction where it has two (Bahdanau et al. 2015, A.2.3: 1000)"
+    )
 
-    decoder_embed_dim: int = option(512, "target embedding dimension")
-    decoder_embed_path: Optional[str] = option(None, "file of pre-trained target embeddings")
-    decoder_freeze_embed: bool = option(False, "keep the target embeddings as they are")
-    decoder_hidden_size: int = option(512, "units of the decoder")
-    decoder_layers: int = option(1, "number of decoder layers")
-    decoder_out_embed_dim: int = option(512, "maxout units of the readout, which the vocabulary is scored from")
+    decoder_embed_dim: int = option(512, "target embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
+    decoder_embed_path: Optional[str] = option(None, "file of pre-trained target embeddings, as in fairseq's lstm")
+    decoder_freeze_embed: bool = option(False, "keep the target embeddings as they are, as in fairseq's lstm")
+    decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
+    decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
+    decoder_out_embed_dim: int = option(
+        512, "maxout units of the readout, which the vocabulary is scored from (Bahdanau et al. 2015, A.2.3: 500)"
+    )
     decoder_attention: DECODER_ATTENTION_CHOICES = option(
         "additive",
         "what the decoder reads: 'none' the encoder's summary (Cho et al. 2014), 'additive' the annotations "
@@ -95,12 +108,21 @@ class EncoderDecoderConfig(FairseqDataclass):
         "'published': orthogonal recurrent matrices, N(0, 0.01²) elsewhere, N(0, 0.001²) in the alignment model "
         "(Bahdanau et al. 2015, B.1)",
     )
-    encoder_spectral_radius: float = option(1.0, "of the encoder's recurrent matrices under published initialization")
-    decoder_spectral_radius: float = option(1.0, "of the decoder's recurrent matrices under published initialization")
+    encoder_spectral_radius: float = option(
+        1.0, "of the encoder's recurrent matrices under published initialization, a scale in the authors' released code"
+    )
+    decoder_spectral_radius: float = option(
+        1.0, "of the decoder's recurrent matrices under published initialization, a scale in the authors' released code"
+    )
 
-    share_decoder_input_output_embed: bool = option(False, "one matrix for target embedding and output")
-    share_all_embeddings: bool = option(False, "one matrix for both embeddings and output (needs a joined dictionary)")
+    share_decoder_input_output_embed: bool = option(
+        False, "one matrix for target embedding and output, as in fairseq's lstm"
+    )
+    share_all_embeddings: bool = option(
+        False, "one matrix for both embeddings and output, as in fairseq's lstm; needs a joined dictionary"
+    )
     adaptive_softmax_cutoff: Optional[str] = option(
         None,
-        "comma-separated cutoffs of an adaptive softmax, for --criterion adaptive_loss --ddp-backend legacy_ddp",
+        "comma-separated cutoffs of an adaptive softmax (Grave et al. 2017), as in fairseq's lstm, for --criterion "
+        "adaptive_loss --ddp-backend legacy_ddp",
     )

@@ -19,19 +19,22 @@ ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
 class GRConvEncoderConfig(EncoderDecoderConfig):
     """Options of ``grconv_encoder``."""
 
-    grconv_activation: ACTIVATION_CHOICES = option("tanh", "activation of a new node, before the gates mix it in")
+    grconv_activation: ACTIVATION_CHOICES = option(
+        "tanh", "activation of a new node (Cho et al. 2014b, section 2.2; an option in the authors' released code too)"
+    )
     grconv_annotations: ANNOTATION_CHOICES = option(
         "leaves",
         "what attention may look at: the 'leaves', or words and phrases alike, the nodes of the 'pyramid' (Cho et al. "
         "2014b, section 2.2) up to --grconv-annotation-height; alignments spread a node's weight evenly over its words",
     )
     grconv_annotation_height: int = option(
-        0, "last level of the pyramid that attention may look at: K for all phrases of up to K + 1 words"
+        0,
+        "last level of the pyramid that attention may look at, K for phrases of up to K + 1 words (this project's own)",
     )
     grconv_height: int = option(
         0,
-        "last level of the pyramid that is computed, for a cost linear in the length; the summary of a sentence that "
-        "is too long for a root is the mean of its nodes there; 0: up to the root (Cho et al. 2014b)",
+        "last level of the pyramid that is computed, for a cost linear in the length (this project's own); the summary "
+        "of a sentence too long for a root is the mean of its nodes there; 0: up to the root (Cho et al. 2014b)",
     )
     grconv_unit_gates: bool = option(
         False, "three gates for each unit of a node (Chen et al. 2015), not three for the whole node (Cho et al. 2014b)"

@@ -18,8 +18,10 @@ ENCODER_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 class GRUEncoderConfig(EncoderDecoderConfig):
     """Options of ``gru_encoder``."""
 
-    encoder_layers: int = option(1, "number of encoder layers")
-    encoder_bidirectional: bool = option(False, "read the source in both directions, in every layer")
+    encoder_layers: int = option(1, "number of encoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
+    encoder_bidirectional: bool = option(
+        False, "read the source in both directions, in every layer (Bahdanau et al. 2015, section 3.2)"
+    )
     encoder_layer_norm: bool = option(
         False, "layer norm on the output of each encoder layer, in each direction (Ba et al. 2016)"
     )

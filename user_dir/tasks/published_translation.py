@@ -27,7 +27,8 @@ class PublishedTranslationConfig(TranslationConfig):
         metadata={"help": "sort this many batches' worth of pairs at a time (Bahdanau et al. 2015, B.2: 20)"},
     )
     max_train_words: int = field(
-        default=0, metadata={"help": "train on pairs of at most this many words a side (the papers': 30 or 50); 0: all"}
+        default=0,
+        metadata={"help": "train on pairs of at most this many words a side (Bahdanau et al. 2015: 30 or 50); 0: all"},
     )
     shrinking_beam: bool = field(
         default=False, metadata={"help": "search as the papers' released code does; forbid <unk> with --unkpen inf"}

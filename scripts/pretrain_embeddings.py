@@ -1,0 +1,120 @@
+"""Trains skip-gram vectors on the text that a model is trained on, for --encoder-embed-path and --decoder-embed-path.
+
+    python scripts/pretrain_embeddings.py --text train.fr --dictionary DATA/dict.fr.txt --size 256 --out fr.vec
+    fairseq-train DATA --user-dir user_dir --encoder-embed-path fr.vec --encoder-embed-dim 256 …
+
+Text is tokenised and segmented as for fairseq-preprocess. Words that the dictionary lacks are <unk> and every sentence
+ends with </s>, so both have vectors; a word of the dictionary that the text lacks has none, and a model draws it anew.
+
+Two languages in one space, either by an orthogonal map on a seed lexicon, "word translation" a line (Xing et al. 2015;
+Smith et al. 2017), or through shared subwords: text and dictionary of both, for --share-all-embeddings:
+
+    python scripts/pretrain_embeddings.py --text train.en --out en.vec --map-to fr.vec --lexicon lexicon.en-fr …
+    python scripts/pretrain_embeddings.py --text train.fr train.en --dictionary DATA/dict.fr.txt --out joint.vec …
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import time
+from pathlib import Path
+
+from user_dir.embeddings.lexicon import covered, read_lexicon
+from user_dir.embeddings.orthogonal_map import fit_map, mapped, precision_at_one
+from user_dir.embeddings.skip_gram import skip_gram
+from user_dir.embeddings.training_text import TrainingText, dictionary_words, frequent_words
+from user_dir.embeddings.word_vectors import WordVectors, read_vectors, write_vectors
+
+
+def main() -> None:
+    """Runs the command line; a wrong file or option ends with status 1 and a sentence."""
+    parser = command_line()
+    options = parser.parse_args()
+    if (options.map_to is None) != (options.lexicon is None):
+        parser.error("--map-to and --lexicon need each other")
+    if options.test_lexicon and not options.lexicon:
+        parser.error("--test-lexicon needs --map-to and --lexicon")
+    # fairseq, which user_dir imports, has everything logged that is told.
+    logging.getLogger("gensim").setLevel(logging.WARNING)
+    try:
+        # What can be wrong with the other files shall show before the training.
+        target = read_vectors(options.map_to) if options.map_to else None
+        lexicons = [read_lexicon(path) if path else [] for path in (options.lexicon, options.test_lexicon)]
+        if target is not None and target.size != options.size:
+            raise ValueError(
+                f"--size {options.size} cannot be mapped onto the {target.size} numbers of {options.map_to}"
+            )
+        vectors = trained(options)
+        if target is not None:
+            vectors = in_space_of(target, vectors, *lexicons)
+        write_vectors(options.out, vectors)
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+    print(f"{options.out}: {len(vectors.words)} vectors of {vectors.size} numbers")
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--text", type=Path, nargs="+", required=True, help="files, one sentence a line")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    words = parser.add_mutually_exclusive_group()
+    words.add_argument("--dictionary", type=Path, help="of fairseq-preprocess: no other words get a vector")
+    words.add_argument("--min-count", type=int, default=5, help="without one: rarer words are <unk> (default: 5)")
+    parser.add_argument("--size", type=int, default=512, help="of a vector, --encoder-embed-dim (default: 512)")
+    parser.add_argument("--window", type=int, default=5, help="words to either side, at most (default: 5)")
+    parser.add_argument("--negatives", type=int, default=5, help="random words for each predicted one (default: 5)")
+    parser.add_argument("--epochs", type=int, default=20, help="passes over the text (default: 20)")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed, the same vectors (default: 1)")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="threads; with more than one no two runs are alike, for threads write in no fixed order (default: 1)",
+    )
+    parser.add_argument("--map-to", type=Path, help="vectors of the other language, which stay as they are")
+    parser.add_argument("--lexicon", type=Path, help="words with translations, for --map-to")
+    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbours are checked")
+    return parser
+
+
+def trained(options: argparse.Namespace) -> WordVectors:
+    """Vectors of the text; says how long it took, and which words have none."""
+    known = (
+        dictionary_words(options.dictionary) if options.dictionary else frequent_words(options.text, options.min_count)
+    )
+    start = time.monotonic()
+    vectors = skip_gram(
+        TrainingText(options.text, known),
+        size=options.size,
+        window=options.window,
+        negatives=options.negatives,
+        epochs=options.epochs,
+        seed=options.seed,
+        workers=options.workers,
+    )
+    missing = len(known - set(vectors.words))
+    if missing == len(known):
+        raise ValueError(f"no word of {options.dictionary} occurs in {', '.join(map(str, options.text))}")
+    print(f"trained in {time.monotonic() - start:.1f} s; {missing} of {len(known)} words do not occur in the text")
+    return vectors
+
+
+def in_space_of(
+    target: WordVectors, vectors: WordVectors, lexicon: list[tuple[str, str]], test_lexicon: list[tuple[str, str]]
+) -> WordVectors:
+    """The vectors, mapped; says how much of the lexicons was of use."""
+    pairs = covered(lexicon, vectors, target)
+    result = mapped(vectors, fit_map(pairs, vectors, target))
+    print(f"mapped on {len(pairs)} pairs of the lexicon; {len(lexicon) - len(pairs)} have a word without a vector")
+    if test_lexicon:
+        held_out = covered(test_lexicon, result, target)
+        precision = precision_at_one(held_out, result, target)
+        words = len({word for word, _ in held_out})
+        print(f"precision@1 on the test lexicon: {100 * precision:.1f}% of {words} words that have vectors")
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""An orthogonal map from one language's vectors into the space of another's, fitted on a seed lexicon."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+from scipy.linalg import orthogonal_procrustes
+
+from .word_vectors import WordVectors
+
+
+def fit_map(pairs: list[tuple[str, str]], source: WordVectors, target: WordVectors) -> np.ndarray:
+    """The orthogonal matrix W (E, E) that maximises the sum of cosines between x W and y over the pairs' vectors x, y.
+
+    Vectors count with length one (Xing et al. 2015); the solution is that of the Procrustes problem (Smith et al.
+    2017). An orthogonal map leaves the lengths and the angles within a language as they are.
+
+    Args:
+        pairs: words of `source` with words of `target`.
+        source: the vectors to be mapped.
+        target: the vectors of the space to map into.
+
+    Raises:
+        ValueError: if the vectors are of different sizes or there is no pair.
+    """
+    if source.size != target.size:
+        raise ValueError(f"vectors of {source.size} numbers cannot be mapped onto vectors of {target.size}")
+    if not pairs:
+        raise ValueError("no pair of the lexicon has a vector on both sides")
+    words, others = zip(*pairs)
+    rotation, _ = orthogonal_procrustes(source.rows(words), target.rows(others))
+    return rotation
+
+
+def mapped(source: WordVectors, rotation: np.ndarray) -> WordVectors:
+    """All vectors of `source` in the other space."""
+    return WordVectors(source.words, source.matrix @ rotation.astype(source.matrix.dtype))
+
+
+def precision_at_one(pairs: list[tuple[str, str]], source: WordVectors, target: WordVectors) -> float:
+    """How many of the pairs' words have a translation of theirs as their nearest neighbour, by cosine.
+
+    Args:
+        pairs: words with translations; a word with several is right if one of them is nearest.
+        source: vectors in the space of `target`, see :func:`mapped`.
+        target: where the neighbours are looked for.
+
+    Raises:
+        ValueError: if there is no pair.
+    """
+    translations = defaultdict(set)
+    for word, other in pairs:
+        translations[word].add(other)
+    if not translations:
+        raise ValueError("no pair of the lexicon has a vector on both sides")
+    nearest = target.nearest(source.rows(list(translations)))
+    right = sum(found in expected for (found,), expected in zip(nearest, translations.values()))
+    return right / len(translations)

@@ -1,0 +1,119 @@
+"""Lets ``--help`` of the fairseq commands list the options of this plug-in.
+
+fairseq 0.12.2 prints the help before it adds the options that depend on the model, the task and the like: those of a
+plug-in are never shown, not even with ``--arch`` on the line. Importing this module, as ``--user-dir`` does, wraps
+``fairseq.options.parse_args_and_arch``. Command lines that do not ask for help are parsed as before.
+
+The help then has the options of all that the line chooses, and after them a section for every part of the plug-in that
+could have been chosen instead: each model where the line has no ``--arch``, each task, criterion and scorer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from fairseq import options
+from fairseq.dataclass import FairseqDataclass
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import MODEL_DATACLASS_REGISTRY, MODEL_REGISTRY
+from fairseq.registry import REGISTRIES
+from fairseq.tasks import TASK_REGISTRY
+
+from .models.config import EncoderDecoderConfig
+
+HELP_FLAGS = ("-h", "--help")
+ParserChange = Callable[[argparse.ArgumentParser], None]
+
+
+def own_options(dataclass: type[FairseqDataclass] | None) -> list[str]:
+    """The fields that a dataclass of this plug-in defines itself, without those it inherits; none of another's."""
+    return list(inspect.get_annotations(dataclass)) if dataclass is not None and _is_ours(dataclass) else []
+
+
+def sections(chosen: argparse.Namespace) -> Iterator[str]:
+    """Yields the help of each part of this plug-in that the command knows and the line does not choose.
+
+    Args:
+        chosen: what fairseq's parser reads on the line before the parts add options of their own.
+    """
+    if getattr(chosen, "arch", "") is None:
+        yield _section("Every model of this plug-in:", EncoderDecoderConfig)
+        for name, dataclass in MODEL_DATACLASS_REGISTRY.items():
+            if _is_ours(dataclass):
+                yield _section(f"--arch {name}: {_summary(MODEL_REGISTRY[name])}", dataclass)
+    registries = {"task": TASK_REGISTRY, **{name: parts["registry"] for name, parts in REGISTRIES.items()}}
+    for flag, registry in registries.items():
+        names: dict[type | None, list[str]] = {}
+        for name, part in registry.items():
+            if _is_ours(part) and getattr(chosen, flag, name) != name:
+                names.setdefault(getattr(part, "__dataclass", None), []).append(name)
+        for dataclass, alike in names.items():
+            yield _section(f"--{flag} {', '.join(alike)}: {_summary(registry[alike[0]])}", dataclass)
+
+
+def _is_ours(part: type) -> bool:
+    return part.__module__.partition(".")[0] == __package__
+
+
+def _summary(part: type) -> str:
+    """The first line of the module's docstring, which says what the part is and where it comes from."""
+    first = (sys.modules[part.__module__].__doc__ or "").partition("\n")[0]
+    return first.rpartition("``: ")[2].replace("``", "")
+
+
+def _section(title: str, dataclass: type[FairseqDataclass] | None) -> str:
+    parser = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=title, add_help=False)
+    names = own_options(dataclass)
+    if dataclass is not None and names:
+        config: Any = dataclass()
+        config._get_all_attributes = lambda: names
+        gen_parser_from_dataclass(parser, config)
+    return parser.format_help()
+
+
+def _with_help(parse: Callable[..., Any]) -> Callable[..., Any]:
+    """`parse`, fairseq's function, but for lines that ask for help."""
+
+    @functools.wraps(parse)
+    def parse_args_and_arch(
+        parser: argparse.ArgumentParser,
+        input_args: Sequence[str] | None = None,
+        parse_known: bool = False,
+        suppress_defaults: bool = False,
+        modify_parser: ParserChange | None = None,
+    ) -> Any:
+        line = sys.argv[1:] if input_args is None else input_args
+        rest = [word for word in line if word not in HELP_FLAGS]
+        if len(rest) == len(line):
+            return parse(parser, input_args, parse_known, suppress_defaults, modify_parser)
+        chosen, _ = parser.parse_known_args(rest)
+        calls = 0
+
+        def print_help_at_last(parser: argparse.ArgumentParser) -> None:
+            """Called by fairseq before and after it adds the options of what is chosen."""
+            nonlocal calls
+            calls += 1
+            if modify_parser is not None:
+                modify_parser(parser)
+            if calls == 2 or _stops_fairseq(chosen):
+                parser.print_help()
+                for section in sections(chosen):
+                    print("\n" + section, end="")
+                parser.exit()
+
+        return parse(parser, rest, modify_parser=print_help_at_last)
+
+    return parse_args_and_arch
+
+
+def _stops_fairseq(chosen: argparse.Namespace) -> bool:
+    """Whether fairseq cannot add options to its parser, for want of a model or a task to take them from."""
+    return any(getattr(chosen, flag, "") is None for flag in ("arch", "task"))
+
+
+options.parse_args_and_arch = _with_help(options.parse_args_and_arch)
