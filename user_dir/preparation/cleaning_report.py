@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .corpus_rules import CorpusRule
+from .markdown import quoted, table
 from .rules import Rule
 from .tally import Tally
-
-# Examples are cut there: a line may have no end.
-_WIDTH = 200
 
 
 class RuleText(NamedTuple):
@@ -79,12 +77,12 @@ def as_markdown(out: Path, tally: Tally, rules: Sequence[RuleText]) -> str:
         f"# Cleaning of {out.name}",
         f"Of {seen:,} pairs {kept:,} are kept ({kept / seen:.2%}). Normalisation changed {sum(tally.normalized):,}.",
         "## Rules, in the order in which they are tried",
-        _table(
+        table(
             ("rule", "seen", "dropped", "of seen", "kept", "why", "parameters"),
             [_rule_row(index, rule, tally) for index, rule in enumerate(rules)],
         ),
         "## Files",
-        _table(
+        table(
             ("source file", "seen", *tally.rules, "kept"),
             [
                 (f"`{name}`", *(f"{count:,}" for count in (tally.seen[file], *tally.dropped[file], tally.kept(file))))
@@ -106,10 +104,6 @@ def _rule_row(index: int, rule: RuleText, tally: Tally) -> tuple[str, ...]:
     return (rule.name, f"{seen:,}", f"{dropped:,}", share, f"{seen - dropped:,}", rule.reason, parameters)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
-
-
 def _broken(tally: Tally) -> str:
     return "\n".join(
         f"- `{path}`: {count:,}, line{'s' * (len(first) > 1)} {', '.join(map(str, first))}"
@@ -123,13 +117,5 @@ def _examples(tally: Tally) -> str:
     for rule, examples in tally.examples.items():
         for example in examples:
             place = f" ({example.place})" if example.place else ""
-            lines.append(f"- {rule}{place}:\n  - {_quoted(example.source)}\n  - {_quoted(example.target)}")
+            lines.append(f"- {rule}{place}:\n  - {quoted(example.source)}\n  - {quoted(example.target)}")
     return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    if not text:
-        return "(nothing)"
-    text = text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
-    return f"`` {text} ``" if "`" in text else f"`{text}`"

@@ -22,5 +22,5 @@ def count_words(text: str, language: str) -> float:
 
 
 def tokens(text: str) -> list[str]:
-    """Words and punctuation marks of a line in lower case, Han characters one by one."""
-    return _TOKEN.findall(text.lower())
+    """Words and punctuation marks of a line in lower case, Han characters one by one, apostrophes of one kind."""
+    return _TOKEN.findall(text.lower().replace("’", "'"))
