@@ -1,0 +1,187 @@
+"""Cleans parallel text: normalises it, drops pairs by rules, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from .block_cleaning import BlockCleaner, CleanedBlock
+from .cleaning_report import RuleText, as_json, as_markdown
+from .corpus_rules import corpus_rules
+from .normalization import normalize
+from .ordered_map import ordered_map
+from .parallel_text import language_file, read_blocks, read_lines
+from .partial_files import partial_folder, publish
+from .progress import Progress
+from .rules import pair_rules
+from .tally import Example, Tally
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleaning:
+    """What to clean and how.
+
+    Attributes:
+        sources: files of the source side.
+        targets: as many of the target side.
+        languages: codes of the two sides.
+        out: prefix of the two files made.
+        report: file for the report; one that ends with .json instead appears beside it.
+        exclude: prefixes of held-out sets.
+        max_words: the most words of a side.
+        max_ratio: how many times the words of the other a side may have.
+        language_check: whether lines in other languages are dropped.
+        examples: dropped pairs that the report shows for each rule.
+        jobs: processes.
+    """
+
+    sources: Sequence[Path]
+    targets: Sequence[Path]
+    languages: tuple[str, str]
+    out: Path
+    report: Path
+    exclude: Sequence[Path] = ()
+    max_words: int = 100
+    max_ratio: float = 3.0
+    language_check: bool = True
+    examples: int = 3
+    jobs: int = 1
+
+
+def clean(cleaning: Cleaning) -> Tally:
+    """Writes the pairs that every rule keeps, in order, and the report; all four files appear together.
+
+    A first pass applies the rules that look at one pair, in all processes, and writes what is left aside with a record
+    of 16 bytes a pair; the rules on the corpus look at these; a second pass drops their pairs. In memory are a few
+    blocks of lines, 32 MB of records, and one byte for each pair left.
+
+    Raises:
+        ValueError: wrong options, files that do not fit together or are damaged, or nothing left.
+        OSError: a file cannot be read or written.
+        RuntimeError: a process died.
+    """
+    _check(cleaning)
+    rules = pair_rules(
+        cleaning.languages,
+        held_out_lines(cleaning.exclude, cleaning.languages),
+        max_words=cleaning.max_words,
+        max_ratio=cleaning.max_ratio,
+        language_check=cleaning.language_check,
+    )
+    later_rules = corpus_rules()
+    texts = [*map(RuleText.of, rules), *map(RuleText.of, later_rules)]
+    tally = Tally(tuple(text.name for text in texts), tuple(map(str, cleaning.sources)), cleaning.examples)
+    with partial_folder(cleaning.out) as folder:
+        records = folder / "records"
+        cleaner = BlockCleaner(rules, cleaning.languages, cleaning.examples)
+        survivors = _apply_pair_rules(cleaning, cleaner, tally, folder)
+        verdicts = np.zeros(sum(map(tally.kept, range(len(tally.files)))), np.uint8)
+        for code, later in enumerate(later_rules, start=1):
+            if len(verdicts):
+                later.mark(records, verdicts, code)
+        written = _apply_verdicts(survivors, verdicts, tally, first_rule=len(rules))
+        if not (verdicts == 0).any():
+            raise ValueError(f"no pair is left of {sum(tally.seen)} ({_drops(tally)})")
+        reports = {".md": as_markdown(cleaning.out, tally, texts), ".json": as_json(cleaning.out, tally, texts)}
+        files = {
+            path: Path(f"{cleaning.out}.{language}") for path, language in zip(written, cleaning.languages, strict=True)
+        }
+        for suffix, text in reports.items():
+            final = cleaning.report if suffix == ".md" else cleaning.report.with_suffix(suffix)
+            partial = final.with_name(f"{final.name}.partial")
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(text, encoding="utf-8")
+            files[partial] = final
+        publish(files)
+    return tally
+
+
+def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Normalised, casefolded lines of each side of held-out sets.
+
+    Raises:
+        FileNotFoundError: a side is missing.
+    """
+    source, target = (
+        frozenset(
+            normalize(line.decode(errors="replace")).casefold()
+            for prefix in prefixes
+            for line in read_lines(language_file(prefix, language))
+        )
+        for language in languages
+    )
+    return source, target
+
+
+def _check(cleaning: Cleaning) -> None:
+    if cleaning.max_words < 1 or cleaning.max_ratio < 1 or cleaning.examples < 0 or cleaning.jobs < 1:
+        raise ValueError("the most words, the ratio and the processes must be at least 1")
+    if cleaning.languages[0] == cleaning.languages[1]:
+        raise ValueError(f"source and target are both '{cleaning.languages[0]}': give two languages")
+    if cleaning.report.suffix == ".json":
+        raise ValueError(f"{cleaning.report}: the report's name must not end with .json, which is that of the numbers")
+    made = {Path(f"{cleaning.out}.{language}").resolve() for language in cleaning.languages}
+    for path in (*cleaning.sources, *cleaning.targets):
+        if path.resolve() in made:
+            raise ValueError(f"{path} would be overwritten: choose another --out")
+
+
+def _apply_pair_rules(cleaning: Cleaning, cleaner: BlockCleaner, tally: Tally, folder: Path) -> tuple[Path, Path]:
+    """Writes what the pair rules keep, and its records."""
+    paths = (folder / "survivors.source", folder / "survivors.target")
+    progress = Progress("cleaning")
+    with ExitStack() as stack:
+        files: list[IO[bytes]] = [stack.enter_context(path.open("wb")) for path in (*paths, folder / "records")]
+        blocks = read_blocks(cleaning.sources, cleaning.targets)
+        for cleaned in ordered_map(cleaner, blocks, cleaning.jobs):
+            for file, content in zip(files, (cleaned.source, cleaned.target, cleaned.records), strict=True):
+                file.write(content)
+            _count(cleaned, cleaning, tally)
+            progress.update(cleaned.seen, cleaned.progress)
+    progress.finish()
+    if not sum(tally.seen):
+        raise ValueError(f"there is no pair in {', '.join(tally.files)}")
+    return paths
+
+
+def _count(cleaned: CleanedBlock, cleaning: Cleaning, tally: Tally) -> None:
+    tally.seen[cleaned.file] += cleaned.seen
+    tally.normalized[cleaned.file] += cleaned.normalized
+    for rule, count in enumerate(cleaned.dropped):
+        tally.drop(cleaned.file, rule, count)
+    for rule, line, source, target in cleaned.examples:
+        tally.remember(rule, Example(f"{cleaning.sources[cleaned.file]}:{line}", source, target))
+    for side, lines in enumerate(cleaned.broken):
+        path = (cleaning.sources, cleaning.targets)[side][cleaned.file]
+        if lines:
+            tally.count_broken(str(path), lines)
+
+
+def _apply_verdicts(survivors: tuple[Path, Path], verdicts: np.ndarray, tally: Tally, *, first_rule: int) -> list[Path]:
+    """Writes the pairs whose verdict is 0, and counts the others for their files."""
+    kept = [tally.kept(file) for file in range(len(tally.files))]
+    for file, part in enumerate(np.split(verdicts, np.cumsum(kept)[:-1])):
+        for code, count in enumerate(np.bincount(part)[1:]):
+            tally.drop(file, first_rule + code, int(count))
+    written = [path.with_suffix(f"{path.suffix}.kept") for path in survivors]
+    first = 0
+    with written[0].open("wb") as source_file, written[1].open("wb") as target_file:
+        for block in read_blocks([survivors[0]], [survivors[1]]):
+            part = verdicts[first : first + len(block.source)]
+            first += len(part)
+            for kept_file, lines in ((source_file, block.source), (target_file, block.target)):
+                kept_file.writelines(line + b"\n" for line in compress(lines, part == 0))
+            for index in np.flatnonzero(part):
+                example = Example("", block.source[index].decode(), block.target[index].decode())
+                tally.remember(first_rule + int(part[index]) - 1, example)
+    return written
+
+
+def _drops(tally: Tally) -> str:
+    return ", ".join(f"{name} {tally.dropped_by(rule)}" for rule, name in enumerate(tally.rules))

@@ -1,0 +1,181 @@
+"""Selects the pairs of a corpus that resemble a domain most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+
+import numpy as np
+
+from .cutoff import Cutoff, find_cutoff
+from .domain_scores import LanguageScorer, PairScorer, line_tokens
+from .ordered_map import ordered_map
+from .parallel_text import BLOCK_LINES, language_file, read_blocks
+from .partial_files import partial_folder, publish
+from .progress import Progress
+from .selection_report import Extremes, SelectionCounts, as_json, as_markdown
+
+_CHUNK = 1 << 20
+
+Lines = tuple[list[bytes], list[bytes]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """What to select from and how much.
+
+    Attributes:
+        source: file of the source side.
+        target: file of the target side.
+        languages: codes of the two sides.
+        in_domain: prefixes of parallel text of the domain.
+        words: how many words of the source to select.
+        out: prefix of the two files made.
+        report: file for the report; one that ends with .json instead appears beside it.
+        seed: of the sample that stands for the whole corpus.
+        jobs: processes.
+    """
+
+    source: Path
+    target: Path
+    languages: tuple[str, str]
+    in_domain: Sequence[Path]
+    words: int
+    out: Path
+    report: Path
+    seed: int = 1
+    jobs: int = 1
+
+
+def select(selection: Selection) -> SelectionCounts:
+    """Writes the pairs with the lowest differences of cross-entropy, in the order of the corpus, and the report.
+
+    The score of a pair is [H_in(s) − H_gen(s)] + [H_in(t) − H_gen(t)] (Axelrod, He and Gao 2011, after Moore and Lewis
+    2010), with trigram models of the domain and of a random sample of the corpus with as many pairs. Scores wait on
+    disk, 8 bytes a pair; memory holds the domain, the sample, four models and a few blocks of lines.
+
+    Raises:
+        ValueError: wrong options, files that do not fit together or are damaged, nothing to select from.
+        OSError: a file cannot be read or written.
+        RuntimeError: a process died.
+    """
+    _check(selection)
+    domain = read_domain(selection.in_domain, selection.languages)
+    sample, pairs = sample_pairs(selection.source, selection.target, len(domain[0]), selection.seed)
+    scorers = [
+        LanguageScorer([line_tokens(line) for line in own], [line_tokens(line) for line in general])
+        for own, general in zip(domain, sample, strict=True)
+    ]
+    counts = SelectionCounts(
+        pairs=pairs,
+        in_domain_pairs=len(domain[0]),
+        sampled_pairs=len(sample[0]),
+        vocabulary=(scorers[0].vocabulary_size, scorers[1].vocabulary_size),
+        words_wanted=selection.words,
+        seed=selection.seed,
+    )
+    with partial_folder(selection.out) as folder:
+        _score(selection, PairScorer(*scorers), folder)
+        cutoff = find_cutoff(lambda: _scores(folder, _CHUNK), selection.words)
+        written = _write(selection, folder, cutoff, counts)
+        files = {
+            path: Path(f"{selection.out}.{language}")
+            for path, language in zip(written, selection.languages, strict=True)
+        }
+        numbers = selection.report.with_suffix(".json")
+        for final, text in {selection.report: as_markdown(selection.out, counts), numbers: as_json(counts)}.items():
+            partial = final.with_name(f"{final.name}.partial")
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(text, encoding="utf-8")
+            files[partial] = final
+        publish(files)
+    return counts
+
+
+def read_domain(prefixes: Sequence[Path], languages: tuple[str, str]) -> Lines:
+    """All lines of the domain.
+
+    Raises:
+        FileNotFoundError: a side is missing.
+        ValueError: sides that do not fit together, or no lines.
+    """
+    source, target = ([language_file(prefix, language) for prefix in prefixes] for language in languages)
+    lines: Lines = ([], [])
+    for block in read_blocks(source, target):
+        lines[0].extend(block.source)
+        lines[1].extend(block.target)
+    if not lines[0]:
+        raise ValueError(f"there is no line in {', '.join(map(str, source))}: the domain needs some")
+    return lines
+
+
+def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Lines, int]:
+    """A uniform random sample of a corpus in one pass (Vitter's algorithm R), and the number of its pairs.
+
+    Raises:
+        ValueError: files that do not fit together, or without lines.
+    """
+    chance = np.random.default_rng(seed)
+    sample: Lines = ([], [])
+    pairs = 0
+    for block in read_blocks([source], [target]):
+        # The pair with index i replaces one of those sampled with probability size / (i + 1).
+        places = (chance.random(len(block.source)) * np.arange(pairs + 1, pairs + len(block.source) + 1)).astype(int)
+        for index in range(len(block.source)) if pairs < size else np.flatnonzero(places < size):
+            texts = (block.source[index], block.target[index])
+            for side, text in zip(sample, texts, strict=True):
+                if pairs + index < size:
+                    side.append(text)
+                elif places[index] < size:
+                    side[places[index]] = text
+        pairs += len(block.source)
+    if not pairs:
+        raise ValueError(f"there is no line in {source}")
+    return sample, pairs
+
+
+def _check(selection: Selection) -> None:
+    if selection.words < 1 or selection.jobs < 1:
+        raise ValueError("the words to select and the processes must be at least 1")
+    if selection.report.suffix == ".json":
+        raise ValueError(f"{selection.report}: the report's name must not end with .json, which is that of the numbers")
+    made = {Path(f"{selection.out}.{language}").resolve() for language in selection.languages}
+    for path in (selection.source, selection.target):
+        if path.resolve() in made:
+            raise ValueError(f"{path} would be overwritten: choose another --out")
+
+
+def _score(selection: Selection, scorer: PairScorer, folder: Path) -> None:
+    progress = Progress("scoring")
+    blocks = read_blocks([selection.source], [selection.target])
+    with (folder / "scores").open("wb") as scores, (folder / "words").open("wb") as words:
+        for scored in ordered_map(scorer, blocks, selection.jobs):
+            scored.scores.tofile(scores)
+            scored.words.tofile(words)
+            progress.update(len(scored.scores), scored.progress)
+    progress.finish()
+
+
+def _scores(folder: Path, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    with (folder / "scores").open("rb") as scores, (folder / "words").open("rb") as words:
+        while len(chunk := np.fromfile(scores, "<f4", size)):
+            yield chunk, np.fromfile(words, "<u4", size)
+
+
+def _write(selection: Selection, folder: Path, cutoff: Cutoff | None, counts: SelectionCounts) -> list[Path]:
+    """Writes the pairs taken, and counts."""
+    paths = [folder / "selected.source", folder / "selected.target"]
+    lowest, highest = Extremes(sign=1), Extremes(sign=-1)
+    with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:
+        blocks = read_blocks([selection.source], [selection.target])
+        for block, (scores, words) in zip(blocks, _scores(folder, BLOCK_LINES), strict=True):
+            taken = np.ones(len(scores), bool) if cutoff is None else cutoff.take(scores, words)
+            for file, lines in ((source_file, block.source), (target_file, block.target)):
+                file.writelines(line + b"\n" for line in compress(lines, taken))
+            counts.add(scores, words, taken)
+            lowest.add(scores, block)
+            highest.add(scores, block)
+    counts.lowest, counts.highest = lowest.found(), highest.found()
+    return paths

@@ -1,0 +1,134 @@
+"""The report of a selection, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .markdown import quoted, table
+from .parallel_text import Block
+
+_EXAMPLES = 5
+
+#: A score and both texts.
+ScoredPair = tuple[float, str, str]
+
+
+@dataclass
+class SelectionCounts:
+    """What was selected.
+
+    Attributes:
+        pairs: of the corpus.
+        in_domain_pairs: that the domain's models were trained on.
+        sampled_pairs: of the corpus that the general models were trained on.
+        vocabulary: words that the models of source and target know.
+        words_wanted: words of the source that were asked for.
+        seed: of the sample.
+        words: words of the source in the corpus.
+        selected_pairs: pairs selected.
+        selected_words: words of the source in them.
+        score_sums: sums of scores of pairs selected and of the others.
+        highest_selected: the score of the worst pair selected.
+        lowest: examples of the best scores.
+        highest: examples of the worst scores.
+    """
+
+    pairs: int
+    in_domain_pairs: int
+    sampled_pairs: int
+    vocabulary: tuple[int, int]
+    words_wanted: int
+    seed: int
+    words: int = 0
+    selected_pairs: int = 0
+    selected_words: int = 0
+    score_sums: tuple[float, float] = (0.0, 0.0)
+    highest_selected: float = float("-inf")
+    lowest: list[ScoredPair] = field(default_factory=list)
+    highest: list[ScoredPair] = field(default_factory=list)
+
+    def add(self, scores: np.ndarray, words: np.ndarray, taken: np.ndarray) -> None:
+        """Counts a block: scores (N,), words (N,), and which pairs were selected (N,)."""
+        self.words += int(words.sum())
+        self.selected_pairs += int(taken.sum())
+        self.selected_words += int(words[taken].sum())
+        own, other = self.score_sums
+        self.score_sums = (own + float(scores[taken].sum(dtype=float)), other + float(scores[~taken].sum(dtype=float)))
+        if taken.any():
+            self.highest_selected = max(self.highest_selected, float(scores[taken].max()))
+
+    @property
+    def mean_scores(self) -> tuple[float, float]:
+        """Of pairs selected and of the others; 0 where there are none."""
+        others = self.pairs - self.selected_pairs
+        return self.score_sums[0] / max(self.selected_pairs, 1), self.score_sums[1] / max(others, 1)
+
+
+class Extremes:
+    """The pairs with the lowest scores (sign 1) or the highest (sign −1)."""
+
+    def __init__(self, sign: int) -> None:
+        self._sign = sign
+        self._best: list[tuple[float, bytes, bytes]] = []
+
+    def add(self, scores: np.ndarray, block: Block) -> None:
+        """Looks at the pairs of a block."""
+        for index in np.argsort(self._sign * scores, kind="stable")[:_EXAMPLES]:
+            self._best.append((float(scores[index]), block.source[index], block.target[index]))
+        self._best = sorted(self._best, key=lambda pair: self._sign * pair[0])[:_EXAMPLES]
+
+    def found(self) -> list[ScoredPair]:
+        """The pairs, the most extreme first."""
+        return [
+            (score, source.decode(errors="replace"), target.decode(errors="replace"))
+            for score, source, target in self._best
+        ]
+
+
+def as_json(counts: SelectionCounts) -> str:
+    """Numbers of the report."""
+    content = asdict(counts)
+    del content["score_sums"]
+    content["mean_score_selected"], content["mean_score_others"] = counts.mean_scores
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_markdown(out: Path, counts: SelectionCounts) -> str:
+    """The report to read."""
+    selected, others = counts.mean_scores
+    other_pairs = counts.pairs - counts.selected_pairs
+    rows = [
+        ("corpus", f"{counts.pairs:,}", f"{counts.words:,}", ""),
+        ("selected", f"{counts.selected_pairs:,}", f"{counts.selected_words:,}", f"{selected:.3f}"),
+        ("others", f"{other_pairs:,}", f"{counts.words - counts.selected_words:,}", f"{others:.3f}"),
+    ]
+    everything = " The corpus has no more: all of it is selected." if counts.selected_pairs == counts.pairs else ""
+    return f"""# Selection of {out.name}
+
+{counts.words_wanted:,} words of the source were asked for.{everything}
+
+{table(("", "pairs", "source words", "mean score"), rows)}
+
+A score is the difference of cross-entropies in bits a word, in-domain less general, source and target added; the lowest
+are selected, up to {counts.highest_selected:.3f}. Words are tokens, punctuation among them; in Chinese, characters.
+
+- In-domain models: {counts.in_domain_pairs:,} pairs.
+- General models: {counts.sampled_pairs:,} pairs of the corpus, seed {counts.seed}.
+- Words that the models know: {counts.vocabulary[0]:,} of the source, {counts.vocabulary[1]:,} of the target.
+
+## The lowest scores
+
+{_examples(counts.lowest)}
+
+## The highest scores
+
+{_examples(counts.highest)}
+"""
+
+
+def _examples(pairs: list[ScoredPair]) -> str:
+    return "\n".join(f"- {score:.3f}\n  - {quoted(source)}\n  - {quoted(target)}" for score, source, target in pairs)
