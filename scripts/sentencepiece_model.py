@@ -74,7 +74,11 @@ def main() -> None:
         command.add_argument("--model", required=True, help="the model file")
     arguments = parser.parse_args()
     if arguments.command == "train":
-        train(arguments.files, arguments.model, arguments.size)
+        try:
+            train(arguments.files, arguments.model, arguments.size)
+        except RuntimeError as error:  # as the library says that a size does not go with the text
+            reason = str(error).rpartition("] ")[2]
+            sys.exit(f"error: SentencePiece cannot learn {arguments.size} pieces from this text: {reason}")
     else:
         encode(arguments.model, arguments.jobs)
 

@@ -334,9 +334,11 @@ print_next() {
     data=$OUT/data/shard0
     for ((number = 1; number < SHARDS; number++)); do data+=:$OUT/data/shard$number; done
   fi
-  say "" "The data is in $OUT/data; $OUT/data/REPORT.md says what became of the text. Train with" \
-    "  fairseq-train $data --source-lang $SOURCE_LANG --target-lang $TARGET_LANG --user-dir $ROOT/user_dir ..." \
-    "  bash $ROOT/scripts/train.sh $ROOT/configs/rnnsearch-50.yaml task.data=$data pair=$SOURCE_LANG-$TARGET_LANG"
+  heading "Next"
+  say "The data is in $OUT/data; $OUT/data/REPORT.md says what became of the text. Train with"
+  say "  fairseq-train $data --source-lang $SOURCE_LANG --target-lang $TARGET_LANG --user-dir $ROOT/user_dir ..."
+  say "or"
+  say "  bash $ROOT/scripts/train.sh $ROOT/configs/rnnsearch-50.yaml task.data=$data pair=$SOURCE_LANG-$TARGET_LANG"
 }
 
 # prepare_pair [OPTION...]: the whole recipe.
@@ -350,7 +352,7 @@ prepare_pair() {
   prepare_environment
   open_run_folder "$OUT" "$(describe_preparation)"
   if [[ -e $OUT/data/REPORT.md ]]; then
-    say "" "All of it was done before: nothing to do."
+    say "Done before, all of it: nothing to do."
     print_next
     return
   fi

@@ -42,7 +42,9 @@ def read_dictionary(path: Path) -> set[str]:
             token, space, count = line.rstrip("\n").partition(" ")
             if not space or not count.split()[0].isdigit():
                 raise TextError(f"{path} line {number}: expected a token and its count, not '{line.rstrip()}'")
-            tokens.add(token)
+            # fairseq fills its dictionaries up with words of its own, which it never counted.
+            if count.split()[0] != "0":
+                tokens.add(token)
     return tokens
 
 
