@@ -29,6 +29,9 @@ get_reference() {
   printf '%s > %q\n' "$(print_command "${command[@]}")" "$2"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   if "${command[@]}" >"$2" 2>"$2.log" && [[ -s $2 ]]; then return; fi
+  if ! "$VENV/bin/sacrebleu" --list | grep -q "^$1 *:"; then
+    fail "sacrebleu knows no test set $1: its command sacrebleu --list prints those it knows"
+  fi
   tail -n 1 "$2.log" >&2
   return 1
 }

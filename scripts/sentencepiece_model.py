@@ -9,13 +9,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import sentencepiece
 import without_fairseq  # noqa: F401
 
-from user_dir.preparation.line_pool import map_lines
+from user_dir.preparation.lines import map_lines
 
 
 def train(files: list[str], model: str, size: int) -> None:
@@ -25,7 +24,7 @@ def train(files: list[str], model: str, size: int) -> None:
     with partial_model.open("wb") as file:
         # Given names, SentencePiece would write them into the model, which would differ from folder to folder.
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=lines(files),
+            sentence_iterator=read_lines(files),
             model_writer=file,
             vocab_size=size,
             hard_vocab_limit=False,
@@ -38,7 +37,7 @@ def train(files: list[str], model: str, size: int) -> None:
     partial_model.rename(model)
 
 
-def lines(files: list[str]) -> Iterator[str]:
+def read_lines(files: list[str]) -> Iterator[str]:
     """All lines of the files."""
     for name in files:
         with open(name, encoding="utf-8", newline="\n") as file:
@@ -57,7 +56,7 @@ def encode(model: str, jobs: int) -> None:
     source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
     target = os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n")
     with source, target:
-        for line in map_lines(partial(splitter, model), (line.rstrip("\n") for line in source), jobs):
+        for line in map_lines(splitter(model), (line.rstrip("\n") for line in source), jobs):
             target.write(line + "\n")
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO
 
 from .archives import DAMAGE, OPENERS
+from .ordered_map import ordered_map
 
 #: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
 LINE_BREAKS = re.compile("[\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029]+")
+
+#: Lines handed to a processor at a time: enough to outweigh the hand-over, few enough to keep memory small.
+_CHUNK = 2000
 
 
 class TextError(ValueError):
@@ -25,12 +28,19 @@ def one_line(text: str) -> str:
     return LINE_BREAKS.sub(" ", text).strip()
 
 
-def normal_form(text: str) -> str:
-    """What models see of a line: composed characters (NFC), and one plain space for any white space.
+def map_lines(function: Callable[[str], str], lines: Iterable[str], jobs: int) -> Iterator[str]:
+    """Applies a function to each line, on several processors, in order and in flat memory."""
+    if jobs == 1:
+        yield from map(function, lines)
+        return
+    for chunk in ordered_map(lambda chunk: [function(line) for line in chunk], _chunks(lines), jobs):
+        yield from chunk
 
-    fairseq splits at every white space that Unicode has, so that a no-break space within a token would be lost.
-    """
-    return " ".join(unicodedata.normalize("NFC", text).split())
+
+def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
+    iterator = iter(lines)
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk
 
 
 def find_file(prefix: str, language: str) -> Path:

@@ -11,13 +11,14 @@ import logging
 import re
 from typing import Any, Protocol
 
-from .lines import normal_form
+from .normalization import normalize
 
 #: Ideographs, Bopomofo, CJK punctuation and full-width forms: where Chinese is written without spaces.
 _CHINESE = (
     "\u2e80-\u2fdf\u3000-\u303f\u3100-\u312f\u31a0-\u31bf\u31c0-\u31ef\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\ufe30-\ufe4f\uff01-\uffef\U00020000-\U0003ffff"
 )
+_CHARACTER = re.compile(f"[{_CHINESE}]")
 _RUN = re.compile(f"[{_CHINESE}]+|[^{_CHINESE} ]+")
 _SPACE_BESIDE_CHINESE = re.compile(f"(?<=[{_CHINESE}]) +| +(?=[{_CHINESE}])")
 
@@ -43,7 +44,7 @@ class MosesWords:
 
     def split(self, text: str) -> str:
         """Raw text to words."""
-        return self._tokenizer.tokenize(normal_form(text), return_str=True)
+        return self._tokenizer.tokenize(normalize(text), return_str=True)
 
     def join(self, words: str) -> str:
         """Words to raw text."""
@@ -63,8 +64,8 @@ class ChineseWords:
     def split(self, text: str) -> str:
         """Raw text to words."""
         words: list[str] = []
-        for run in _RUN.findall(normal_form(text)):
-            words += self._cut(run) if _is_chinese(run[0]) else [run]
+        for run in _RUN.findall(normalize(text)):
+            words += self._cut(run) if _CHARACTER.match(run) else [run]
         return " ".join(words)
 
     def join(self, words: str) -> str:
@@ -75,21 +76,3 @@ class ChineseWords:
 def words_of(language: str) -> Words:
     """The way of a language: ``zh`` is Chinese, all others have spaces."""
     return ChineseWords() if language.split("_")[0] == "zh" else MosesWords(language)
-
-
-def _is_chinese(character: str) -> bool:
-    return _CHARACTER.match(character) is not None
-
-
-_CHARACTER = re.compile(f"[{_CHINESE}]")
-
-
-def splitter(language: str, lowercase: bool) -> Any:
-    """The function from raw text to words, for `map_lines`."""
-    split = words_of(language).split
-    return (lambda text: split(text).lower()) if lowercase else split
-
-
-def joiner(language: str) -> Any:
-    """The function from words to raw text, for `map_lines`."""
-    return words_of(language).join

@@ -1,0 +1,28 @@
+"""Unicode made uniform."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
+# direction, byte order mark, interlinear marks, tags. (Persian and Indic scripts do need the zero-width joiners.)
+# And the code points that Unicode keeps out of text for good.
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
+    "\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]"
+)
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def normalize(text: str) -> str:
+    """A line in NFC, without control and zero-width characters, one plain space where any spaces were, none at the ends.
+
+    Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
+    splits the result into lines finds one.
+    """
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+        if not unicodedata.is_normalized("NFC", text):
+            text = unicodedata.normalize("NFC", text)
+    return " ".join(_CONTROL.sub(" ", text).split())
