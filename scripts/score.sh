@@ -25,11 +25,12 @@ if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
 
 # get_reference NAME FILE: the reference of one of sacrebleu's test sets; false if it cannot be had.
 get_reference() {
-  local command=("$VENV/bin/sacrebleu" --test-set "$1" --language-pair "$SOURCE_LANG-$TARGET_LANG" --echo ref)
+  local known command=("$VENV/bin/sacrebleu" --test-set "$1" --language-pair "$SOURCE_LANG-$TARGET_LANG" --echo ref)
   printf '%s > %q\n' "$(print_command "${command[@]}")" "$2"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   if "${command[@]}" >"$2" 2>"$2.log" && [[ -s $2 ]]; then return; fi
-  if ! "$VENV/bin/sacrebleu" --list | grep -q "^$1 *:"; then
+  known=$("$VENV/bin/sacrebleu" --list)
+  if [[ $'\n'$known != *$'\n'"$1 "* ]]; then
     fail "sacrebleu knows no test set $1: its command sacrebleu --list prints those it knows"
   fi
   tail -n 1 "$2.log" >&2

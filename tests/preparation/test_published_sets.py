@@ -1,11 +1,14 @@
 """Corpora that mtdata knows, from a server on loopback that has small files in the same layouts."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.preparation.published import PUBLISHED, publish
 from user_dir.preparation.download import DownloadError
 from user_dir.preparation.lines import TextError
-from user_dir.preparation.published_sets import PublishedSet, fetch, load, save, sentence_pairs
+from user_dir.preparation.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
 
 pytest.importorskip("mtdata")
 
@@ -61,3 +64,20 @@ def test_kept_as_json(tmp_path):
     assert [load(tmp_path / "sources.json", one.identifier) for one in sets] == sets
     with pytest.raises(LookupError, match="no corpus Statmt-nothing"):
         load(tmp_path / "sources.json", "Statmt-nothing-1-fra-eng")
+
+
+@pytest.mark.slow
+def test_mtdata_knows_what_the_recipes_ask_for():
+    """Each looked up in mtdata's own index."""
+    scripts = Path(__file__).parents[2] / "scripts"
+    identifiers = []
+    for script, languages in (("prepare_fr_en.sh", {"eng", "fra"}), ("prepare_zh_en.sh", {"eng", "zho"})):
+        found = re.findall(r"^(?:train|valid|test) +[a-z,]+ +(\S+)", (scripts / script).read_text(), re.MULTILINE)
+        assert len(found) >= 6
+        assert all(set(identifier.split("-")[-2:]) == languages for identifier in found)
+        identifiers += found
+    sets = look_up(identifiers)
+    assert [one.identifier for one in sets] == identifiers
+    assert all(one.url.startswith("http") for one in sets)
+    with pytest.raises(LookupError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
+        look_up(["Statmt-nothing-1-fra-eng"])
