@@ -4,25 +4,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import sys
-import types
 from pathlib import Path
 
-_PLUGIN = Path(__file__).resolve().parents[1] / "user_dir"
+import without_fairseq  # noqa: F401
 
-
-def _import_corpora() -> types.ModuleType:
-    """Imports user_dir.corpora from this checkout, but not user_dir itself, which would import fairseq."""
-    plugin = types.ModuleType("user_dir")
-    plugin.__path__ = [str(_PLUGIN)]
-    sys.modules["user_dir"] = plugin
-    return importlib.import_module("user_dir.corpora.writing")
+from user_dir.corpora import writing
 
 
 def main() -> None:
     """Reads the options and writes the corpus; a wrong option ends with status 2 and a sentence."""
-    writing = _import_corpora()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--pair", default="fr-en", help="source and target language: fr-en or zh-en")
     parser.add_argument("--out", type=Path, required=True, help="folder to make")

@@ -41,7 +41,7 @@ run_logged() {
 run_into() {
   local output=$1 input=$2
   shift 2
-  printf '%s < %q > %q\n' "$(print_command "$@")" "$input" "${output%.partial}"
+  printf '%s < %q > %q\n' "$(print_command "$@")" "$input" "${output//.partial/}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   "$@" <"$input" >"${output%.partial}.partial"
   if [[ $output != *.partial ]]; then mv "$output.partial" "$output"; fi

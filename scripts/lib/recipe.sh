@@ -4,7 +4,8 @@
 #   --train PREFIX         (train) --valid PREFIX (valid) --test PREFIX (test)
 #   --segmentation KIND:N  word:N (the N most frequent), bpe:N (N joint merges) or sentencepiece:N (N joint pieces);
 #                          --bpe-merges N is short for bpe:N
-#   --tokenizer NAME       moses, or none for text that has spaces between its tokens already; sentencepiece needs none
+#   --tokenizer NAME       moses (Chinese: jieba), or none for text that has spaces between its tokens already;
+#                          sentencepiece needs none
 #   --lowercase            lower-case the text before training; scores then ignore case
 #   --max-length N         drop training pairs with more tokens than that on a side
 #   --models LIST          of lstm (fairseq's own), gru_encoder-A and grconv_encoder-A, where A is none, additive, dot
@@ -23,7 +24,7 @@
 # shellcheck shell=bash
 # All of the recipe library. Sourced, never run; needs ROOT and the defaults of the options.
 
-for part in console run_folder environment corpus embedded_corpus segmentation systems plan report; do
+for part in console options run_folder environment corpus embedded_corpus segmentation systems plan report; do
   # shellcheck source=/dev/null
   . "$ROOT/scripts/lib/$part.sh"
 done
@@ -41,9 +42,8 @@ parse_options() {
       --dry-run) DRY_RUN=yes && shift && continue ;;
       --lowercase) LOWERCASE=yes && shift && continue ;;
       --without-unknown) WITHOUT_UNKNOWN=yes && shift && continue ;;
-      --*) if [[ $# -lt 2 || $2 == --* ]]; then fail "option $1 is unknown or needs a value; see --help"; fi ;;
-      *) fail "'$1' is not an option; see --help" ;;
     esac
+    require_value "$@"
     value=$2
     case $1 in
       --pair) SOURCE_LANG=${value%%-*} TARGET_LANG=${value#*-} ;;
@@ -89,11 +89,6 @@ check_options() {
   if [[ $SOURCE_LANG == "$TARGET_LANG" ]]; then fail "source and target language are both $SOURCE_LANG"; fi
   for option in ${MODELS//,/ }; do set_model_flags "$option"; done
   check_segmentation
-}
-
-# require_match OPTION VALUE PATTERN MEANING
-require_match() {
-  if [[ ! $2 =~ $3 ]]; then fail "${1//_/-} must be $4, not '$2'"; fi
 }
 
 # describe_run: all that decides the results, for open_run_folder. Models and seeds can be added to a run later.

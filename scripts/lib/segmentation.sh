@@ -5,6 +5,11 @@
 # fairseq's translation task refuses longer sentences (--max-source-positions); the end of sentence counts as one.
 readonly POSITION_LIMIT=1023
 
+# Parts of a corpus; more test sets than one are test1, test2 and so on, as fairseq calls them.
+SPLITS=(train valid test)
+# Processes that tokenise, segment and binarise.
+JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
+
 # check_segmentation: METHOD:SIZE with a known method, and a tokeniser that goes with it.
 check_segmentation() {
   if [[ ! $SEGMENTATION =~ ^(word|bpe|sentencepiece):[1-9][0-9]*$ ]]; then
@@ -13,7 +18,7 @@ check_segmentation() {
   if [[ $TOKENIZER != moses && $TOKENIZER != none ]]; then
     fail "--tokenizer must be moses or none, not '$TOKENIZER'"
   fi
-  if [[ $TOKENIZER == moses && $SEGMENTATION != sentencepiece:* && $SOURCE_LANG-$TARGET_LANG =~ zh|ja|th ]]; then
+  if [[ $TOKENIZER == moses && $SEGMENTATION != sentencepiece:* && $SOURCE_LANG-$TARGET_LANG =~ ja|th ]]; then
     fail "$SOURCE_LANG-$TARGET_LANG: text without spaces needs --segmentation sentencepiece:N," \
       "or words separated beforehand and --tokenizer none"
   fi
@@ -28,18 +33,19 @@ check_corpus() {
   check_empty_lines "$CORPUS/$TEST_PREFIX" refuse
 }
 
-# filter_corpus FROM TO COMMAND...: COMMAND over the six files FROM/SPLIT.LANG; LANG in COMMAND stands for the language.
+# filter_corpus FROM TO COMMAND...: COMMAND over the files FROM/SPLIT.LANG. In COMMAND, LANG stands for the language and
+# INPUT for the file, which is its standard input too.
 filter_corpus() {
-  local from=$1 to=$2 split lang input output
+  local from=$1 to=$2 split lang input output command
   shift 2
   printf '%s < %s > %s\n' "$(print_command "$@")" "$from/SPLIT.LANG" "$to/SPLIT.LANG"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   mkdir -p "$to"
-  for split in train valid test; do
+  for split in "${SPLITS[@]}"; do
     for lang in "$SOURCE_LANG" "$TARGET_LANG"; do
-      input=$from/$split.$lang output=$to/$split.$lang
+      input=$from/$split.$lang output=$to/$split.$lang command=("${@/#LANG/$lang}")
       if [[ -e $output ]]; then continue; fi
-      "${@/#LANG/$lang}" <"$input" >"$output.partial"
+      "${command[@]/#INPUT/$input}" <"$input" >"$output.partial"
       require_same_count "$input" "$output.partial"
       mv "$output.partial" "$output"
     done
@@ -84,66 +90,115 @@ segment_corpus() {
       if [[ ! -e $model ]]; then
         run_into "$OUT/text/both-sides" /dev/null cat "${train[@]}"
         run_logged "$OUT/text/learn-bpe.log" "$VENV/bin/subword-nmt" learn-bpe --symbols "$size" \
-          --input "$OUT/text/both-sides" --output "$model.partial"
-        if [[ -z ${DRY_RUN:-} ]]; then mv "$model.partial" "$model"; fi
+          --input "$OUT/text/both-sides" --output "$model.partial" --num-workers "$JOBS"
+        if [[ -z ${DRY_RUN:-} ]]; then mv "$model.partial" "$model" && rm "$OUT/text/both-sides"; fi
       fi
-      filter_corpus "$1" "$2" "$VENV/bin/subword-nmt" apply-bpe --codes "$model"
       ;;
     sentencepiece:*)
       if [[ ! -e $model ]]; then
         run "$VENV/bin/python" "$ROOT/scripts/sentencepiece_model.py" train --size "$size" --model "$model" \
           "${train[@]}"
       fi
-      filter_corpus "$1" "$2" "$VENV/bin/python" "$ROOT/scripts/sentencepiece_model.py" encode --model "$model"
       ;;
+  esac
+  set_segmenter "$model"
+  filter_corpus "$1" "$2" "${SEGMENTER[@]}"
+}
+
+# set_segmenter MODEL: sets SEGMENTER, a filter that splits words by MODEL; see filter_corpus.
+set_segmenter() {
+  case $SEGMENTATION in
+    bpe:*)
+      SEGMENTER=("$VENV/bin/subword-nmt" apply-bpe --codes "$1")
+      if [[ $JOBS -gt 1 ]]; then SEGMENTER+=(--input INPUT --num-workers "$JOBS"); fi
+      ;;
+    sentencepiece:*)
+      SEGMENTER=("$VENV/bin/python" "$ROOT/scripts/sentencepiece_model.py" encode --model "$1" --jobs "$JOBS")
+      ;;
+    word:*) SEGMENTER=(cat) ;;
   esac
 }
 
 # prepare_text FOLDER: FOLDER/{train,valid,test}.LANG, tokenised and segmented.
 prepare_text() {
-  local words=$OUT/text/words segmented=$OUT/text/words
   if [[ -z ${DRY_RUN:-} ]]; then
     copy_test "$OUT/text/raw"
     copy_corpus "$OUT/text/input"
   fi
-  tokenize_corpus "$OUT/text/input" "$words"
+  segment_text "$OUT/text/input" "$1"
+}
+
+# segment_text FROM FOLDER: FROM/SPLIT.LANG, tokenised, segmented and without pairs that are too long. Development sets
+# are cut at VALID_LENGTH, as the training text unless it is set.
+segment_text() {
+  local words=$OUT/text/words segmented=$OUT/text/words split
+  tokenize_corpus "$1" "$words"
   if [[ $SEGMENTATION != word:* ]]; then
     segmented=$OUT/text/segmented
     segment_corpus "$words" "$segmented"
   fi
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
-  mkdir -p "$1"
-  select_pairs "$segmented/train" "$1/train" drop "$MAX_LENGTH"
-  select_pairs "$segmented/valid" "$1/valid" drop "$MAX_LENGTH"
-  select_pairs "$segmented/test" "$1/test" refuse "$POSITION_LIMIT"
+  mkdir -p "$2"
+  for split in "${SPLITS[@]}"; do
+    case $split in
+      train) select_pairs "$segmented/$split" "$2/$split" drop "$MAX_LENGTH" ;;
+      valid) select_pairs "$segmented/$split" "$2/$split" drop "${VALID_LENGTH:-$MAX_LENGTH}" ;;
+      *) select_pairs "$segmented/$split" "$2/$split" refuse "$POSITION_LIMIT" ;;
+    esac
+  done
 }
 
-# tokenize_corpus FROM TO: words as Moses separates them, unless the tokeniser is none or SentencePiece will see raw
-# text.
+# set_tokenizer LANG: sets WORDS, a filter from raw text to words with spaces between them: as Moses for languages that
+# have spaces, by jieba for Chinese. SentencePiece, or no tokeniser, gets the text with its characters and spaces made
+# regular and no more.
+set_tokenizer() {
+  local action=normalize
+  if [[ $TOKENIZER == moses && $SEGMENTATION != sentencepiece:* ]]; then action="split"; fi
+  WORDS=("$VENV/bin/python" "$ROOT/scripts/words.py" "$action" --language "$1" ${LOWERCASE:+--lowercase} --jobs "$JOBS")
+}
+
+# set_detokenizer: sets DETOKENIZER, a filter from words to text as people write it. TRUECASED is set where sentences
+# begin with a small letter.
+set_detokenizer() {
+  if [[ $SEGMENTATION == sentencepiece:* ]]; then
+    DETOKENIZER=(cat)
+  elif [[ $TARGET_LANG == zh* ]]; then
+    DETOKENIZER=("$VENV/bin/python" "$ROOT/scripts/words.py" join --language "$TARGET_LANG")
+  else
+    DETOKENIZER=("$VENV/bin/sacremoses" --quiet --language "$TARGET_LANG" ${TRUECASED:+detruecase} detokenize)
+  fi
+}
+
+# tokenize_corpus FROM TO
 tokenize_corpus() {
-  local tokenized=$1 lowercase='import sys; sys.stdout.writelines(line.lower() for line in sys.stdin)'
-  if [[ $TOKENIZER == moses && $SEGMENTATION != sentencepiece:* ]]; then
-    tokenized=$2
-    if [[ -n $LOWERCASE ]]; then tokenized=$OUT/text/tokenized; fi
-    filter_corpus "$1" "$tokenized" "$VENV/bin/sacremoses" --quiet --language LANG tokenize
-  fi
-  if [[ -n $LOWERCASE ]]; then
-    filter_corpus "$tokenized" "$2" "$VENV/bin/python" -c "$lowercase"
-  elif [[ $tokenized == "$1" ]]; then
-    filter_corpus "$1" "$2" cat
+  set_tokenizer LANG
+  filter_corpus "$1" "$2" "${WORDS[@]}"
+}
+
+# set_vocabulary_flags: sets VOCABULARY_FLAGS, which limit the dictionaries where words are not split.
+set_vocabulary_flags() {
+  VOCABULARY_FLAGS=()
+  if [[ $SEGMENTATION == word:* ]]; then
+    VOCABULARY_FLAGS=(--nwordssrc "${SEGMENTATION#*:}" --nwordstgt "${SEGMENTATION#*:}")
   fi
 }
 
-# binarize FOLDER: fairseq's binary form of the prepared text; each side keeps a dictionary of its own.
+# join_tests PREFIX: PREFIX/test,PREFIX/test1 and so on, for --testpref.
+join_tests() {
+  local split tests=()
+  for split in "${SPLITS[@]:2}"; do tests+=("$1/$split"); done
+  (IFS=, && printf '%s' "${tests[*]}")
+}
+
+# binarize FOLDER: fairseq's binary form of the prepared text; each side keeps a dictionary of its own, made from the
+# training text.
 binarize() {
-  local words=() prepared=$OUT/text/prepared
-  if [[ $SEGMENTATION == word:* ]]; then
-    words=(--nwordssrc "${SEGMENTATION#*:}" --nwordstgt "${SEGMENTATION#*:}")
-  fi
+  local prepared=$OUT/text/prepared
+  set_vocabulary_flags
   run_logged "$OUT/preprocess.log" "$VENV/bin/fairseq-preprocess" \
     --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" \
-    --trainpref "$prepared/train" --validpref "$prepared/valid" --testpref "$prepared/test" \
-    "${words[@]}" --destdir "$1" --workers "$(getconf _NPROCESSORS_ONLN)"
+    --trainpref "$prepared/train" --validpref "$prepared/valid" --testpref "$(join_tests "$prepared")" \
+    "${VOCABULARY_FLAGS[@]}" --destdir "$1" --workers "$JOBS"
 }
 
 # prepare_data: from the raw corpus to OUT/data.

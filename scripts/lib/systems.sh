@@ -129,40 +129,46 @@ train() {
 # listed_hypotheses BEAM: how long the n-best lists are that a log of this beam keeps.
 listed_hypotheses() { printf '%s' "$(($1 < 10 ? $1 : 10))"; }
 
+# set_search_flags DATA CHECKPOINT: sets SEARCH_FLAGS, what fairseq-generate and fairseq-interactive need.
+set_search_flags() {
+  detect_device
+  SEARCH_FLAGS=("$1" --user-dir "$ROOT/user_dir" --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" --path "$2"
+    --beam "$BEAM" --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar)
+  case $SEGMENTATION in
+    bpe:*) SEARCH_FLAGS+=(--remove-bpe) ;;
+    sentencepiece:*) SEARCH_FLAGS+=(--remove-bpe sentencepiece) ;;
+  esac
+  SEARCH_FLAGS+=("${DEVICE_FLAGS[@]}")
+}
+
 # translate FOLDER [FLAG...] OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log, with n-best lists.
 # FLAGs come last on its command line.
-# Translations go to standard output and the timing to standard error: unbuffered, their lines stay whole in one file.
 translate() {
-  local output=${!#} remove_bpe=() command
-  case $SEGMENTATION in
-    bpe:*) remove_bpe=(--remove-bpe) ;;
-    sentencepiece:*) remove_bpe=(--remove-bpe sentencepiece) ;;
-  esac
-  detect_device
-  command=(env PYTHONUNBUFFERED=1 "$VENV/bin/fairseq-generate" "$OUT/data" --user-dir "$ROOT/user_dir"
-    --gen-subset test --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG"
-    --path "$1/checkpoints/checkpoint_best.pt" --beam "$BEAM" --nbest "$(listed_hypotheses "$BEAM")"
-    --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar
-    "${remove_bpe[@]}" "${DEVICE_FLAGS[@]}" "${@:2:$#-2}")
+  set_search_flags "$OUT/data" "$1/checkpoints/checkpoint_best.pt"
+  run_search "${!#}" fairseq-generate "${SEARCH_FLAGS[@]}" --nbest "$(listed_hypotheses "$BEAM")" --gen-subset test \
+    "${@:2:$#-2}"
+}
+
+# run_search LOG TOOL ARGUMENT...: Translations go to standard output and the timing to standard error: unbuffered, their
+# lines stay whole in one file.
+run_search() {
+  local output=$1 command=(env PYTHONUNBUFFERED=1 "$VENV/bin/$2" "${@:3}")
   printf '%s > %q 2>&1\n' "$(print_command "${command[@]}")" "${output%.partial}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   if ! "${command[@]}" >"$output" 2>&1; then
     tail -n 15 "$output" >&2
-    fail "translating with $1 failed; its messages are in $output"
+    fail "translating failed; the messages are in $output"
   fi
 }
 
 # detokenize LOG [--all] OUTPUT: the best hypothesis of each sentence, or all of them, in corpus order, as people write
-# it. TRUECASED is set where the model's sentences begin with a small letter.
+# it.
 detokenize() {
-  local output=${!#} tokens command=(cat)
+  local output=${!#} tokens
   tokens=${output%.partial}.tokens
-  if [[ $SEGMENTATION != sentencepiece:* ]]; then
-    command=("$VENV/bin/sacremoses" --quiet --language "$TARGET_LANG" ${TRUECASED:+detruecase} detokenize)
-  fi
-  run_logged "$1.errors" "$VENV/bin/python" "$ROOT/scripts/extract_hypotheses.py" "${@:1:$#-1}" \
-    --out "$tokens"
-  run_into "$output" "$tokens" "${command[@]}"
+  set_detokenizer
+  run_logged "$1.errors" "$VENV/bin/python" "$ROOT/scripts/extract_hypotheses.py" "${@:1:$#-1}" --out "$tokens"
+  run_into "$output" "$tokens" "${DETOKENIZER[@]}"
   if [[ -z ${DRY_RUN:-} ]]; then require_same_count "$tokens" "$output"; fi
 }
 

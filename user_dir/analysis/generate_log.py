@@ -1,5 +1,7 @@
 """Reads what fairseq-generate prints: sources, references and n-best lists, in corpus order, and its speed.
 
+What fairseq-interactive prints has the same form, without references and speed.
+
 A sentence is a block of lines ``KEY-ID<TAB>…``: ``S`` source, ``T`` reference, then for each hypothesis ``H``
 (score, tokens), ``D`` (score, detokenised text), ``P`` (a log-probability a token) and, with
 ``--print-alignment``, ``A``. Blocks come in order of length; ids are positions in the corpus. Other lines are
@@ -19,7 +21,7 @@ from .log_lines import LogError, read_lines
 
 RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
 PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
-END = re.compile(r"Generate \S+ with beam=\d+: ")
+END = re.compile(r"Generate \S+ with beam=\d+: |.*\| fairseq_cli\.interactive \| Total time: ")
 TIMING = re.compile(
     r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
     r"\(([\d.]+) sentences/s, ([\d.]+) tokens/s\)"

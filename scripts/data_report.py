@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Reports what a prepared corpus holds, after what cleaning and selection said of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import without_fairseq  # noqa: F401
+
+from user_dir.preparation.data_report import as_markdown, count_side, read_dictionary
+from user_dir.preparation.lines import TextError
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--prepared", required=True, type=Path, metavar="DIR", help="of SPLIT.LANG, segmented")
+    parser.add_argument("--dictionaries", required=True, type=Path, metavar="DIR", help="of dict.LANG.txt")
+    parser.add_argument("--source-lang", required=True, metavar="LANG")
+    parser.add_argument("--target-lang", required=True, metavar="LANG")
+    parser.add_argument("--splits", nargs="+", default=["train", "valid", "test"], metavar="SPLIT")
+    parser.add_argument("--before", nargs="*", default=[], type=Path, metavar="FILE", help="reports to put first")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE")
+    options = parser.parse_args()
+    try:
+        text = report(options)
+    except (OSError, TextError) as error:
+        sys.exit(f"error: {error}")
+    partial = Path(f"{options.out}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.rename(options.out)
+
+
+def report(options: argparse.Namespace) -> str:
+    """The whole of it."""
+    languages = (options.source_lang, options.target_lang)
+    dictionaries = {language: read_dictionary(options.dictionaries / f"dict.{language}.txt") for language in languages}
+    statistics = {}
+    for split in options.splits:
+        for language in languages:
+            with (options.prepared / f"{split}.{language}").open(encoding="utf-8", newline="\n") as file:
+                statistics[split, language] = count_side(file, dictionaries[language])
+    vocabularies = {language: len(dictionary) for language, dictionary in dictionaries.items()}
+    parts = [file.read_text(encoding="utf-8").strip() for file in options.before]
+    return "\n\n".join([f"# Data {'-'.join(languages)}", *parts, as_markdown(statistics, vocabularies)])
+
+
+if __name__ == "__main__":
+    main()

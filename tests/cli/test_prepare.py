@@ -1,0 +1,297 @@
+"""The recipes from text to binarised data: what they leave, that they can be killed at any moment, and what follows."""
+
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from sacrebleu.dataset import DATASETS
+
+from tests.cli.recipes import command, environment, needs_tools, run
+from tests.preparation.published import CHINESE, pack, text_file
+from tests.preparation.server import serve
+from user_dir.corpora.writing import write_corpus
+
+pytestmark = needs_tools
+SIZES = {"train": 300, "valid": 20, "test": 20}
+#: Files that say where something was done.
+LOGS = {".lock", "preprocess.log", "learn-bpe.log"}
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpora")
+    for pair in ("fr-en", "zh-en"):
+        write_corpus(folder / pair, pair, SIZES, 1, min_words=5, max_words=10)
+    return folder
+
+
+def prepare(pair, *arguments, **options):
+    return command(f"prepare_{pair.replace('-', '_')}.sh", "--no-cleaning", *arguments, **options)
+
+
+def checksums(folder):
+    """Of all that was made, wherever it was made."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in LOGS]
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def kill_after(line, headings, pause):
+    """Starts a recipe and kills it and all that it started, so many seconds after it began its n-th step."""
+    with subprocess.Popen(
+        line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
+        said = ""
+        while said.count("\n== ") < headings + 1:  # the first heading is that of the plan
+            read = process.stdout.readline()
+            assert read, f"the recipe ended before it could be killed:\n{said}"
+            said += read
+        time.sleep(pause)
+        os.killpg(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    return said
+
+
+@pytest.fixture(scope="module")
+def prepared(corpora, tmp_path_factory):
+    """The data of an undisturbed run, and what it said."""
+    out = tmp_path_factory.mktemp("undisturbed") / "data"
+    return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=1, out=out))
+
+
+def test_what_is_left(prepared, corpora):
+    out, text = prepared
+    assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["clean", "data", "raw", "text"]
+    for split in ("train", "valid", "test"):
+        for language in ("fr", "en"):
+            assert (out / "data" / f"{split}.fr-en.{language}.bin").exists()
+    assert (out / "text" / "raw" / "test.en").read_text() == (corpora / "fr-en" / "test.en").read_text()
+    report = (out / "data" / "REPORT.md").read_text()
+    assert "| train | fr | 300 |" in report and "| test | en | 20 |" in report
+    assert "SEGMENTATION bpe:100" in (out / "options").read_text().splitlines()
+    assert not list(out.rglob("*.partial*"))
+    assert f"fairseq-train {out}/data --source-lang fr --target-lang en" in text
+    assert ".partial" not in text
+    known = {line.split()[0] for line in (out / "data" / "dict.en.txt").read_text().splitlines()}
+    trained = set((out / "text" / "prepared" / "train.en").read_text().split())
+    assert trained == {token for token in known if not token.startswith("madeupword")}
+
+
+def test_a_second_call_does_nothing_and_says_so(prepared, corpora):
+    out, _ = prepared
+    files = [path for path in out.rglob("*") if path.is_file() and path.name not in ("options", ".lock")]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    text = run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=1, out=out))
+    assert "Done before, all of it: nothing to do." in text and "$ " not in text
+    assert before == {path: path.stat().st_mtime_ns for path in files}
+
+
+def test_killed_three_times_the_result_is_the_same(prepared, corpora, tmp_path):
+    """The steps: three sets read, two joined, the text prepared, then binarised, the report."""
+    seed = random.randrange(10**6)
+    print("seed", seed)  # pytest shows it if the test fails
+    generator = random.Random(seed)
+    out = tmp_path / "data"
+    line = prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=2, out=out)
+    for most in (4, 2, 2):
+        kill_after(line, generator.randint(1, most), generator.uniform(0, 0.6))
+        assert not (out / "data" / "REPORT.md").exists()
+    run(line)
+    assert checksums(out) == checksums(prepared[0])
+    assert not list(out.rglob("*.partial*"))
+
+
+def test_other_options_and_other_text_need_another_folder(prepared, corpora, tmp_path):
+    out, _ = prepared
+    same = {"corpus": corpora / "fr-en", "segmentation": "bpe:100", "out": out}
+    assert "> SEGMENTATION bpe:101" in run(prepare("fr-en", **{**same, "segmentation": "bpe:101"}), succeeds=False)
+    message = run(prepare("fr-en", **same, direction="en-fr"), succeeds=False)
+    assert "> SOURCE_LANG en" in message and "was made with other options" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"direction": "de-en"}, "--direction must be fr-en or en-fr, not 'de-en'"),
+        ({"size": "huge"}, "--size must be small, medium or full, not 'huge'"),
+        ({"segmentation": "char:3"}, "--segmentation must be word:N"),
+        ({"select-words": "many"}, "--select-words must be a number of words such as 348M, not 'many'"),
+        ({"shards": 0}, "--shards must be a whole number above zero"),
+        ({"corpus": "/nowhere"}, "there must be /nowhere/train.fr and /nowhere/train.en"),
+        ({"models": "lstm"}, "option --models is unknown"),
+    ],
+)
+def test_wrong_options_are_named(options, message, tmp_path):
+    assert message in run(prepare("fr-en", out=tmp_path / "data", **options), succeeds=False)
+    assert not (tmp_path / "data").exists()
+
+
+def test_broken_text_is_named(corpora, tmp_path):
+    broken = tmp_path / "corpus"
+    shutil.copytree(corpora / "fr-en", broken)
+    (broken / "train.en").write_text("just one line\n")
+    message = run(prepare("fr-en", corpus=broken, out=tmp_path / "data"), succeeds=False)
+    assert f"{broken}/train.en ends after line 1" in message
+
+
+def test_the_plan_has_sizes_and_writes_nothing(tmp_path, corpora):
+    text = run(prepare("fr-en", "--dry-run", size="full", select_words="348M", out=tmp_path / "data"))
+    assert "OPUS-giga_fren-v2-eng-fra                22,519,904 pairs,  2702 MB" in text
+    assert "Together 41.1 million pairs to train on" in text
+    assert "--in-domain" in text and "--words 348M" in text
+    text = run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", shards=2, out=tmp_path / "data"))
+    size = (corpora / "zh-en" / "train.zh").stat().st_size
+    assert f"train.zh {size:>10} bytes" in text
+    assert f"{tmp_path}/data/data/shard0:{tmp_path}/data/data/shard1" in text
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("script", ["prepare_fr_en", "prepare_zh_en", "translate", "score", "train"])
+def test_help(script):
+    text = run(command(f"{script}.sh", "--help"))
+    assert f"bash scripts/{script}.sh" in text and "--dry-run" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("segmentation", ["word:200", "bpe:100", "sentencepiece:700"])
+def test_chinese_in_shards(segmentation, corpora, tmp_path):
+    pytest.importorskip("jieba")
+    out = tmp_path / "data"
+    options = {"corpus": corpora / "zh-en", "test": "test,valid", "direction": "en-zh", "shards": 2, "out": out}
+    text = run(prepare("zh-en", **options, segmentation=segmentation))
+    assert f"fairseq-train {out}/data/shard0:{out}/data/shard1 --source-lang en --target-lang zh" in text
+    assert (out / "data" / "shard0" / "test1.en-zh.zh.bin").exists()
+    dictionaries = [(out / "data" / f"shard{number}" / "dict.zh.txt").read_bytes() for number in (0, 1)]
+    assert dictionaries[0] == dictionaries[1]
+    shards = [(out / "text" / "shards" / str(number) / "train.zh").read_text().splitlines() for number in (0, 1)]
+    whole = (out / "text" / "prepared" / "train.zh").read_text().splitlines()
+    assert (shards[0], shards[1]) == (whole[0::2], whole[1::2])
+
+
+@pytest.mark.slow
+def test_from_the_network(tmp_path):
+    """Everything that --size small asks for, through a connection that is cut and a file that is damaged at first."""
+    pytest.importorskip("mtdata")
+    (tmp_path / "served").mkdir()
+    publish_wmt(tmp_path / "served" / "mirror")
+    out = tmp_path / "data"
+    with serve(tmp_path / "served") as server:
+        line = prepare("zh-en", mirror=server.url("mirror"), segmentation="sentencepiece:80", jobs=1, out=out)
+        (archive,) = (tmp_path / "served").rglob("dev.tgz")
+        whole = archive.read_bytes()
+        archive.write_bytes(whole[: len(whole) // 2])
+        server.cuts = [100]
+        message = run(line, succeeds=False)
+        assert "dev.tgz: what came is refused" in message and "cut off or damaged" in message
+        archive.write_bytes(whole)
+        text = run(line)
+    assert "Done before: Getting Statmt-news_commentary_wmt18-13-zho-eng" in text
+    starts = [start for path, start in server.requests if "nc-v13" in path]
+    assert starts == [0, 100]
+    assert sum("dev.tgz" in path for path, _ in server.requests) == 2
+    assert (out / "text" / "raw" / "test1.zh").read_text().splitlines() == [source for source, _ in CHINESE]
+    assert "nothing to do" in run(line)
+
+
+def publish_wmt(folder):
+    """The two archives of the small Chinese-English data."""
+    path = folder / "data.statmt.org" / "wmt18" / "translation-task" / "training-parallel-nc-v13.tgz"
+    path.parent.mkdir(parents=True)
+    sides = [[f"{pair[side]} {number}" for number in range(4) for pair in CHINESE] for side in (0, 1)]
+    names = [f"training-parallel-nc-v13/news-commentary-v13.zh-en.{language}" for language in ("zh", "en")]
+    pack(path, dict(zip(names, (text_file(side, "txt") for side in sides))))
+    dev = {}
+    for name in ("newsdev2017", "newstest2017", "newstest2018"):
+        for side, ending in enumerate(("src.zh", "ref.en")):
+            dev[f"dev/{name}-zhen-{ending}.sgm"] = text_file([pair[side] for pair in CHINESE], "sgm")
+    path = folder / "data.statmt.org" / "wmt20" / "translation-task" / "dev.tgz"
+    path.parent.mkdir(parents=True)
+    pack(path, dev)
+
+
+@pytest.fixture(scope="module")
+def trained(prepared):
+    """A tiny model, trained by two processes on the prepared data."""
+    out, _ = prepared
+    save = out.parent / "model"
+    text = run(
+        [
+            *command("train.sh", "--processes", 2, "configs/rnnsearch-30-small.yaml"),
+            *(f"task.data={out / 'data'}", "pair=fr-en", "optimization.max_update=4", f"checkpoint.save_dir={save}"),
+            *("model.encoder_hidden_size=16", "model.decoder_hidden_size=16", "model.encoder_embed_dim=16"),
+            *("model.decoder_embed_dim=16", "model.decoder_out_embed_dim=16", "model.decoder_output_rank=8"),
+            *("--", "--no-progress-bar"),
+        ]
+    )
+    assert "torchrun --standalone --nproc_per_node 2" in text and "--distributed-backend gloo" in text
+    return save / "checkpoint_last.pt"
+
+
+@pytest.mark.slow
+def test_raw_text_in_and_raw_text_out(prepared, trained, corpora):
+    """Order and number of lines stay, empty lines too; the command is fairseq-interactive."""
+    out, _ = prepared
+    sentences = (corpora / "fr-en" / "test.fr").read_text().splitlines()[:6]
+    # Alone in its batch, a sentence is translated up to its own greatest length, wherever it stands.
+    line = command("translate.sh", out, trained, "--beam", 2, "--buffer-size", 4)
+
+    def translate(text, *flags):
+        command_line = [*line, *flags, "--", "--batch-size", "1"]
+        return subprocess.run(command_line, env=environment(), input=text, capture_output=True, text=True, timeout=300)
+
+    one_by_one = [translate(sentence + "\n").stdout for sentence in sentences[:3]]
+    assert len(set(one_by_one)) > 1
+    together = translate("\n".join(["", *sentences, "  ", ""]))
+    assert together.returncode == 0, together.stderr
+    assert "fairseq-interactive " in together.stderr
+    translations = together.stdout.split("\n")
+    assert len(translations) == 9 and translations[0] == translations[7] == translations[8] == ""
+    assert [f"{text}\n" for text in translations[1:4]] == one_by_one
+    assert translate("\n\n").stdout == "\n\n"
+    refused = translate("mot " * 2000)
+    assert refused.returncode == 1 and "line 1 of the input has 2000 tokens" in refused.stderr
+    assert "fairseq-interactive" in translate("", "--dry-run").stderr
+
+
+@pytest.mark.slow
+def test_scores_of_a_split(prepared, trained, tmp_path):
+    out, _ = prepared
+    hypotheses = tmp_path / "test.en"
+    run(command("translate.sh", out, trained, split="test", output=hypotheses))
+    assert len(hypotheses.read_text().splitlines()) == 20
+    reference = out / "text" / "raw" / "test.en"
+    text = run(command("score.sh", out, "--system", f"ours={hypotheses}", "--system", f"reference={reference}"))
+    assert "BLEU" in text and "| " not in text
+    assert any(row.split()[:2] == ["reference", "100.00"] for row in text.splitlines())
+    message = run(command("score.sh", out, "--system", f"ours={hypotheses}", "-t", "wmt99"), succeeds=False)
+    assert "sacrebleu knows no test set wmt99" in message
+    message = run(command("score.sh", out, "--system", f"ours={hypotheses}", split="test7"), succeeds=False)
+    assert "there is no reference" in message
+
+
+def test_sacrebleus_test_sets_where_they_are_to_be_had(prepared, tmp_path):
+    """Where its cache lacks a set and the network does not answer, the local reference is taken, which is said."""
+    out, _ = prepared
+    reference = out / "text" / "raw" / "test.en"
+    line = command("score.sh", out, "--system", f"ours={reference}", "-t", "wmt13", "--", "--metrics", "bleu")
+    unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    variables = {**environment(), **unreachable, "SACREBLEU": str(tmp_path)}
+    said = subprocess.run(line, env=variables, capture_output=True, text=True, timeout=300).stdout
+    assert f"sacrebleu has no wmt13 for fr-en at hand (see above): the reference is {reference}" in said
+    assert "100.00" in said
+    (tmp_path / "wmt13").mkdir(exist_ok=True)
+    for field in DATASETS["wmt13"].fieldnames("fr-en"):
+        (tmp_path / "wmt13" / f"wmt13.fr-en.{field}").write_text("something else\n" * 20)
+    said = subprocess.run(line, env=variables, capture_output=True, text=True, timeout=300).stdout
+    assert "at hand" not in said and "100.00" not in said and "BLEU" in said
+
+
+def test_commands_need_what_they_name(tmp_path):
+    assert "which data and which checkpoint" in run(command("translate.sh"), succeeds=False)
+    assert "there is no file options in it" in run(command("translate.sh", tmp_path, "model.pt"), succeeds=False)
+    assert "which translations" in run(command("score.sh", tmp_path), succeeds=False)
+    assert "option --process is unknown" in run(command("train.sh", "--process", 2, "x.yaml"), succeeds=False)

@@ -1,0 +1,89 @@
+"""What a prepared corpus holds, as Markdown: sentences, tokens, vocabulary and unknown words of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .lines import TextError
+
+
+@dataclass(frozen=True)
+class SideStatistics:
+    """One language of one part of a corpus.
+
+    Attributes:
+        sentences: lines.
+        tokens: of all lines.
+        longest: tokens of the longest line.
+        types: different tokens.
+        unknown_tokens: tokens that are not in the dictionary, which models see as one unknown word.
+        unknown_types: different ones among them.
+    """
+
+    sentences: int
+    tokens: int
+    longest: int
+    types: int
+    unknown_tokens: int
+    unknown_types: int
+
+
+def read_dictionary(path: Path) -> set[str]:
+    """The tokens of a fairseq dictionary, ``TOKEN COUNT`` a line.
+
+    Raises:
+        TextError: if a line has another form.
+    """
+    tokens = set()
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            token, space, count = line.rstrip("\n").partition(" ")
+            if not space or not count.split()[0].isdigit():
+                raise TextError(f"{path} line {number}: expected a token and its count, not '{line.rstrip()}'")
+            # fairseq fills its dictionaries up with words of its own, which it never counted.
+            if count.split()[0] != "0":
+                tokens.add(token)
+    return tokens
+
+
+def count_side(lines: Iterable[str], dictionary: set[str]) -> SideStatistics:
+    """Counts tokenised lines; memory grows with the different tokens alone."""
+    sentences = tokens = longest = unknown = 0
+    types: set[str] = set()
+    for line in lines:
+        words = line.split()
+        sentences += 1
+        tokens += len(words)
+        longest = max(longest, len(words))
+        unknown += sum(word not in dictionary for word in words)
+        types.update(words)
+    return SideStatistics(sentences, tokens, longest, len(types), unknown, len(types - dictionary))
+
+
+def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:
+    """A table.
+
+    Args:
+        statistics: by part and language.
+        vocabularies: size of each language's dictionary, without fairseq's four symbols.
+    """
+    lines = [
+        "## Prepared text",
+        "",
+        "Dictionaries, made from the training text: "
+        + ", ".join(f"{size:,} tokens of {language}" for language, size in vocabularies.items())
+        + ". Unknown is what they lack.",
+        "",
+        "| part | language | sentences | tokens | per sentence | longest | different | unknown | different unknown |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for (part, language), side in statistics.items():
+        mean = side.tokens / side.sentences if side.sentences else 0.0
+        rate = side.unknown_tokens / side.tokens if side.tokens else 0.0
+        lines.append(
+            f"| {part} | {language} | {side.sentences:,} | {side.tokens:,} | {mean:.1f} | {side.longest:,} "
+            f"| {side.types:,} | {side.unknown_tokens:,} ({rate:.2%}) | {side.unknown_types:,} |"
+        )
+    return "\n".join(lines) + "\n"

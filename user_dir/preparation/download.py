@@ -1,0 +1,187 @@
+"""Downloads that go on where they broke off and count as done only when they are whole.
+
+A download grows in ``FILE.partial`` and is renamed to ``FILE`` after three checks: its size is the one that the server
+announced, its SHA-256 is the expected one where one is known, and its archive or compression can be read to the end.
+``FILE.version`` keeps what the server calls this version of the file, so that two versions are never joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from .archives import DamagedFileError, require_whole
+
+_BLOCK = 1 << 18
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+
+
+class DownloadError(Exception):
+    """A file that could not be had whole; the message names it and says what to do."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for a server.
+
+    Attributes:
+        attempts: connections in a row that bring nothing new before it is given up.
+        pause: seconds before the second of them; doubled for each further one.
+        timeout: seconds without a byte after which a connection counts as cut.
+    """
+
+    attempts: int = 5
+    pause: float = 2.0
+    timeout: float = 60.0
+
+
+def download(
+    url: str,
+    path: Path,
+    *,
+    sha256: str | None = None,
+    patience: Patience | None = None,
+    report: Callable[[int, int | None], None] = lambda done, size: None,
+) -> Path:
+    """Gets a file, or what is missing of it; does nothing if it is there.
+
+    Args:
+        url: where it is, http or https.
+        path: where it goes.
+        sha256: what it must be, in hexadecimal.
+        patience: with a server that breaks off.
+        report: called with the bytes that are there and those of the whole file (None if unknown).
+
+    Returns:
+        `path`.
+
+    Raises:
+        DownloadError: if the server has no such file, breaks off again and again, or sends what is empty, cut off,
+            damaged or of another checksum. What was cut off stays for the next call, what is wrong goes.
+    """
+    if path.exists():
+        _require_checksum(url, path, sha256)
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    transfer = _Transfer(url, path, report)
+    transfer.run(patience or Patience())
+    try:
+        require_whole(transfer.partial, path.name)
+    except DamagedFileError as error:
+        transfer.discard()
+        raise DownloadError(f"{url}: what came is refused: {error}") from error
+    try:
+        _require_checksum(url, transfer.partial, sha256)
+    except DownloadError:
+        transfer.discard()
+        raise
+    transfer.partial.rename(path)
+    transfer.version.unlink(missing_ok=True)
+    return path
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
+
+
+def _digest(file: IO[bytes]) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _require_checksum(url: str, path: Path, sha256: str | None) -> None:
+    if sha256 is None:
+        return
+    found = file_sha256(path)
+    if found != sha256.lower():
+        raise DownloadError(f"{url}: {path} has the SHA-256 {found}, not {sha256.lower()}: it is refused")
+
+
+class _Transfer:
+    """One file on its way: what is there of it, and what the server says of it."""
+
+    def __init__(self, url: str, path: Path, report: Callable[[int, int | None], None]) -> None:
+        self.url = url
+        self.partial = Path(f"{path}.partial")
+        self.version = Path(f"{path}.version")
+        self.report = report
+        self.size: int | None = None
+
+    def run(self, patience: Patience) -> None:
+        """Connects until all is there."""
+        failures = 0
+        while True:
+            before = self._done()
+            try:
+                if self._receive(patience.timeout):
+                    return
+                reason = f"the connection was cut after {self._done()} of {self.size} bytes"
+            except urllib.error.HTTPError as error:
+                if error.code < 500 and error.code not in (408, 429):
+                    raise DownloadError(f"{self.url}: the server answers {error.code} {error.reason}") from error
+                reason = f"the server answers {error.code} {error.reason}"
+            except (OSError, http.client.HTTPException) as error:
+                reason = str(error) or type(error).__name__
+            failures = 0 if self._done() > before else failures + 1
+            if failures >= patience.attempts:
+                raise DownloadError(f"{self.url}: {reason}; {self.partial} is kept: call again to go on from there")
+            time.sleep(patience.pause * 2 ** max(failures - 1, 0))
+
+    def discard(self) -> None:
+        """Forgets what came."""
+        self.partial.unlink(missing_ok=True)
+        self.version.unlink(missing_ok=True)
+
+    def _done(self) -> int:
+        return self.partial.stat().st_size if self.partial.exists() else 0
+
+    def _receive(self, timeout: float) -> bool:
+        """Asks once for what is missing; True if the whole file is there."""
+        request = urllib.request.Request(self.url, headers={"User-Agent": "fairseq-recurrent-mt"})
+        start = self._done()
+        if start and self.version.exists():
+            request.add_header("Range", f"bytes={start}-")
+            request.add_header("If-Range", self.version.read_text(encoding="utf-8"))
+        else:
+            self.discard()
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as response:
+                self._write(response, start)
+        except urllib.error.HTTPError as error:
+            if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+                raise
+            # Nothing is left to send, or the file has become shorter: one more request from its beginning tells.
+            self.discard()
+            return False
+        return self.size is None or self._done() == self.size
+
+    def _write(self, response: http.client.HTTPResponse, start: int) -> None:
+        """Appends what the server sends, or begins anew where it sends the whole file."""
+        resumed = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if response.status == http.client.PARTIAL_CONTENT and resumed and int(resumed[1]) == start:
+            self.size = int(resumed[2])
+        else:
+            start = 0
+            length = response.headers.get("Content-Length")
+            self.size = int(length) if length else None
+            # Only a strong validator says that the bytes are the same.
+            version = response.headers.get("ETag") or response.headers.get("Last-Modified")
+            self.discard()
+            if version and not version.startswith("W/"):
+                self.version.write_text(version, encoding="utf-8")
+        with self.partial.open("ab" if start else "wb") as file:
+            while block := response.read(_BLOCK):
+                file.write(block)
+                self.report(file.tell(), self.size)

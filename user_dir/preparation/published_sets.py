@@ -1,0 +1,174 @@
+"""Published parallel corpora by their mtdata ids: where they are, how they are packed, and their sentence pairs.
+
+The library mtdata knows addresses, the files within archives and their formats. Its own downloads begin anew when they
+break off, are not compared with any checksum, and accept a host whose certificate fails; so the bytes come by
+`download`, and mtdata reads them. Its index takes a quarter of a minute and 140 MB of cache to make: what is needed is
+looked up once and kept as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from .archives import extract
+from .download import download
+from .lines import TextError, one_line
+
+#: Two-letter codes as mtdata has them.
+_ISO_639_3 = {"en": "eng", "fr": "fra", "zh": "zho"}
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+@dataclass(frozen=True)
+class PublishedSet:
+    """A parallel corpus that mtdata knows.
+
+    Attributes:
+        identifier: mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages stand in the order of the text.
+        url: of the one file that holds both sides.
+        members: patterns of the two files in it, None where it is no archive.
+        format: mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
+        columns: of the two sides, in a table; None for the first two.
+    """
+
+    identifier: str
+    url: str
+    members: list[str] | None
+    format: str
+    columns: list[int] | None
+
+    @property
+    def languages(self) -> list[str]:
+        """Three-letter codes, in the order of the text."""
+        return [code.split("_")[0] for code in self.identifier.split("-")[3:]]
+
+
+def look_up(identifiers: list[str]) -> list[PublishedSet]:
+    """Finds corpora in mtdata's index.
+
+    Raises:
+        LookupError: if mtdata does not know one, or keeps it in a form that is not read here.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # mtdata reads this when it is imported. Its cache of the index is written in place: cut off, it would stay so.
+        os.environ["MTDATA"] = folder
+        from mtdata.entry import DatasetId
+        from mtdata.index import INDEX
+
+        found = []
+        for identifier in identifiers:
+            key = DatasetId.parse(identifier)
+            if key not in INDEX:
+                raise LookupError(
+                    f"mtdata knows no corpus {identifier}; its command `mtdata list -id` prints all it knows"
+                )
+            found.append(_published(INDEX[key]))
+    return found
+
+
+def _published(entry) -> PublishedSet:  # type: ignore[no-untyped-def]
+    if not isinstance(entry.url, str) or not entry.url.startswith("http") or entry.in_ext == "opus_xces":
+        raise LookupError(f"{entry.did}: only corpora in one file are read here")
+    return PublishedSet(
+        str(entry.did), entry.url, entry.in_paths, entry.in_ext or entry.ext, list(entry.cols) if entry.cols else None
+    )
+
+
+def save(sets: list[PublishedSet], path: Path) -> None:
+    """Writes them as JSON, whole or not at all."""
+    partial = Path(f"{path}.partial")
+    partial.write_text(json.dumps([asdict(one) for one in sets], indent=1) + "\n", encoding="utf-8")
+    partial.rename(path)
+
+
+def load(path: Path, identifier: str) -> PublishedSet:
+    """One of those that `save` wrote.
+
+    Raises:
+        LookupError: if it is not among them.
+    """
+    for record in json.loads(path.read_text(encoding="utf-8")):
+        if record["identifier"] == identifier:
+            return PublishedSet(**record)
+    raise LookupError(f"{path} has no corpus {identifier}")
+
+
+def fetch(
+    corpus: PublishedSet,
+    folder: Path,
+    *,
+    mirror: str | None = None,
+    sha256: str | None = None,
+    report: Callable[[int, int | None], None] = lambda done, size: None,
+) -> Path:
+    """Downloads a corpus to ``FOLDER/HOST/PATH``; several corpora may lie in one file, which comes once.
+
+    Args:
+        corpus: which.
+        folder: of all downloads.
+        mirror: an address that has the files under ``MIRROR/HOST/PATH``.
+        sha256: of the file.
+        report: see `download`.
+
+    Raises:
+        DownloadError: if it cannot be had whole.
+    """
+    address = urlsplit(corpus.url)
+    place = f"{address.netloc}{address.path}"
+    url = f"{mirror.rstrip('/')}/{place}" if mirror else corpus.url
+    return download(url, folder / place, sha256=sha256, report=report)
+
+
+def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """The pairs of a downloaded corpus, one line a sentence, sides in the order of `languages`.
+
+    Raises:
+        TextError: if the sides differ in length, or the corpus has other languages.
+        LookupError: if the archive lacks a file.
+    """
+    wanted = [_ISO_639_3.get(language, language) for language in languages]
+    if sorted(wanted) != sorted(corpus.languages):
+        raise TextError(f"{corpus.identifier} is not a corpus of {languages[0]} and {languages[1]}")
+    swap = wanted != corpus.languages
+    # Of a known name, so that a run that was killed leaves nothing that the next one does not clear away.
+    folder = Path(f"{file}.unpacked")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        paths = extract(file, corpus.members, folder) if corpus.members else [file]
+        for pair in _read(corpus, paths):
+            left, right = (one_line(text) for text in pair[:2])
+            yield (right, left) if swap else (left, right)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
+    """What mtdata reads from the files; bytes that are not UTF-8 come as U+FFFD."""
+    from mtdata.entry import Entry
+    from mtdata.parser import Parser
+
+    # An Entry of an archive wants the names in it, which matter no more here.
+    entry = Entry(corpus.identifier, url=corpus.url, ext=corpus.format, cols=corpus.columns)
+    try:
+        yield from Parser(paths, ext=corpus.format, ent=entry).read_segs(show_pbar=False)
+    except (OSError, ValueError):
+        raise
+    except Exception as error:  # mtdata raises nothing narrower
+        raise TextError(f"{corpus.identifier}: {error}") from error
+
+
+def count_replaced(pairs: Iterator[tuple[str, str]], report: Callable[[int], None]) -> Iterator[tuple[str, str]]:
+    """Passes pairs on and reports at the end how many hold U+FFFD, the sign of bytes that were not UTF-8."""
+    damaged = 0
+    for pair in pairs:
+        damaged += _REPLACEMENT in pair[0] or _REPLACEMENT in pair[1]
+        yield pair
+    report(damaged)
