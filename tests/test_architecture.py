@@ -20,6 +20,7 @@ ALLOWED = {
     "inspection": {"torch", "numpy", "fairseq", "omegaconf", "models", "layers", "kernels"},
     "segmentation": {"torch", "numpy", "fairseq", "omegaconf"},
     "rating": {"numpy", "krippendorff"},
+    "preparation": {"numpy", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"},
     "corpora": set(),
     "embeddings": {"numpy", "scipy", "gensim"},
     "tasks": {"torch", "numpy", "fairseq"},

@@ -76,7 +76,7 @@ def test_a_wrong_encoding(corpus):
         (["--dropout", "1.5"], "--dropout must be a number from 0 to below 1, not '1.5'"),
         (["--seeds", "1;2"], "--seeds must be whole numbers separated by commas, not '1;2'"),
         (["--target-lang", "fr"], "source and target language are both fr"),
-        (["--source-lang", "zh"], "text without spaces needs --segmentation sentencepiece:N"),
+        (["--source-lang", "ja"], "text without spaces needs --segmentation sentencepiece:N"),
         (["--speed", "9"], "option --speed is unknown"),
         (["--beam"], "option --beam is unknown or needs a value"),
         (["now"], "'now' is not an option"),
