@@ -18,12 +18,13 @@ from __future__ import annotations
 import argparse
 import logging
 import time
+from collections import Counter
 from pathlib import Path
 
 from user_dir.embeddings.lexicon import covered, read_lexicon
 from user_dir.embeddings.orthogonal_map import fit_map, mapped, precision_at_one
 from user_dir.embeddings.skip_gram import skip_gram
-from user_dir.embeddings.training_text import TrainingText, dictionary_words, frequent_words
+from user_dir.embeddings.training_text import UNKNOWN, TrainingText, dictionary_words, frequent_words
 from user_dir.embeddings.word_vectors import WordVectors, read_vectors, write_vectors
 
 
@@ -80,13 +81,23 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def trained(options: argparse.Namespace) -> WordVectors:
-    """Vectors of the text; says how long it took, and which words have none."""
-    known = (
-        dictionary_words(options.dictionary) if options.dictionary else frequent_words(options.text, options.min_count)
-    )
+    """Vectors of the text; says how well the words cover it, and how long the training took.
+
+    Raises:
+        ValueError: if none of the words occurs.
+    """
+    dictionary = options.dictionary
+    known = dictionary_words(dictionary) if dictionary else frequent_words(options.text, options.min_count)
+    text = TrainingText(options.text, known)
+    counts = Counter(word for sentence in text for word in sentence)
+    missing = len(known - counts.keys())
+    if missing == len(known):
+        raise ValueError(f"no word of {dictionary} occurs in {', '.join(map(str, options.text))}")
+    share = 100 * counts[UNKNOWN] / counts.total()
+    print(f"{counts.total()} tokens, {share:.2f}% <unk>; {missing} of {len(known)} words do not occur", flush=True)
     start = time.monotonic()
     vectors = skip_gram(
-        TrainingText(options.text, known),
+        text,
         size=options.size,
         window=options.window,
         negatives=options.negatives,
@@ -94,10 +105,7 @@ def trained(options: argparse.Namespace) -> WordVectors:
         seed=options.seed,
         workers=options.workers,
     )
-    missing = len(known - set(vectors.words))
-    if missing == len(known):
-        raise ValueError(f"no word of {options.dictionary} occurs in {', '.join(map(str, options.text))}")
-    print(f"trained in {time.monotonic() - start:.1f} s; {missing} of {len(known)} words do not occur in the text")
+    print(f"trained in {time.monotonic() - start:.1f} s")
     return vectors
 
 
