@@ -58,8 +58,8 @@ def test_each_log_is_a_point(folder):
 def test_penalties_are_columns_and_gaps_are_dashes(folder):
     header, two, ten = beam_rows(read(folder))
     assert header == [
-        *("System", "beam", "BLEU, divided by length", "length ratio", "BLEU, divided by length^0.6", "length ratio"),
-        *("BLEU, not divided", "length ratio", "sentences/s"),
+        *("System", "beam", "BLEU, lenpen 1", "length ratio", "BLEU, lenpen 0.6", "length ratio"),
+        *("BLEU, lenpen 0", "length ratio", "sentences/s"),
     ]
     assert two == ["mine", "2", "100.00", "1.000", "–", "–", "–", "–", "20.0"]
     assert ten[2:6] == ["100.00", "1.000"] * 2 and ten[-2:] == ["0.562", "5.0"]

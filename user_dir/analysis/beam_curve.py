@@ -103,7 +103,7 @@ def beam_rows(points: Sequence[BeamPoint]) -> list[list[str]]:
     columns = penalties(points)
     header = ["System", "beam"]
     for penalty in columns:
-        header += [f"BLEU, {divisor(penalty)}", "length ratio"]
+        header += [f"BLEU, lenpen {penalty:g}", "length ratio"]
     rows = [[*header, "sentences/s"]]
     found = {(point.system, point.beam, point.length_penalty): point for point in points}
     for system, beam in dict.fromkeys((point.system, point.beam) for point in points):
@@ -121,9 +121,9 @@ def notes(points: Sequence[BeamPoint]) -> list[str]:
     """What has to be known to read the numbers."""
     return [
         *dict.fromkeys(f"BLEU: {point.signature}" for point in points),
-        "Not divided: the best hypothesis is that of the greatest log-probability, whatever its length.",
+        "Lenpen p: log-probabilities are divided by length^p before the best is chosen; 0: by nothing.",
         "Length ratio: words of the translations to words of the references. "
-        f"Sentences/s: scores {divisor(penalties(points)[0])}.",
+        f"Sentences/s: lenpen {penalties(points)[0]:g}.",
     ]
 
 
@@ -155,9 +155,8 @@ def beam_figure(points: Sequence[BeamPoint]) -> Figure:
             bleu.plot(beams, [one.bleu for one in line], marker="o", markersize=4, **style)
             ratio.plot(beams, [one.length_ratio for one in line], marker="o", markersize=4, **style)
     bleu.set_ylabel("BLEU")
-    bleu.set_ylim(bottom=0)
     ratio.set_ylabel("length ratio")
-    ratio.axhline(1, color="black", linewidth=0.75)
+    ratio.axhline(1, color="black", linewidth=0.75, zorder=0)
     beams = sorted({point.beam for point in points})
     for axes in (bleu, ratio):
         axes.set_xscale("log")
