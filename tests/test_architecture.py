@@ -20,6 +20,7 @@ ALLOWED = {
     "inspection": {"torch", "numpy", "fairseq", "omegaconf", "models", "layers", "kernels"},
     "segmentation": {"torch", "numpy", "fairseq", "omegaconf"},
     "rating": {"numpy", "krippendorff"},
+    "preparation": {"numpy", "pycld2", "py3langid"},
     "corpora": set(),
     "tasks": {"torch", "numpy", "fairseq"},
     "scoring.py": {"fairseq", "metrics"},
