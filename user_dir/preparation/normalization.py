@@ -16,13 +16,14 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def normalize(text: str) -> str:
-    """A line in NFC, without control and zero-width characters, one plain space where any spaces were, none at the ends.
+    """A line in NFC, without control and zero-width characters, with single plain spaces, and none at the ends.
 
     Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
     splits the result into lines finds one.
     """
-    if not text.isascii():
-        text = _INVISIBLE.sub("", text)
-        if not unicodedata.is_normalized("NFC", text):
-            text = unicodedata.normalize("NFC", text)
-    return " ".join(_CONTROL.sub(" ", text).split())
+    # Of most lines nothing but the last step is needed, and to ask is faster than to look for each character.
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
+    if not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+    return " ".join(text.split())
