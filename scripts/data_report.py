@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -43,7 +44,10 @@ def report(options: argparse.Namespace) -> str:
             with (options.prepared / f"{split}.{language}").open(encoding="utf-8", newline="\n") as file:
                 statistics[split, language] = count_side(file, dictionaries[language])
     vocabularies = {language: len(dictionary) for language, dictionary in dictionaries.items()}
-    parts = [file.read_text(encoding="utf-8").strip() for file in options.before]
+    # Their headings stand below that of the whole.
+    parts = [
+        re.sub("^#", "##", file.read_text(encoding="utf-8").strip(), flags=re.MULTILINE) for file in options.before
+    ]
     return "\n\n".join([f"# Data {'-'.join(languages)}", *parts, as_markdown(statistics, vocabularies)])
 
 
