@@ -81,8 +81,8 @@ print_plan() {
 # print_total: of the published training text.
 print_total() {
   awk -v size="$SIZE" '$1 == "train" && index("," $2 ",", "," size ",") { gsub(",", "", $4); pairs += $4; size_mb += $5 }
-    END { printf "  Together %.1f million pairs to train on, %.1f GB known of to download.\n", pairs / 1e6, size_mb / 1e3 }' \
-    <<<"$CORPORA"
+    END { printf "  Together %.1f million pairs to train on", pairs / 1e6
+      print (size_mb ? sprintf(", more than %.1f GB to download.", size_mb / 1e3) : ".") }' <<<"$CORPORA"
 }
 
 # find_sources FILE: the addresses of all published corpora of this recipe.
