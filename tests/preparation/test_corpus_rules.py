@@ -15,7 +15,7 @@ def write_records(path, hashes, source=None, target=None):
     return path
 
 
-@pytest.mark.parametrize("bucket_pairs", [1 << 21, 1000, 37])
+@pytest.mark.parametrize("bucket_pairs", [1 << 19, 1000, 37])
 def test_the_first_of_several_stays(tmp_path, monkeypatch, bucket_pairs):
     monkeypatch.setattr(corpus_rules, "_CHUNK", 700)
     chance = np.random.default_rng(0)

@@ -14,7 +14,7 @@ RULES = {
 }
 FR = "Les enfants jouent dans le jardin avec leur nouveau chien."
 EN = "The children are playing in the garden with their new dog."
-DE = "Die Kinder spielen im Garten mit ihrem neuen Hund."
+DE = "Die Kinder spielen jeden Tag im Garten mit ihrem neuen Hund, der noch sehr jung ist."
 ZH = "孩子们和他们的新狗在花园里玩。"
 
 # For each rule: pairs to keep, pairs to drop.

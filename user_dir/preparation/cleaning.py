@@ -59,7 +59,7 @@ def clean(cleaning: Cleaning) -> Tally:
 
     A first pass applies the rules that look at one pair, in all processes, and writes what is left aside with a record
     of 16 bytes a pair; the rules on the corpus look at these; a second pass drops their pairs. In memory are a few
-    blocks of lines, 32 MB of records, and one byte for each pair left.
+    blocks of lines, the records of half a million pairs, and one byte for each pair left.
 
     Raises:
         ValueError: wrong options, files that do not fit together or are damaged, or nothing left.

@@ -19,8 +19,8 @@ from .length_model import LengthModel
 #: What is known of a pair: a hash of both sides, and how many bytes they have. 16 bytes on disk.
 RECORD = np.dtype([("hash", "<u8"), ("source", "<u4"), ("target", "<u4")])
 
-# Sixteen megabytes at a time.
-_CHUNK = 1 << 20
+# Four megabytes at a time.
+_CHUNK = 1 << 18
 
 
 class CorpusRule(Protocol):
@@ -75,7 +75,7 @@ class Duplicate:
 
     name: ClassVar[str] = "duplicate"
     reason: ClassVar[str] = "the same pair, but for case, stands earlier"
-    bucket_pairs: int = 1 << 21
+    bucket_pairs: int = 1 << 19
 
     def mark(self, records: Path, verdicts: np.ndarray, code: int) -> None:
         """See :class:`CorpusRule`."""

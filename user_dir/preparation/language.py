@@ -2,8 +2,8 @@
 
 CLD2 (pycld2, tens of thousands of lines a second) takes up to 1 % of good French lines for English; langid.py
 (py3langid, a tenth as fast) errs on others. A line is in another language where both say so, of the whole line and of
-its words in lower case: names are of any language. Only where CLD2 objects is the rest asked. Chinese is told by its
-script, which beats both on short lines.
+its words in lower case: names are of any language. Only where CLD2 objects is the rest asked. Chinese is told from
+others by its script, which beats both on short lines.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from .words import HAN
 
 # CLD2 finds several languages in a line, with percentages of its text.
 _DOMINANT = 80
-# Less in words of lower case is no evidence. In bytes of UTF-8: a Han character says as much as three letters.
-_MIN_BYTES = 20
+# Fewer letters in words of lower case are no evidence.
+_MIN_LETTERS = 25
+_EAST_ASIAN = frozenset({"ja", "ko", "zh"})
 
 _WORD = re.compile(r"\b[^\W\d_]+\b")
 _HAN = re.compile(f"[{HAN}]")
+_EAST_ASIAN_LETTER = re.compile(f"[{HAN}\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")
 _KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")
 _OTHER_WORD = re.compile(rf"[^\W\d_{HAN}\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
 
@@ -53,12 +55,14 @@ def is_other_language(text: str, language: str) -> bool:
     """
     if language == "zh":
         return _is_other_script(text)
+    if _is_east_asian(text) and language not in _EAST_ASIAN:
+        return True
     if not _is_suspect(text, language):
         return False
     words = [word for word in _WORD.findall(text) if not word[0].isupper()]
-    lower = " ".join(words)
-    if len(lower.encode()) < _MIN_BYTES:
+    if sum(map(len, words)) < _MIN_LETTERS:
         return False
+    lower = " ".join(words)
     return _is_suspect(lower, language) and all(
         _identifier().classify(evidence)[0] != language for evidence in (text, lower)
     )
@@ -69,6 +73,13 @@ def _is_suspect(text: str, language: str) -> bool:
     reliable, _, found = pycld2.detect(text, hintLanguage=language)
     _, dominant, percent, _ = found[0]
     return reliable and dominant != "un" and percent >= _DOMINANT and language not in (code for _, code, _, _ in found)
+
+
+def _is_east_asian(text: str) -> bool:
+    """Whether more than half of the letters are of Chinese, Japanese or Korean."""
+    if text.isascii():
+        return False
+    return 2 * len(_EAST_ASIAN_LETTER.findall(text)) > sum(map(str.isalpha, text))
 
 
 def _is_other_script(text: str) -> bool:
