@@ -123,24 +123,10 @@ def test_without_a_log_no_training_has_ended(tmp_path):
 def test_options_that_are_not_given_change_no_run_folder():
     """Folders of earlier versions have none of them in their file options."""
     names = [
-        "SOURCE_LANG",
-        "TARGET_LANG",
-        "TRAIN_PREFIX",
-        "VALID_PREFIX",
-        "TEST_PREFIX",
-        "SEGMENTATION",
-        "TOKENIZER",
-        "LOWERCASE",
-        "MAX_LENGTH",
-        "BUDGET",
-        "MAX_TOKENS",
-        "EMBEDDING_SIZE",
-        "ENCODER_SIZE",
-        "DECODER_SIZE",
-        "DROPOUT",
-        "LEARNING_RATE",
-        "BEAM",
-    ]
+        "SOURCE_LANG", "TARGET_LANG", "TRAIN_PREFIX", "VALID_PREFIX", "TEST_PREFIX", "SEGMENTATION", "TOKENIZER",
+        "LOWERCASE", "MAX_LENGTH", "BUDGET", "MAX_TOKENS", "EMBEDDING_SIZE", "ENCODER_SIZE", "DECODER_SIZE", "DROPOUT",
+        "LEARNING_RATE", "BEAM",
+    ]  # fmt: skip
     values = {name: name.lower() for name in names}
     before = "".join(f"{name} {value}\n" for name, value in values.items())
     assert shell("describe_run", **values, CORPUS="") == before
