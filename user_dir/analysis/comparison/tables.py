@@ -98,13 +98,13 @@ def gibibytes(size: float | None) -> str:
 
 def cost_notes(comparison: Comparison, *, gpu: bool) -> Iterator[str]:
     """What the columns mean, and how the learning rates were chosen."""
-    yield "Minutes: of training, validations included. Validation loss: the best, bits a token."
+    yield "Minutes: of training, with validations and what a kill has undone. Validation loss: the best, bits a token."
     yield SPEED_NOTE
     yield MEMORY_NOTE
     if gpu:
         yield GPU_NOTE
     if len(comparison.seeds) > 1:
-        yield "Means over the seeds where they are not said to be anything else."
+        yield "Means over the seeds, memory apart."
     for system in comparison.systems:
         if system.rate:
             yield f"{system.name}: {system.rate}."
