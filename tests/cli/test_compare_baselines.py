@@ -109,30 +109,40 @@ def test_a_system_that_fails_stops_no_other(corpus):
     assert "Training lstm" in run([*line, "--retry"], succeeds=False)
 
 
-def test_a_budget_of_wall_time_is_kept_over_a_kill(corpus):
-    """Validations and the time before the kill count, up to the last checkpoint; what was lost is trained again."""
-    line = comparison(corpus, models="transformer", out="timed", minutes=".25")
-    log = corpus.parent / "timed" / "systems" / "transformer" / "seed-1" / "train.log"
+def stop_when(line, number, condition):
+    """What a recipe said that got a signal, as a terminal sends it, once the condition held."""
     process = subprocess.Popen(
-        line, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
-    deadline = time.monotonic() + 120
-    while not (log.exists() and "@ 30 updates, score" in log.read_text(errors="replace")):
+    deadline = time.monotonic() + 300
+    while not condition():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    before = reached(log)
+    os.killpg(process.pid, number)
+    said, _ = process.communicate(timeout=120)
+    return said
+
+
+def test_a_budget_of_wall_time_is_kept_over_stops(corpus):
+    """Validations and the time before a kill count, up to the last checkpoint; what was lost is trained again."""
+    line = comparison(corpus, models="transformer", out="timed", minutes=".25")
+    folder = corpus.parent / "timed" / "systems" / "transformer" / "seed-1"
+    log = folder / "train.log"
+    said = stop_when(line, signal.SIGINT, lambda: "num_updates" in read(log))
+    assert "stopped; the same call goes on from here" in said
+    assert not (folder / "failure").exists() and not (folder / "trained").exists()
+    stop_when(line, signal.SIGKILL, lambda: "@ 30 updates, score" in read(log))
+    before = max(map(int, re.findall(r'num_updates": "(\d+)"', read(log))))
     run(line)
-    text = log.read_text()
+    text = read(log)
     (stop,) = re.findall(r"cumulative_training_time: ([\d.]+) > stop_time_hours: 0.004167", text)
     assert 0.25 < float(stop) * 60 < 0.6
-    assert table(corpus.parent / "timed")["systems"][0]["facts"]["updates"] > before
-    resumed = text.split("Loaded checkpoint")[-1]
-    (seconds,) = re.findall(r"done training in ([\d.]+) seconds", resumed)
+    (system,) = table(corpus.parent / "timed")["systems"]
+    assert system["facts"]["updates"] > before and system["facts"]["peak_memory"] > 100e6
+    (seconds,) = re.findall(r"done training in ([\d.]+) seconds", text.split("Loaded checkpoint")[-1])
     assert float(seconds) < 15
 
 
-def reached(log):
-    """Updates that a log reports."""
-    return max(map(int, re.findall(r'num_updates": "(\d+)"', log.read_text(errors="replace"))))
+def read(log):
+    """What a log holds by now; nothing before there is one."""
+    return log.read_text(errors="replace") if log.exists() else ""
