@@ -107,7 +107,7 @@ class ComparedRun:
 
         Raises:
             LogError: if a file is missing or damaged.
-            ValueError: if no system has a translation, or one is as long as the references not.
+            ValueError: if no system has a translation, or a translation has not as many sentences as the references.
         """
         place, translation = (
             ("text", "test.detokenized") if name is None else (f"extra/{name}", f"extra-{name}.detokenized")
