@@ -125,22 +125,22 @@ def stop_when(line, number, condition):
 
 def test_a_budget_of_wall_time_is_kept_over_stops(corpus):
     """Validations and the time before a kill count, up to the last checkpoint; what was lost is trained again."""
-    line = comparison(corpus, models="transformer", out="timed", minutes=".25")
+    line = comparison(corpus, models="transformer", out="timed", minutes=".5")
     folder = corpus.parent / "timed" / "systems" / "transformer" / "seed-1"
     log = folder / "train.log"
-    said = stop_when(line, signal.SIGINT, lambda: "num_updates" in read(log))
+    said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in read(log))
     assert "stopped; the same call goes on from here" in said
     assert not (folder / "failure").exists() and not (folder / "trained").exists()
-    stop_when(line, signal.SIGKILL, lambda: "@ 30 updates, score" in read(log))
+    stop_when(line, signal.SIGKILL, lambda: "Saved checkpoint" in read(log))
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', read(log))))
     run(line)
     text = read(log)
-    (stop,) = re.findall(r"cumulative_training_time: ([\d.]+) > stop_time_hours: 0.004167", text)
-    assert 0.25 < float(stop) * 60 < 0.6
+    (stop,) = re.findall(r"cumulative_training_time: ([\d.]+) > stop_time_hours: 0.008333", text)
+    assert 0.5 < float(stop) * 60 < 0.9
     (system,) = table(corpus.parent / "timed")["systems"]
     assert system["facts"]["updates"] > before and system["facts"]["peak_memory"] > 100e6
     (seconds,) = re.findall(r"done training in ([\d.]+) seconds", text.split("Loaded checkpoint")[-1])
-    assert float(seconds) < 15
+    assert float(seconds) < 30
 
 
 def read(log):
