@@ -13,13 +13,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from ..cache import pieces
 from ..entering import EnteringBackward, before_the_start, entering
 from ..gru.packed import joined, step, step_backward
 from ..matrix import Matrix
 from .memory import AttentiveGRUWeights, Memory
-
-CACHED_SUMS = 1 << 17
-"""Numbers of which half a megabyte of cache has room."""
 
 
 def attentive_gru(
@@ -52,11 +50,10 @@ def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
 
 def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
     """The energy (b, beam, S) of queries (b, beam, A) and keys (b, S, A)."""
-    # In a search the sums are too many for a processor's cache: a few sentences at a time are twice as fast.
-    sums = queries.size(1) * keys.size(1) * keys.size(2)
-    sentences = max(1, CACHED_SUMS // max(1, sums)) if keys.device.type == "cpu" else keys.size(0)
-    pairs = zip(queries.split(sentences), keys.split(sentences))
-    return joined([(k.unsqueeze(1) + q.unsqueeze(2)).tanh_() @ score for q, k in pairs])
+    queries, keys = queries.unsqueeze(2), keys.unsqueeze(1)
+    sums = queries.size(1) * keys.size(2) * keys.size(3)
+    sentences = pieces(keys.size(0), sums, keys)
+    return joined([(keys[piece] + queries[piece]).tanh_() @ score for piece in sentences])
 
 
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:

@@ -19,8 +19,8 @@ from .gates import mean_gates
 from .level import (
     Children,
     LevelWeights,
+    Pyramid,
     candidate_and_gates,
-    children_of,
     gradient_before_activation,
     gradient_below,
     merge,
@@ -105,12 +105,12 @@ class _GRConv(torch.autograd.Function):
     def forward(
         ctx: FunctionCtx, leaves: Tensor, left: Tensor, right: Tensor, bias: Tensor, plan: _Plan
     ) -> tuple[Tensor, Tensor, Tensor]:
-        counts, nodes = plan.counts, leaves
+        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            children = children_of(level, nodes, counts)
+            children = pyramid.children(level, nodes)
             candidate, w = candidate_and_gates(children, LevelWeights(left, right, bias), plan.activation)
             nodes = merge(children, candidate, w)
             shown.append(mean_gates(w))
@@ -123,7 +123,7 @@ class _GRConv(torch.autograd.Function):
                 returned.append(nodes)
         summaries[: counts[plan.top]] = _means(nodes, counts[plan.top :])
         ctx.save_for_backward(left, right, bias, *kept, *candidates, *gates)
-        ctx.plan = plan
+        ctx.plan, ctx.pyramid = plan, pyramid
         all_gates = torch.cat(shown) if shown else leaves.new_zeros(0, 3)
         returned_nodes = torch.cat(returned) if returned else leaves.new_zeros(0, leaves.size(1))
         ctx.mark_non_differentiable(*([all_gates] if returned else [all_gates, returned_nodes]))
@@ -134,25 +134,25 @@ class _GRConv(torch.autograd.Function):
     def backward(
         ctx: FunctionCtx, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor
     ) -> tuple[Tensor | None, ...]:
-        plan, weights = ctx.plan, LevelWeights(*ctx.saved_tensors[:3])
+        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:3])
         counts, top = plan.counts, plan.top
         grads = LevelWeights(*map(torch.zeros_like, weights))
-        grad_levels = grad_returned.split([sum(counts[level:]) for level in range(1, plan.returned + 1)])
+        grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
         grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
-        for level, children, candidate, w in _levels_downwards(plan, weights, ctx.saved_tensors[3:]):
+        for level, children, candidate, w in _levels_downwards(plan, pyramid, weights, ctx.saved_tensors[3:]):
             if level <= plan.returned:
                 grad += grad_levels[level - 1]
             grad_pre = gradient_before_activation(grad, children, candidate, w, plan.activation)
             grads.left.addmm_(grad_pre.t(), children.left)
             grads.right.addmm_(grad_pre.t(), children.right)
             grads.bias.add_(grad_pre.sum(dim=0))
-            grad = gradient_below(grad, grad_pre, w, weights, counts, level)
+            grad = gradient_below(grad, grad_pre, w, weights, pyramid, level)
             grad[counts[level] : counts[level - 1]] += grad_summaries[counts[level] : counts[level - 1]]
         return grad, *grads, None
 
 
 def _levels_downwards(
-    plan: _Plan, weights: LevelWeights, saved: Sequence[Tensor]
+    plan: _Plan, pyramid: Pyramid, weights: LevelWeights, saved: Sequence[Tensor]
 ) -> Iterator[tuple[int, Children, Tensor, Tensor]]:
     """Every level from the last to the first, with its children, candidates and gates."""
     kept_levels = plan.kept_levels()
@@ -163,7 +163,7 @@ def _levels_downwards(
         for level in range(start + 1, min(start + plan.spacing, plan.top) + 1):
             if levels:
                 nodes = merge(*levels[-1][1:])
-            children = children_of(level, nodes, plan.counts)
+            children = pyramid.children(level, nodes)
             if plan.checkpointed:
                 made = candidate_and_gates(children, weights, plan.activation)
             else:
