@@ -87,7 +87,7 @@ def candidate_and_gates(children: Children, weights: LevelWeights, activation: s
 def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
     """The nodes (n, H)."""
     nodes = torch.empty_like(children.left)
-    for piece in pieces(*nodes.shape, nodes):
+    for piece in pieces(nodes.size(0), nodes.size(1), nodes):
         w, left, right = gates[piece], children.left[piece], children.right[piece]
         torch.mul(w[:, 0], candidate[piece], out=nodes[piece]).addcmul_(w[:, 1], left).addcmul_(w[:, 2], right)
     return nodes
@@ -99,7 +99,7 @@ def gradient_before_activation(
     """The gradient (n, H + G) with respect to what candidate and gates are made of, from that of the nodes (n, H)."""
     size = grad.size(1)
     grad_pre = grad.new_empty(grad.size(0), size + (3 if gates.size(2) == 1 else 3 * size))
-    for piece in pieces(*grad.shape, grad):
+    for piece in pieces(grad.size(0), size, grad):
         w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
         grad_candidate = torch.mul(grad[piece], w[:, 0], out=grad_pre[piece, :size])
         if activation == "tanh":
