@@ -1,4 +1,4 @@
-"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch.
+"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch, and lose no work.
 
 A ``.pth`` file that is installed beside this package calls :func:`install` when Python starts. That puts
 one finder on ``sys.meta_path`` and no more: a repair is loaded when the module that needs it is imported.
@@ -10,15 +10,17 @@ This file runs in every Python process of the environment, whatever its version:
 
 import sys
 
-#: Which repair belongs to which module, and whether it comes before or after the module is executed. Each
+#: Which repairs belong to which module, and whether they come before or after the module is executed. Each
 #: is a module of this package with a function ``repair``, and says there what is broken since when.
 REPAIRS = {
     "antlr4": ("before", "typing_io"),
     "dataclasses": ("after", "dataclass_hashes"),
-    "fairseq.checkpoint_utils": ("after", "checkpoint_classes"),
+    "fairseq.checkpoint_utils": ("after", "checkpoint_classes", "checkpoint_files"),
     "fairseq.modules.transformer_layer": ("after", "encoder_fast_path"),
     "fairseq.options": ("after", "bfloat16_option"),
+    "fairseq.trainer": ("after", "failed_updates"),
     "fairseq.utils": ("after", "unknown_word_copies"),
+    "fairseq_cli.train": ("after", "finished_training"),
     "hydra._internal.utils": ("after", "hydra_error_report"),
     "hydra.core.plugins": ("after", "hydra_plugin_scan"),
 }
