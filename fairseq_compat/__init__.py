@@ -16,14 +16,37 @@ REPAIRS = {
     "antlr4": ("before", "typing_io"),
     "dataclasses": ("after", "dataclass_hashes"),
     "fairseq.checkpoint_utils": ("after", "checkpoint_classes", "checkpoint_files"),
+    "fairseq.data.dictionary": ("after", "dictionary_files"),
     "fairseq.modules.transformer_layer": ("after", "encoder_fast_path"),
     "fairseq.options": ("after", "bfloat16_option"),
     "fairseq.trainer": ("after", "failed_updates"),
-    "fairseq.utils": ("after", "unknown_word_copies"),
-    "fairseq_cli.train": ("after", "finished_training"),
+    "fairseq.utils": ("after", "unknown_word_copies", "literal_options"),
+    "fairseq_cli.train": ("after", "finished_training", "terminated_training"),
     "hydra._internal.utils": ("after", "hydra_error_report"),
     "hydra.core.plugins": ("after", "hydra_plugin_scan"),
 }
+
+#: Other modules of fairseq that evaluate options.
+EVALUATING = (
+    "criterions.ctc",
+    "data.audio.raw_audio_dataset",
+    "data.codedataset",
+    "models.fconv",
+    "models.fconv_lm",
+    "models.fconv_self_att",
+    "models.hubert.hubert",
+    "models.lightconv_lm",
+    "models.speech_to_text.s2t_wav_transformer",
+    "models.transformer_lm",
+    "models.wav2vec.wav2vec",
+    "models.wav2vec.wav2vec2",
+    "optim.adafactor",
+    "optim.adam",
+    "optim.adamax",
+    "optim.cpu_adam",
+    "optim.fused_lamb",
+)
+REPAIRS.update(("fairseq." + name, ("after", "literal_options")) for name in EVALUATING)
 
 
 class RepairFinder:

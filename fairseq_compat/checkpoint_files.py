@@ -53,15 +53,15 @@ def _written_aside(path, logger):
     aside = path + ".tmp"
     try:
         yield aside
-    except Exception as error:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.remove(aside)
-        logger.error(
-            "%s was not written: %s. Earlier checkpoints are as they were: the same call goes on from "
-            "checkpoint_last.pt once there is room",
-            path,
-            error,
-        )
+        if isinstance(error, Exception):
+            message = (
+                "%s was not written: %s. Earlier checkpoints are as they were: "
+                "the same call goes on from checkpoint_last.pt once there is room"
+            )
+            logger.error(message, path, error)
         raise
 
 
