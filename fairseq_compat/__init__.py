@@ -17,6 +17,7 @@ REPAIRS = {
     "dataclasses": ("after", "dataclass_hashes"),
     "fairseq.checkpoint_utils": ("after", "checkpoint_classes", "checkpoint_files"),
     "fairseq.data.dictionary": ("after", "dictionary_files"),
+    "fairseq.distributed.utils": ("after", "broadcast_checkpoints"),
     "fairseq.modules.transformer_layer": ("after", "encoder_fast_path"),
     "fairseq.options": ("after", "bfloat16_option"),
     "fairseq.trainer": ("after", "failed_updates"),
