@@ -13,6 +13,9 @@ from torch import nn
 
 from tests.models.building import task
 
+#: Flags of most tests: a configuration is made once for each set of them.
+ADAM = ("--optimizer", "adam", "--lr", "0.01", "--clip-norm", "2")
+
 
 def trainer(model: nn.Module, criterion: str, *flags: str, save_dir: str = "checkpoints") -> Trainer:
     """A trainer as fairseq-train builds it from these flags; nothing is loaded and no folder is made."""

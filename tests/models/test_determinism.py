@@ -4,7 +4,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 
 from tests.models.building import build, sample, sources, task
-from tests.training import trainer
+from tests.training import ADAM, trainer
 
 BATCHES = [sample([4, 1, 6], [5, 2, 7]), sample([2, 3], [4, 4])]
 
@@ -12,9 +12,8 @@ BATCHES = [sample([4, 1, 6], [5, 2, 7]), sample([2, 3], [4, 4])]
 def losses_and_translations(seed):
     """Of a model with dropout everywhere, after ten updates."""
     model = build("gru_encoder", dropout=0.3, encoder_layers=2, decoder_layers=2)
-    training = trainer(
-        model, "cross_entropy", "--optimizer", "adam", "--lr", "0.02", "--clip-norm", "1", "--seed", str(seed)
-    )
+    training = trainer(model, "cross_entropy", *ADAM)
+    training.cfg.common.seed = seed
     losses = [training.train_step([batch])["loss"] for _ in range(5) for batch in BATCHES]
     generator = SequenceGenerator([model.eval()], task().target_dictionary, beam_size=3, max_len_b=9)
     found = generator.generate([model], {"net_input": sources([3, 7, 1, 5])})
