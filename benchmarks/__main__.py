@@ -1,60 +1,138 @@
-"""The command line: ``python -m benchmarks [--width N …] [--json FILE]``."""
+"""The command line: ``python -m benchmarks``, and ``python -m benchmarks compare OLD.json NEW.json``."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
-import platform
+import sys
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from .grconv_layer import VARIANTS, measure, measure_variants
+from .comparison import check_same_machine, compare, load
+from .growth import measure_growth
+from .machine import describe
+from .measurement import measure
+from .parity import ParityError
+from .registry import FAMILIES
+from .setting import DTYPES, Setting
+from .table import GROWTH_HEADER, HEADER, growth_line, line
+
+PARTS = ("time", "memory", "growth")
 
 
-def main() -> None:
-    """Measures, prints a table, and writes JSON where asked to."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--width", type=int, nargs="+", default=[256, 512], help="units of the grConv layer")
-    parser.add_argument("--sentences", type=int, default=32, help="in a batch")
-    parser.add_argument("--longest", type=int, default=30, help="leaves of the longest sentence")
-    parser.add_argument("--rounds", type=int, default=15, help="timed runs of each contestant")
-    parser.add_argument("--json", type=Path, help="file to write the figures to")
-    options = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures, or compares two earlier runs."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        if arguments[:1] == ["compare"]:
+            _compare(arguments[1:])
+        else:
+            _measure(arguments)
+    except (ParityError, ValueError) as error:
+        raise SystemExit(f"error: {error}") from error
 
-    machine = {
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "dtype": "float32",
-    }
-    print("  ".join(f"{name} {value}" for name, value in machine.items()))
-    print(f"grConv layer, forward and backward, {options.sentences} sentences of 5 to {options.longest} leaves")
-    print(f"{'width':>6} {'packed':>10} {'three products':>15} {'ratio':>6} {'reference loop':>15}")
-    cases = []
-    for width in options.width:
-        case = measure(width=width, sentences=options.sentences, longest=options.longest, rounds=options.rounds)
-        cases.append({"case": "grconv layer", "width": width, **case})
-        print(
-            f"{width:6d} {case['packed']:9.4f}s {case['three products']:14.4f}s {case['ratio']:6.2f} "
-            f"{case['reference loop']:14.4f}s",
-            flush=True,
-        )
-    print(f"the same with other pyramids, as a ratio to the plain one\n{'width':>6}", *(f"{n:>18}" for n in VARIANTS))
-    for width in options.width:
-        ratios = measure_variants(
-            width=width, sentences=options.sentences, longest=options.longest, rounds=options.rounds
-        )
-        cases.append({"case": "grconv variants", "width": width, **ratios})
-        print(f"{width:6d}", *(f"{ratio:18.2f}" for ratio in ratios.values()), flush=True)
-    if options.json:
-        partial = options.json.with_name(options.json.name + ".partial")
-        partial.write_text(json.dumps({"machine": machine, "cases": cases}, indent=2) + "\n")
-        partial.replace(options.json)
+
+def _compare(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks compare", description="Compares the ratios of two runs that wrote JSON."
+    )
+    parser.add_argument("old", type=Path, metavar="OLD.json")
+    parser.add_argument("new", type=Path, metavar="NEW.json")
+    parser.add_argument(
+        "--different-machines",
+        action="store_true",
+        help="compare runs of different processors, threads, versions of torch or number formats too",
+    )
+    options = parser.parse_args(arguments)
+    old, new = load(options.old), load(options.new)
+    if not options.different_machines:
+        check_same_machine(old, new)
+    print("\n".join(compare(old, new)))
+
+
+def _measure(arguments: Sequence[str]) -> None:
+    options = _parser().parse_args(arguments)
+    _check(options)
+    torch.set_num_threads(options.threads)
+    setting = Setting(options.device, options.dtype, options.stock_dtype, options.threads, options.seconds)
+    families = [FAMILIES[name] for name in options.cases]
+    with_memory = "memory" in options.parts
+    result: dict[str, Any] = {"machine": describe(setting), "cases": [], "growth": []}
+    print("  ".join(f"{name} {value}" for name, value in result["machine"].items()), flush=True)
+    if "time" in options.parts:
+        print(f"packed kernels, checked against the reference; medians\n\n{HEADER}", flush=True)
+        for family in families:
+            for shape in family.quick if options.quick else family.shapes:
+                result["cases"].append(measure(family, shape, setting, with_memory=with_memory))
+                print(line(result["cases"][-1]), flush=True)
+                _save(options.json, result)
+    if "growth" in options.parts:
+        print(f"\nexponents of growth\n\n{GROWTH_HEADER}", flush=True)
+        for family in families:
+            records = measure_growth(family, setting, quick=options.quick, with_memory=with_memory)
+            result["growth"] += records
+            print("\n".join(map(growth_line, records)), flush=True)
+            _save(options.json, result)
+
+
+def _save(path: Path | None, result: dict[str, Any]) -> None:
+    """Writes what has been measured so far: a run is long, and may be stopped."""
+    if path:
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(json.dumps(result, indent=2) + "\n")
+        partial.replace(path)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuses at once what would fail later."""
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("--device cuda: torch sees no GPU here")
+    if options.threads < 1:
+        raise ValueError(f"--threads must be at least 1, not {options.threads}")
+    if options.parts == ["memory"]:
+        raise ValueError("--parts memory: memory is measured with time or growth; name one of them too")
+    if options.json and not options.json.parent.is_dir():
+        raise ValueError(f"--json {options.json}: there is no folder {options.json.parent}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = "\n".join(f"  {family.name:14} {family.about}" for family in FAMILIES.values())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Times each case against the bare matrix products that it cannot do without, and against "
+        "fairseq's lstm of the same sizes, in turn. What the figures mean: docs/performance.md.",
+        epilog=f"cases:\n{about}\n\npython -m benchmarks compare OLD.json NEW.json compares two runs.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--cases", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="all unless named")
+    parser.add_argument(
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help="all unless named; memory is a part of the other two"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of torch (default: its own)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of our models and the bare products")
+    parser.add_argument("--stock-dtype", choices=DTYPES, default="float32", help="of fairseq's lstm")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="of timing for a case, at least three rounds (default: 20)"
+    )
+    parser.add_argument("--quick", action="store_true", help="small shapes, to see that everything runs")
+    return parser
+
+
+def _quieten() -> None:
+    """Keeps what fairseq logs and torch warns of out of the table, here and where memory is measured."""
+    logging.disable(logging.INFO)
+    warnings.simplefilter("ignore", FutureWarning)
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::FutureWarning")
 
 
 if __name__ == "__main__":
+    _quieten()
     main()

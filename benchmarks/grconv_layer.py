@@ -1,112 +1,135 @@
-"""The grConv layer, forward and backward, against the matrix products that it cannot do without."""
+"""The grConv layer, forward and backward, against its matrix products; there is no stock layer of the kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from user_dir.kernels.grconv import GRConvWeights, grconv
-from user_dir.kernels.packing import Packing, make_packing
+from user_dir.kernels.packing import make_packing
 
-from .timing import median_seconds
+from .batches import draw_lengths
+from .contest import Contest, Family
+from .model_products import grconv_levels
+from .parity import SENTENCES, assert_parity, constant_gradient
+from .setting import Setting
 
-#: Other pyramids than Cho et al.'s (2014b): gates a node and options of the kernel.
-VARIANTS: dict[str, dict[str, Any]] = {
+#: Pyramids: Cho et al.'s (2014b) and others, as options of the kernel.
+PYRAMIDS: dict[str, dict[str, Any]] = {
+    "plain": {},
     "height 4": {"height": 4},
     "nodes to level 2": {"annotation_height": 2},
     "unit gates": {"unit_gates": True},
 }
 
 
-def measure(*, width: int, sentences: int, longest: int, rounds: int, seed: int = 1) -> dict[str, float]:
-    """Times the layer after checking it against the reference.
-
-    A node's candidate and gates are a (2H) × (H + 3) product of its children. Forward and backward need three products
-    of that size: for the node, for its children's gradient and for the weights' gradient. They are timed a level at
-    a time, as the data allow.
+def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Contest:
+    """The layer on packed leaves, with relu, every output asked for a gradient.
 
     Args:
+        setting: of the run.
         width: H.
-        sentences: B; their lengths are drawn between 5 and ``longest``, one is the longest.
-        longest: leaves of the longest sentence.
-        rounds: of timing.
-        seed: of lengths and values.
-
-    Returns:
-        Seconds of ``packed``, ``reference loop`` and ``three products``; the ratio of the first to the last.
+        pyramid: a name of :data:`PYRAMIDS`.
+        sentences: B.
+        length: leaves of the longest sentence.
+        lengths: a kind of :data:`~benchmarks.batches.KINDS`.
 
     Raises:
-        AssertionError: if the layer does not agree with its reference.
+        ValueError: if there is no such pyramid.
     """
-    packing = _packing(sentences, longest, seed)
-    run = _layer(packing, width, seed)
-    _assert_parity(run)
-    seconds = median_seconds(
-        {"packed": lambda: run("packed"), "three products": _products(packing, width)}, rounds=rounds
+    if pyramid not in PYRAMIDS:
+        raise ValueError(f"there is no pyramid {pyramid!r}; there are: {', '.join(PYRAMIDS)}")
+    options = dict(PYRAMIDS[pyramid])
+    unit_gates = options.pop("unit_gates", False)
+    leaves = draw_lengths(sentences, length, lengths, seed=1)
+    weights = _weights(width, 3 * width if unit_gates else 3)
+    gates = weights.gate_bias.numel()
+
+    def check() -> None:
+        # A relu whose sum is rounded to the other side of zero has another slope: in few bits the check takes tanh.
+        few = Layer(leaves[:SENTENCES], weights, setting, options)
+        few.check("tanh", setting.number)
+        few.check("relu", torch.float64)
+
+    return Contest(
+        Layer(leaves, weights, setting, options).passes("packed", "relu", setting.number),
+        grconv_levels(leaves, width=width, gates=gates, height=options.get("height", 0)).all(),
+        check,
+        "words",
+        sum(leaves),
     )
-    seconds |= median_seconds({"reference loop": lambda: run("reference")}, rounds=1)
-    return {**seconds, "ratio": seconds["packed"] / seconds["three products"]}
 
 
-def measure_variants(*, width: int, sentences: int, longest: int, rounds: int, seed: int = 1) -> dict[str, float]:
-    """The times of :data:`VARIANTS` divided by the plain layer's; the arguments are those of :func:`measure`.
-
-    Raises:
-        AssertionError: if a variant does not agree with its reference.
-    """
-    packing = _packing(sentences, longest, seed)
-    runs = {name: _layer(packing, width, seed, **options) for name, options in [("plain", {}), *VARIANTS.items()]}
-    for run in runs.values():
-        _assert_parity(run)
-    seconds = median_seconds({name: lambda run=run: run("packed") for name, run in runs.items()}, rounds=rounds)
-    return {name: seconds[name] / seconds["plain"] for name in VARIANTS}
-
-
-def _layer(
-    packing: Packing, width: int, seed: int, *, unit_gates: bool = False, **heights: int
-) -> Callable[[str], tuple[Tensor, ...]]:
-    """A forward and backward pass with the backend of that name: outputs and gradients."""
-    torch.manual_seed(seed)
-    gates = 3 * width if unit_gates else 3
-    leaves = torch.randn(sum(packing.counts), width, requires_grad=True)
+def _weights(width: int, gates: int) -> GRConvWeights:
+    generator = torch.Generator().manual_seed(1)
     shapes = [(width, width), (width, width), (width,), (gates, width), (gates, width), (gates,)]
-    weights = GRConvWeights(*((torch.randn(shape) / (2 * width) ** 0.5).requires_grad_() for shape in shapes))
+    return GRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
 
-    def run(backend: str) -> tuple[Tensor, ...]:
-        summaries, _, nodes = grconv(
-            leaves, weights, counts=packing.counts, activation="relu", backend=backend, **heights
+
+class Layer(NamedTuple):
+    """Weights, and the number of leaves of each sentence."""
+
+    lengths: list[int]
+    weights: GRConvWeights
+    setting: Setting
+    options: dict[str, Any]
+
+    def passes(self, backend: str, activation: str, dtype: torch.dtype) -> Callable[[], list[Tensor]]:
+        """A forward and backward pass: outputs and gradients. Leaves and weights are rounded to the run's dtype."""
+        generator = torch.Generator().manual_seed(2)
+        packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
+        leaves = torch.randn(sum(self.lengths), self.weights.left.size(0), generator=generator)
+        leaves, *weights = (
+            tensor.to(self.setting.device, self.setting.number).to(dtype).requires_grad_()
+            for tensor in (leaves, *self.weights)
         )
-        loss = summaries.sum() + nodes.sum()
-        return summaries, nodes, *torch.autograd.grad(loss, [leaves, *weights])
 
-    return run
+        def run() -> list[Tensor]:
+            output = grconv(
+                leaves,
+                GRConvWeights(*weights),
+                counts=packing.counts,
+                activation=activation,
+                backend=backend,
+                **self.options,
+            )
+            outputs = [rows for rows in (output.summaries, output.nodes) if rows.requires_grad and rows.numel()]
+            gradients = [constant_gradient(rows) for rows in outputs]
+            return [*outputs, *torch.autograd.grad(outputs, [leaves, *weights], gradients)]
+
+        return run
+
+    def check(self, activation: str, dtype: torch.dtype) -> None:
+        """Raises ParityError unless the pass in this dtype agrees with the reference."""
+        assert_parity(
+            f"grconv_layer of width {self.weights.left.size(0)}, {activation}",
+            self.passes("packed", activation, dtype),
+            lambda number: self.passes("reference", activation, number)(),
+            dtype,
+        )
 
 
-def _assert_parity(run: Callable[[str], tuple[Tensor, ...]]) -> None:
-    for ours, expected in zip(run("packed"), run("reference")):
-        scale = float(expected.detach().abs().max()) if expected.numel() else 1.0
-        torch.testing.assert_close(ours, expected, rtol=1e-3, atol=1e-3 * scale)
+def _shape(width: int, length: int, pyramid: str = "plain", sentences: int = 32) -> dict[str, int | str]:
+    return {"width": width, "pyramid": pyramid, "sentences": sentences, "length": length, "lengths": "mixed"}
 
 
-def _packing(sentences: int, longest: int, seed: int) -> Packing:
-    generator = torch.Generator().manual_seed(seed)
-    lengths = torch.randint(min(5, longest), longest + 1, (sentences,), generator=generator)
-    lengths[0] = longest
-    return make_packing(torch.arange(longest) >= lengths[:, None])
-
-
-def _products(packing: Packing, width: int) -> Callable[[], None]:
-    weight = torch.randn(2 * width, width + 3)
-    nodes = [sum(packing.counts[level:]) for level in range(1, len(packing.counts))]
-    levels = [(torch.randn(count, 2 * width), torch.randn(count, width + 3)) for count in nodes]
-
-    def run() -> None:
-        for children, gradient in levels:
-            torch.mm(children, weight)
-            torch.mm(gradient, weight.t())
-            torch.mm(children.t(), gradient)
-
-    return run
+FAMILY = Family(
+    name="grconv_layer",
+    about="the grConv layer, forward and backward",
+    prepare=prepare,
+    shapes=(
+        *(_shape(256, length) for length in (10, 30, 50)),
+        *(_shape(512, length) for length in (10, 30, 50)),
+        _shape(1000, 30),
+        _shape(1000, 50),
+        _shape(2000, 30, sentences=8),
+        _shape(2000, 50, sentences=8),
+        *(_shape(512, 30, pyramid) for pyramid in PYRAMIDS if pyramid != "plain"),
+    ),
+    quick=tuple(_shape(8, 6, pyramid, sentences=3) for pyramid in PYRAMIDS),
+    growth={"width": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
+    small_growth={"width": 8, "pyramid": "plain", "sentences": 2, "length": 4, "lengths": "equal"},
+)

@@ -1,36 +1,78 @@
-"""Timing on a machine that is not quiet: the contestants in turn, medians, ratios within the run."""
+"""Timing on a machine that is not quiet: the contestants in turn, ratios within a round, medians, quartiles."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 
+#: Rounds of timing, however long one takes, and however short.
+FEWEST, MOST = 3, 25
 
-def median_seconds(contestants: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """The median time of each, over rounds in which each runs once.
 
-    Running them in turn exposes all to the same drift of the machine, so their ratios hold where times do not.
+class Spread(NamedTuple):
+    """A median with its quartiles.
+
+    Attributes:
+        median: of the figures.
+        low: their first quartile.
+        high: their third quartile.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> Spread:
+        """The spread of two figures or more."""
+        low, median, high = statistics.quantiles(figures, n=4, method="inclusive")
+        return cls(median, low, high)
+
+
+def time_in_turn(
+    contestants: Mapping[str, Callable[[], object]], *, seconds: float, device: str = "cpu"
+) -> dict[str, list[float]]:
+    """The seconds that each took, round by round; in a round each runs once.
+
+    Running them in turn exposes all to the same drift of the machine, so their ratios hold where times do not. Each
+    round starts with another contestant.
 
     Args:
         contestants: functions without arguments, by name. Each is called once before anything is timed.
-        rounds: how often each is timed.
+        seconds: time to spend, though never on fewer than :data:`FEWEST` rounds nor on more than :data:`MOST`.
+        device: whose queue must be empty before and after each call.
     """
     for function in contestants.values():
         function()
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(rounds):
-        for name, function in contestants.items():
-            _synchronize()
-            start = time.perf_counter()
-            function()
-            _synchronize()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(values) for name, values in seconds.items()}
+    names = list(contestants)
+    taken: dict[str, list[float]] = {name: [] for name in names}
+    start = time.perf_counter()
+    for turn in range(MOST):
+        if turn >= FEWEST and time.perf_counter() - start > seconds:
+            break
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            taken[name].append(_seconds(contestants[name], device))
+    return taken
 
 
-def _synchronize() -> None:
-    if torch.cuda.is_available():
+def ratios(above: Sequence[float], below: Sequence[float]) -> Spread:
+    """The spread of the ratios of two contestants' times, round by round."""
+    return Spread.of([ours / theirs for ours, theirs in zip(above, below, strict=True)])
+
+
+def _seconds(function: Callable[[], object], device: str) -> float:
+    _synchronize(device)
+    start = time.perf_counter()
+    function()
+    _synchronize(device)
+    return time.perf_counter() - start
+
+
+def _synchronize(device: str) -> None:
+    if device == "cuda":
         torch.cuda.synchronize()

@@ -1,4 +1,4 @@
-"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch.
+"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch, and lose no work.
 
 A ``.pth`` file that is installed beside this package calls :func:`install` when Python starts. That puts
 one finder on ``sys.meta_path`` and no more: a repair is loaded when the module that needs it is imported.
@@ -10,18 +10,44 @@ This file runs in every Python process of the environment, whatever its version:
 
 import sys
 
-#: Which repair belongs to which module, and whether it comes before or after the module is executed. Each
+#: Which repairs belong to which module, and whether they come before or after the module is executed. Each
 #: is a module of this package with a function ``repair``, and says there what is broken since when.
 REPAIRS = {
     "antlr4": ("before", "typing_io"),
     "dataclasses": ("after", "dataclass_hashes"),
-    "fairseq.checkpoint_utils": ("after", "checkpoint_classes"),
+    "fairseq.checkpoint_utils": ("after", "checkpoint_classes", "checkpoint_files"),
+    "fairseq.data.dictionary": ("after", "dictionary_files"),
+    "fairseq.distributed.utils": ("after", "broadcast_checkpoints"),
     "fairseq.modules.transformer_layer": ("after", "encoder_fast_path"),
     "fairseq.options": ("after", "bfloat16_option"),
-    "fairseq.utils": ("after", "unknown_word_copies"),
+    "fairseq.trainer": ("after", "failed_updates"),
+    "fairseq.utils": ("after", "unknown_word_copies", "literal_options"),
+    "fairseq_cli.train": ("after", "finished_training", "terminated_training"),
     "hydra._internal.utils": ("after", "hydra_error_report"),
     "hydra.core.plugins": ("after", "hydra_plugin_scan"),
 }
+
+#: Other modules of fairseq that evaluate options.
+EVALUATING = (
+    "criterions.ctc",
+    "data.audio.raw_audio_dataset",
+    "data.codedataset",
+    "models.fconv",
+    "models.fconv_lm",
+    "models.fconv_self_att",
+    "models.hubert.hubert",
+    "models.lightconv_lm",
+    "models.speech_to_text.s2t_wav_transformer",
+    "models.transformer_lm",
+    "models.wav2vec.wav2vec",
+    "models.wav2vec.wav2vec2",
+    "optim.adafactor",
+    "optim.adam",
+    "optim.adamax",
+    "optim.cpu_adam",
+    "optim.fused_lamb",
+)
+REPAIRS.update(("fairseq." + name, ("after", "literal_options")) for name in EVALUATING)
 
 
 class RepairFinder:

@@ -19,9 +19,10 @@ def repair(module):
 
 
 def _run_repair(moment, module):
-    when, name = REPAIRS[module.__name__]
+    when, *names = REPAIRS[module.__name__]
     if when == moment:
-        importlib.import_module(f".{name}", __package__).repair(module)
+        for name in names:
+            importlib.import_module(f".{name}", __package__).repair(module)
 
 
 class RepairLoader:

@@ -10,19 +10,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
+import without_fairseq  # noqa: F401
 from hydra.experimental import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-#: What the ``_name`` of a group is called on the command line.
-NAMES = {
-    "model": "arch",
-    "task": "task",
-    "criterion": "criterion",
-    "optimizer": "optimizer",
-    "lr_scheduler": "lr-scheduler",
-}
+from user_dir.analysis.ablation.training_command import configuration_arguments
 
 
 def main() -> None:
@@ -35,33 +28,9 @@ def main() -> None:
     try:
         with initialize_config_dir(config_dir=str(path.parent)):
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *sys.argv[2:]])
-        print("\n".join(arguments(OmegaConf.to_container(config, resolve=True))))
+        print("\n".join(configuration_arguments(OmegaConf.to_container(config, resolve=True))))
     except Exception as error:  # whatever Hydra raises names the key or the file
         sys.exit(f"error: {path.name}: {error}")
-
-
-def arguments(config: dict[str, dict[str, Any]]) -> list[str]:
-    """The arguments of fairseq-train.
-
-    Raises:
-        ValueError: if a mandatory value is missing.
-    """
-    result: list[str] = []
-    for group, values in config.items():
-        for key, value in values.items():
-            if value == "???":
-                raise ValueError(f"{group}.{key} is missing: give {group}.{key}=VALUE")
-            if (group, key) == ("task", "data"):
-                result.insert(0, str(value))
-            elif key == "_name":
-                result += [f"--{NAMES[group]}", str(value)]
-            elif value is True:
-                result.append(f"--{key.replace('_', '-')}")
-            elif isinstance(value, list):
-                result += [f"--{key.replace('_', '-')}", ",".join(map(str, value))]
-            elif value is not None and value is not False:
-                result += [f"--{key.replace('_', '-')}", str(value)]
-    return result
 
 
 if __name__ == "__main__":

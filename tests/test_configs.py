@@ -89,6 +89,24 @@ def test_every_value_of_a_published_system_has_its_source():
                 assert "# [" in line or "_name: g" in line, f"{name}: {line}"
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("common:\n  user_dir: ???\nmodel: {user-dir: /x}", "user-dir would run code"),
+        ("model: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+    ],
+)
+def test_a_file_runs_no_code(tmp_path, content, message):
+    (tmp_path / "mine.yaml").write_text(content + "\n")
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/print_train_command.py", tmp_path / "mine.yaml"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode and message in done.stderr and "error: mine.yaml: " in done.stderr
+    assert "Traceback" not in done.stderr and not done.stdout
+
+
 def test_what_is_missing_or_unknown_is_named():
     for overrides, message in (
         (["configs/rnnsearch-50.yaml"], "task.data is missing: give task.data=VALUE"),

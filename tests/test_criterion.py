@@ -4,21 +4,9 @@ import copy
 
 import pytest
 import torch
-from fairseq import options
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from fairseq.trainer import Trainer
 
-from tests.models.building import build, sample, task
-
-
-def trainer(model, criterion, *flags):
-    parser = options.get_training_parser()
-    arguments = options.parse_args_and_arch(
-        parser, ["data", "--arch", "gru_encoder", "--criterion", criterion, "--cpu", "--max-tokens", "100", *flags]
-    )
-    config = convert_namespace_to_omegaconf(arguments)
-    for_task = task()
-    return Trainer(config, for_task, model, for_task.build_criterion(config.criterion))
+from tests.models.building import build, sample
+from tests.training import trainer
 
 
 def clipped_gradient(model, batches, clip):

@@ -2,31 +2,6 @@
 # Training, translating and comparing the systems of one run folder. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
 
-# repair_checkpoints FOLDER: fairseq writes one checkpoint aside and renames it, then copies it over checkpoint_best.pt
-# and checkpoint_last.pt in place. A copy that was cut off has no zip directory: it is made again from the newest whole
-# one.
-repair_checkpoints() {
-  local file newest="" broken=()
-  for file in "$1"/*.pt; do
-    if [[ ! -e $file ]]; then continue; fi
-    if ! "$VENV/bin/python" -m zipfile --list "$file" >/dev/null 2>&1; then
-      broken+=("$file")
-    elif [[ -z $newest || $file -nt $newest ]]; then
-      newest=$file
-    fi
-  done
-  for file in "${broken[@]}"; do
-    if [[ -z $newest ]]; then
-      say "Removing $file, which was cut off."
-      rm "$file"
-    else
-      say "Restoring $file, which was cut off, from $newest."
-      cp "$newest" "$file.partial"
-      mv "$file.partial" "$file"
-    fi
-  done
-}
-
 # show_progress: fairseq's log on standard input; one line that changes on a terminal, else one line every 100 updates.
 show_progress() {
   local line text interval='\| train_inner \| \{"epoch": ([0-9]+),.*"loss": "([0-9.]+)"'
@@ -61,17 +36,6 @@ set_budget_flags() {
   esac
 }
 
-# training_ended LOG: true also if the last checkpoint was written but no more. Called again, fairseq would train one
-# update more.
-training_ended() {
-  if [[ ! -e $1 ]]; then return 1; fi
-  awk -v last="@ ${BUDGET#updates } updates, score" '
-    /num\. shared model params/ { out_of_time = 0 }
-    /Stopping training due to cumulative_training_time/ { out_of_time = 1 }
-    /done training in/ || index($0, last) || out_of_time && /Saved checkpoint/ { ended = 1 }
-    END { exit !ended }' "$1"
-}
-
 # train NAME SEED FOLDER STAMP: goes on from FOLDER/checkpoints/checkpoint_last.pt if there is one.
 train() {
   local folder=$3 log=$3/train.log
@@ -83,9 +47,7 @@ train() {
     "${DEVICE_FLAGS[@]}" --save-dir "$folder/checkpoints")
   print_command "${command[@]}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
-  if training_ended "$log"; then : >"$4" && return; fi
   mkdir -p "$folder/checkpoints"
-  repair_checkpoints "$folder/checkpoints"
   # A log that was cut off in mid-line must not swallow the first line of this call.
   if [[ -s $log && -n $(tail -c 1 "$log") ]]; then echo >>"$log"; fi
   local status=0

@@ -1,4 +1,4 @@
-"""What the recipes ask of fairseq-train: models of comparable size, schedules, budgets; when a training has ended."""
+"""What the recipes ask of fairseq-train: models of comparable size, schedules, budgets, run folders."""
 
 import shlex
 import subprocess
@@ -87,37 +87,6 @@ def test_the_transformer_warms_up(budget, warmup, expected):
 )
 def test_budgets(budget, expected):
     assert shell('set_budget_flags\necho "${BUDGET_FLAGS[@]}"', BUDGET=budget) == f"{expected}\n"
-
-
-MODEL = "| num. shared model params: 9 (num. trained: 9)"
-LATE = "| Stopping training due to cumulative_training_time: 0.02 > stop_time_hours: 0.01 hour(s)"
-SAVED = "| Saved checkpoint c.pt (epoch 1 @ 30 updates, score 2.5) (writing took 0.1 seconds)"
-DONE = "| done training in 9.5 seconds"
-
-
-@pytest.mark.parametrize(
-    ("budget", "lines", "ended"),
-    [
-        ("updates 30", [MODEL, SAVED], True),
-        ("updates 300", [MODEL, SAVED], False),
-        ("updates 300", [MODEL, DONE], True),
-        ("epochs 30", [MODEL, SAVED], False),
-        ("minutes 30", [MODEL, SAVED], False),
-        ("minutes 1", [MODEL, SAVED, LATE], False),
-        ("minutes 1", [MODEL, LATE, SAVED], True),
-        # Killed before the last checkpoint was whole, a training has gone on from the one before.
-        ("minutes 1", [MODEL, LATE, MODEL, SAVED], False),
-        ("minutes 1", [MODEL, LATE, MODEL, SAVED, LATE, SAVED, DONE], True),
-    ],
-)
-def test_a_training_has_ended(tmp_path, budget, lines, ended):
-    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
-    said = shell(f"if training_ended {shlex.quote(str(tmp_path))}/train.log; then echo ended; fi", BUDGET=budget)
-    assert (said == "ended\n") == ended
-
-
-def test_without_a_log_no_training_has_ended(tmp_path):
-    assert shell(f"if training_ended {shlex.quote(str(tmp_path))}/train.log; then echo ended; fi") == ""
 
 
 def test_options_that_are_not_given_change_no_run_folder():

@@ -49,10 +49,7 @@ def interrupted(corpus):
     log = out / "systems" / "grconv_encoder-none" / "seed-1" / "train.log"
     kill_when(quickstart(corpus), lambda: log.exists() and "begin validation" in log.read_text(errors="replace"))
     assert not (log.parent / "trained").exists()
-    # What the kill may leave when it comes while fairseq copies a checkpoint, and while it writes its log.
-    checkpoint = log.parent / "checkpoints" / "checkpoint_last.pt"
-    checkpoint.parent.mkdir(exist_ok=True)
-    checkpoint.write_bytes(b"PK\x03\x04 the beginning of a checkpoint")
+    # What the kill may leave when it comes while fairseq writes its log.
     with log.open("a") as file:
         file.write('2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "upd')
     return out, run(quickstart(corpus))
@@ -61,7 +58,6 @@ def interrupted(corpus):
 def test_an_interrupted_run_becomes_whole(interrupted, corpus):
     out, text = interrupted
     assert "Done before: Binarising" in text
-    assert "checkpoint_last.pt, which was cut off" in text
     assert not list(out.rglob("*.partial"))
     systems = json.loads((out / "table.json").read_text())["systems"]
     assert [system["name"] for system in systems] == ["grconv_encoder-none", "gru_encoder-additive"]

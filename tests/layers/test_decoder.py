@@ -155,6 +155,22 @@ def test_hypotheses_of_a_beam_equal_decoding_anew(attention, score_first, varian
             torch.testing.assert_close(weights, anew_weights[:, -1], **INVARIANCE)
 
 
+@every_attention
+@both_orders
+@every_variant
+def test_equal_words_may_be_embedded_once(attention, score_first, variant):
+    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant), source()
+    embedded, mask = previous_words()
+    *_, state = teacher_force(decoder, encoded, embedded, mask)
+    words, word = random(2, EMBED, seed=9), torch.tensor([1, 0, 1])
+    expected, expected_attention, following = decoder.step(words[word], encoded, state)
+    features, weights, once = decoder.step(words, encoded, state, word)
+    torch.testing.assert_close(features, expected, **INVARIANCE)
+    torch.testing.assert_close(once.hidden, following.hidden, **INVARIANCE)
+    if attention:
+        torch.testing.assert_close(weights, expected_attention, **INVARIANCE)
+
+
 def test_a_search_copies_no_source_while_all_sentences_run():
     decoder, encoded = build("additive"), source()
     searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
@@ -166,6 +182,17 @@ def test_a_search_copies_no_source_while_all_sentences_run():
         assert all(one.data_ptr() == other.data_ptr() for one, other in zip(before[:3], after[:3]))
     assert following.keys.data_ptr() == state.keys.data_ptr()
     assert state.keys.size(0) == 3 and following.hidden.size(0) == 6
+
+
+def test_a_search_multiplies_the_source_once():
+    decoder, encoded = build("additive"), source()
+    searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
+    words = random(6, 1, EMBED)
+    _, _, state = teacher_force(decoder, searched, words, torch.zeros(6, 1, dtype=torch.bool))
+    _, _, first = decoder.step(words[:, 0], searched, state)
+    _, _, second = decoder.step(words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
+    assert first.products.shape == (3, 5, 3 * HIDDEN + 2 * OUTPUT)
+    assert second.products.data_ptr() == first.products.data_ptr()
 
 
 @every_attention
@@ -249,13 +276,14 @@ def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
     torch.testing.assert_close(changed, features)
     start = decoder.start(encoded)
     context = read(decoder.first, start.hidden[:, 0], encoded, start.keys)
-    expected = decoder.readout(start.hidden[:, -1], torch.zeros(3, EMBED), decoder.readout.context(context))
+    nothing = torch.zeros(3, 2 * OUTPUT)
+    expected = decoder.readout(start.hidden[:, -1], nothing, decoder.readout.context(context))
     torch.testing.assert_close(features[:, 0], expected, **INVARIANCE)
 
 
 def read(first, state, encoded, keys):
     """The context for a state: the summary, whatever the state, without attention."""
-    return first.read(state, encoded, keys)[0] if first.has_attention else encoded.summary
+    return first.read(state, encoded, keys, encoded.annotations)[0] if first.has_attention else encoded.summary
 
 
 @every_attention
@@ -269,7 +297,7 @@ def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
     c_1 = read(first, start.hidden[:, 0], encoded, start.keys)
     s_1 = first.gru(embedded[:, 1], start.hidden[:, 0], [1], context=c_1 @ first.context_weight.t())
     c_2 = read(first, s_1, encoded, start.keys)
-    expected = decoder.readout(s_1, embedded[:, 1], decoder.readout.context(c_2))
+    expected = decoder.readout(s_1, decoder.readout.previous_word(embedded[:, 1]), decoder.readout.context(c_2))
     torch.testing.assert_close(features[:, 1], expected, **INVARIANCE)
 
 
@@ -277,8 +305,7 @@ def test_maxout_takes_the_larger_of_neighbours():
     readout = MaxoutReadout(state_size=4, embed_size=1, context_size=1, output_size=2)
     with torch.no_grad():
         readout.state.weight.copy_(torch.eye(4))
-        readout.previous_word.weight.zero_()
-    features = readout(torch.tensor([[1.0, 2.0, 5.0, -7.0]]), torch.zeros(1, 1), torch.zeros(1, 4))
+    features = readout(torch.tensor([[1.0, 2.0, 5.0, -7.0]]), torch.zeros(1, 4), torch.zeros(1, 4))
     assert features.tolist() == [[2.0, 5.0]]
 
 

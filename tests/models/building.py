@@ -74,10 +74,10 @@ def sources(lengths: list[int], *, left_pad: bool = True, words: int = 11) -> di
     return {"src_tokens": tokens, "src_lengths": torch.tensor(lengths)}
 
 
-def sample(lengths: list[int], target_lengths: list[int]) -> dict[str, Any]:
-    """A training sample in fairseq's form."""
-    vocabulary = dictionary(13, "t")
-    target = sources(target_lengths, left_pad=False, words=13)["src_tokens"]
+def sample(lengths: list[int], target_lengths: list[int], *, words: int = 13) -> dict[str, Any]:
+    """A training sample in fairseq's form; `words` are the target's."""
+    vocabulary = dictionary(words, "t")
+    target = sources(target_lengths, left_pad=False, words=words)["src_tokens"]
     previous = target.roll(1, dims=1)
     for row, length in enumerate(target_lengths):
         previous[row, 0] = vocabulary.eos()

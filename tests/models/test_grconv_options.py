@@ -100,6 +100,7 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ({**PYRAMID, "grconv_height": 1}, "--grconv-annotation-height 2 is above --grconv-height 1"),
         ({**PYRAMID, "decoder_attention": "none"}, "leaves the pyramid's nodes unread"),
         ({"grconv_height": -3}, "--grconv-height must be 0 or more, not -3"),
+        ({"checkpoint_levels": -1}, "--checkpoint-levels must be 0 or more, not -1"),
     ],
 )
 def test_contradictions_are_named(options, message):

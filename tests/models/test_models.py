@@ -128,6 +128,19 @@ def test_sources_may_be_padded_on_either_side_and_come_in_any_order(architecture
 
 
 @every_architecture
+@every_attention
+def test_scores_do_not_depend_on_the_batch(architecture, attention):
+    model = build(architecture, decoder_attention=attention).eval()
+    batch = sample([4, 1, 6, 9], [5, 2, 7, 3])
+    together = model(**batch["net_input"])[0]
+    for row, (length, target_length) in enumerate(zip([4, 1, 6, 9], [5, 2, 7, 3])):
+        net_input = {name: value[row : row + 1] for name, value in batch["net_input"].items()}
+        net_input["src_tokens"] = net_input["src_tokens"][:, -length:]
+        net_input["prev_output_tokens"] = net_input["prev_output_tokens"][:, :target_length]
+        torch.testing.assert_close(model(**net_input)[0][0], together[row, :target_length], **INVARIANCE)
+
+
+@every_architecture
 @pytest.mark.parametrize("attention", ["additive", "dot", "general"])
 @pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
 def test_attention_stands_where_the_source_tokens_stand(architecture, attention, left_pad):

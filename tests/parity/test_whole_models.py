@@ -11,6 +11,7 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 
 from tests.cli import toy
 from tests.parity import groundhog_equations, oracle
+from tests.parity.made_up import made_up
 from user_dir.models.groundhog import KINDS, expected_shapes, read_parameters
 from user_dir.models.groundhog_checkpoint import import_model
 
@@ -20,21 +21,6 @@ SIZES = [
     {"H": 2, "E": 1, "S": 5, "T": 4},
     {"H": 34, "E": 40, "S": 60, "T": 20},
 ]
-
-
-def made_up(kind, sizes, *, seed):
-    """Parameters of these sizes, neither too small to be seen nor too large for a pyramid, and sentence pairs."""
-    generator = np.random.default_rng(seed)
-    full = {**sizes, "M": sizes["H"] // 2, "C": (2 if kind == "rnnsearch" else 1) * sizes["H"]}
-    arrays = {
-        name: generator.normal(scale=shape[0] ** -0.5, size=shape).astype(np.float32)
-        for name, shape in expected_shapes(kind, full).items()
-    }
-    sentences = [
-        tuple([*generator.integers(0, sizes[side] - 1, length), sizes[side] - 1] for side in "ST")
-        for length in (0, 1, 2, 5, 11)
-    ]
-    return arrays, sentences
 
 
 def load(path, folder):

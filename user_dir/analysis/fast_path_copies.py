@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d+) x )?TransformerEncoderLayer(?:Base)?\($")
-INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d+), out_features=(\d+), ")
+LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d{1,9}) x )?TransformerEncoderLayer(?:Base)?\($")
+INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d{1,9}), out_features=(\d{1,9}), ")
 
 
 class FastPathCopies:

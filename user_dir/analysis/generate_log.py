@@ -19,7 +19,7 @@ from os import PathLike
 
 from .log_lines import LogError, read_lines
 
-RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
+RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
 END = re.compile(r"Generate \S+ with beam=\d+: |.*\| fairseq_cli\.interactive \| Total time: ")
 TIMING = re.compile(
@@ -102,7 +102,7 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
         elif timing := TIMING.search(text):
             if speed:
                 raise LogError(path, "a second 'Translated … sentences': two runs in one file", line=line)
-            speed, end = parse_speed(timing), line
+            speed, end = parse_speed(path, timing, line), line
         elif END.match(text):
             end = line
         elif PROGRESS_BAR.search(text):
@@ -195,10 +195,11 @@ class Blocks:
         """All sentences; ids must be 0 … n−1, and as many as fairseq counted, where it says so."""
         self.close_block()
         count = len(self.sentences)
-        missing = [number for number in range(max(self.sentences) + 1) if number not in self.sentences]
+        missing = max(self.sentences) + 1 - count
         if missing:
+            first = next(number for number in range(count + 1) if number not in self.sentences)
             message = (
-                f"{len(missing)} sentence(s) are missing, the first is number {missing[0]}: lines were "
+                f"{missing} sentence(s) are missing, the first is number {first}: lines were "
                 "lost, or fairseq skipped long sentences (--skip-invalid-size-inputs-valid-test)"
             )
             raise LogError(self.path, message)
@@ -207,7 +208,10 @@ class Blocks:
         return [self.sentences[number] for number in range(count)]
 
 
-def parse_speed(timing: re.Match[str]) -> Speed:
+def parse_speed(path: str | PathLike[str], timing: re.Match[str], line: int) -> Speed:
     """The numbers of the timing line."""
-    sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
-    return Speed(sentences, tokens, float(timing[3]), float(timing[4]), float(timing[5]))
+    try:
+        sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
+        return Speed(sentences, tokens, float(timing[3]), float(timing[4]), float(timing[5]))
+    except ValueError as error:
+        raise LogError(path, f"the timing is not numbers: {error}", line=line) from error

@@ -23,7 +23,7 @@ def read_json_lines(path: str | PathLike[str], fields: dict[str, type]) -> Itera
     for line, text in read_lines(path):
         try:
             record = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise LogError(path, f"this is not JSON: {error}", line=line) from error
         if not isinstance(record, dict):
             raise LogError(path, f"expected an object with the fields {', '.join(fields)}", line=line)

@@ -92,5 +92,5 @@ def read_choice(folder: str | PathLike[str]) -> RateChoice | None:
         return None
     try:
         return RateChoice(**json.loads(file.read_text(encoding="utf-8")))
-    except (json.JSONDecodeError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise LogError(file, f"not a choice of a learning rate: {error}") from error

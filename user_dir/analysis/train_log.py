@@ -14,16 +14,19 @@ import math
 import re
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 from .fast_path_copies import FastPathCopies
 from .log_lines import LogError, read_lines
 
-PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
 REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch\".*\})$")
 INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
+#: What is read of a report, where it is there.
+NUMBERS = ("num_updates", "loss", "wpb", "wps", "wall", "gb_free")
 FINISHED = re.compile(r"done training in ([\d.]+) seconds")
-GPU_MEMORY = re.compile(r"total memory = ([\d.]+) GB")
+GPU_MEMORY = re.compile(r"total memory = (\d{1,9}\.\d{1,9}) GB")
 GIBIBYTE = 2**30
 
 
@@ -70,13 +73,14 @@ class SpeedMeter:
         """Something else than training happens in the running interval."""
         self.clean = False
 
-    def report(self, stats: dict[str, str]) -> None:
+    def report(self, stats: dict[str, float]) -> None:
         """An interval ends with this ``train_inner`` report."""
         updates = int(stats["num_updates"])
-        if self.clean and self.last_update is not None:
-            tokens = float(stats["wpb"]) * (updates - self.last_update)
+        speed = stats.get("wps", 0)
+        if self.clean and self.last_update is not None and speed > 0:
+            tokens = stats.get("wpb", 0) * (updates - self.last_update)
             self.tokens += tokens
-            self.seconds += tokens / float(stats["wps"])
+            self.seconds += tokens / speed
         self.last_update = updates
         self.clean = True
 
@@ -87,11 +91,11 @@ class SpeedMeter:
 
 @dataclass(frozen=True)
 class Report:
-    """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``."""
+    """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``; its :data:`NUMBERS`."""
 
     tag: str
     call: int
-    stats: dict[str, str]
+    stats: dict[str, float]
 
 
 def read_train_log(path: str | PathLike[str]) -> TrainLog:
@@ -128,11 +132,11 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             copies.read(text)
     if not parameters:
         raise LogError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
-    valid_losses = [float(report.stats["loss"]) for report in reports if report.tag == "valid"]
-    free = [float(report.stats["gb_free"]) for report in reports if "gb_free" in report.stats]
+    valid_losses = [report.stats["loss"] for report in reports if report.tag == "valid"]
+    free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
         parameters=parameters[0],
-        updates=int(max((report.stats["num_updates"] for report in reports), key=int, default=0)),
+        updates=int(max((report.stats["num_updates"] for report in reports), default=0)),
         words_per_second=speed.words_per_second(),
         best_valid_loss=min(filter(math.isfinite, valid_losses), default=None),
         wall_seconds=wall_seconds(reports),
@@ -146,13 +150,26 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, 
     tag = match[1]
     try:
         stats = json.loads(match[2])
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise LogError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
     if tag != "train_inner":
         stats = {key.removeprefix(f"{tag}_"): value for key, value in stats.items()}
     if "num_updates" not in stats or "loss" not in stats:
         raise LogError(path, f"a {tag} report without num_updates or loss", line=line)
-    return Report(tag, call, stats)
+    numbers = {name: parse_number(stats[name]) for name in NUMBERS if name in stats}
+    for name, number in numbers.items():
+        # A model that has diverged has any loss.
+        if number is None or (name != "loss" and not 0 <= number < math.inf):
+            raise LogError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
+    return Report(tag, call, {name: number for name, number in numbers.items() if number is not None})
+
+
+def parse_number(value: Any) -> float | None:
+    """A number as fairseq writes them, in quotes; None for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def wall_seconds(reports: list[Report]) -> float:
@@ -160,5 +177,5 @@ def wall_seconds(reports: list[Report]) -> float:
     last: dict[int, float] = {}
     for report in reports:
         if "wall" in report.stats:
-            last[report.call] = float(report.stats["wall"])
+            last[report.call] = report.stats["wall"]
     return sum(last.values())

@@ -73,6 +73,8 @@ def read_vectors(path: Path) -> WordVectors:
     """
     lines = numbered_lines(path)
     count, size = _header(path, next(lines, (1, ""))[1])
+    if count * size > path.stat().st_size:
+        raise ValueError(f"{path} is too short for {count} vectors of size {size}, which its first line says")
     words: dict[str, int] = {}
     matrix = np.empty((count, size), dtype=np.float32)
     for number, line in lines:
@@ -90,12 +92,18 @@ def read_vectors(path: Path) -> WordVectors:
         words[word] = number
     if len(words) != count:
         raise ValueError(f"{path} has {len(words)} vectors and its first line says {count}: it is not complete")
+    infinite = ~np.isfinite(matrix).all(axis=1)
+    if infinite.any():
+        word = list(words)[int(infinite.argmax())]
+        raise ValueError(f"{path}:{words[word]}: {word!r} has a number that is not finite")
     return WordVectors(list(words), matrix)
 
 
 def _header(path: Path, line: str) -> tuple[int, int]:
     try:
         count, size = map(int, line.split())
+        if count < 0 or size < 1:
+            raise ValueError
     except ValueError:
         raise ValueError(
             f"{path}:1: expected the number of words and the size of a vector, found {line[:80]!r}"

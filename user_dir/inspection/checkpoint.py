@@ -31,15 +31,19 @@ class Checkpoint:
             data: the folder of binarised data, for its dictionaries.
 
         Raises:
-            ValueError: if there is no such file, or no such folder.
+            ValueError: if there is no such file or folder, or they are not a model and its dictionaries.
         """
         if not Path(path).is_file():
             raise ValueError(f"there is no checkpoint {path}")
         if not Path(data).is_dir():
             raise ValueError(f"there is no folder {data}: it must hold the dictionaries made by fairseq-preprocess")
-        models, _, task = checkpoint_utils.load_model_ensemble_and_task(
-            [str(path)], arg_overrides={"data": str(Path(data).resolve())}
-        )
+        try:
+            models, _, task = checkpoint_utils.load_model_ensemble_and_task(
+                [str(path)], arg_overrides={"data": str(Path(data).resolve())}
+            )
+        except Exception as error:  # whatever PyTorch and fairseq raise at a file that is something else
+            reason = (str(error) or type(error).__name__).partition("\n")[0]
+            raise ValueError(f"{path} cannot be loaded with the dictionaries of {data}: {reason}") from error
         self.path = path
         self.model: BaseFairseqModel = models[0].eval()
         self.task: FairseqTask = task

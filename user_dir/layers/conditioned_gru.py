@@ -12,6 +12,7 @@ from ..kernels.packing import Packing
 from .attention import Attention
 from .encoder_output import EncoderOutput
 from .gru import GRU, PLAIN, GRUVariant
+from .hypotheses import for_each_hypothesis
 from .initialization import xavier_blocks_
 from .low_rank import kernel_weight, linear, weight_of_rank
 
@@ -75,6 +76,18 @@ class FixedContextGRU(nn.Module):
         context = packing.sort(keys).squeeze(1).index_select(0, sentence)
         states = self.gru(rows, initial, packing.counts, context=context)
         return states, Contexts(packing.sort(source.summary), sentence), None
+
+    def readable(self, source: EncoderOutput) -> Tensor:
+        """All that a context is made of: the summary (B, 1, C)."""
+        return source.summary.unsqueeze(1)
+
+    def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
+        """What :meth:`readable` adds to the gates and the candidate: (B, 1, 3H)."""
+        return keys
+
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, None]:
+        """For what enters a step (N, H) the same sum of values (B, 1, P) as always, (N, P), and no attention."""
+        return for_each_hypothesis(values.squeeze(1), source.beam), None
 
 
 class AttentiveGRU(nn.Module):
@@ -143,10 +156,17 @@ class AttentiveGRU(nn.Module):
         )
         return states, Contexts(contexts), attention
 
-    def update(self, rows: Tensor, initial: Tensor, packing: Packing, context: Tensor) -> Tensor:
-        """The states (N, H) of one step with contexts (N, D) that :meth:`read` gave for what enters it."""
-        return self.gru(rows, initial, packing.counts, context=linear(context, self.context_weight))
+    def readable(self, source: EncoderOutput) -> Tensor:
+        """All that a context is made of: the annotations (B, S', D)."""
+        return source.annotations
 
-    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """The context (N, D) and the attention (N, S') for what enters a step (N, H)."""
-        return attend(state, Memory(keys, source.annotations, source.padding_mask), self.weights())
+    def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
+        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
+        return linear(source.annotations, self.context_weight)
+
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """For what enters a step (N, H) the sum (N, P) of values (B, S', P) under its attention (N, S').
+
+        A product of the context is the same sum of the annotations' products, up to rounding.
+        """
+        return attend(state, Memory(keys, values, source.padding_mask), self.weights())

@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from ..kernels.entering import last_states
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
-from .conditioned_gru import AttentiveGRU, Contexts, FixedContextGRU
+from .conditioned_gru import AttentiveGRU, FixedContextGRU
 from .encoder_output import EncoderOutput
 from .gru import GRU
 from .hypotheses import for_each_hypothesis, keep_sentences, select
 from .key_value_cache import KeyValueCache
+from .low_rank import linear
 from .readout import MaxoutReadout
 from .self_attention import DecoderSelfAttention
 
@@ -24,13 +25,17 @@ class DecoderState(NamedTuple):
     Attributes:
         hidden: (N, L, H) the state of each layer.
         keys: (B, …) what is computed of the source once for all steps, constant: (B, S', A) with attention.
+        products: (B, S', P) the products of the source with all weights that a context meets, likewise constant, so
+            that no step has to multiply; the first step makes them, (B, 0, 0) before it. S' is 1 without attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
-        context: (N, D) already read with ``hidden``, where words are scored before the update; else (N, 0).
+        context: (N, P) the products of what was read with ``hidden``, where words are scored before the update, or
+            before the first step what was read itself (N, D); else (N, 0).
         past: what self-attention needs of the states that the readout has seen; None without it, or before the first.
     """
 
     hidden: Tensor
     keys: Tensor
+    products: Tensor
     earlier: Tensor
     context: Tensor
     past: KeyValueCache | None = None
@@ -43,6 +48,8 @@ class DecoderState(NamedTuple):
 
     def advance(self, hidden: Tensor) -> DecoderState:
         """The state after a step that made ``hidden`` (B, L, H)."""
+        if not self.earlier.size(2):
+            return self._replace(hidden=hidden)
         known = torch.cat([self.earlier, self.hidden.unsqueeze(2)], dim=2)
         return self._replace(hidden=hidden, earlier=known[:, :, 1:])
 
@@ -52,7 +59,8 @@ class DecoderState(NamedTuple):
         sentences, _ = keep_sentences(rows, sentences=self.keys.size(0), beam=beam)
         hidden, earlier, context = (field.index_select(0, rows) for field in (self.hidden, self.earlier, self.context))
         past = None if self.past is None else self.past.index_select(rows)
-        return DecoderState(hidden, select(self.keys, sentences), earlier, context, past)
+        keys, products = (select(field, sentences) for field in (self.keys, self.products))
+        return DecoderState(hidden, keys, products, earlier, context, past)
 
 
 class GRUDecoder(nn.Module):
@@ -113,7 +121,9 @@ class GRUDecoder(nn.Module):
         hidden = for_each_hypothesis(hidden, source.beam)
         skip = self.first.gru.time_skip
         earlier = hidden.unsqueeze(2).expand(-1, -1, skip.span - 1 if skip else 0, -1)
-        return DecoderState(hidden, self.first.keys(source), earlier, hidden.new_zeros(hidden.size(0), 0))
+        keys = self.first.keys(source)
+        products, context = keys.new_zeros(keys.size(0), 0, 0), hidden.new_zeros(hidden.size(0), 0)
+        return DecoderState(hidden, keys, products, earlier, context)
 
     def forward(
         self, embedded: Tensor, packing: Packing, source: EncoderOutput
@@ -149,40 +159,63 @@ class GRUDecoder(nn.Module):
         if self.self_attention is not None:
             top, past = self.self_attention(top, packing)
             after = after._replace(past=past)
-        features = packing.unpack(self.readout(top, words, contexts.through(self.readout.context)))
+        previous, context = self.readout.previous_word(words), contexts.through(self.readout.context)
+        features = packing.unpack(self.readout(top, previous, context))
         if attention is not None:
             attention = packing.unpack(attention)
         return features, attention, after
 
     def step(
-        self, embedded: Tensor, source: EncoderOutput, state: DecoderState
+        self, embedded: Tensor, source: EncoderOutput, state: DecoderState, word: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None, DecoderState]:
         """Goes on by one word.
 
         Args:
-            embedded: (B, E) the previous word, which is not the begin symbol.
+            embedded: (N, E) the previous words, none of which is the begin symbol.
             source: the encoded batch.
             state: as :meth:`forward` or an earlier step returned it.
+            word: (N,) which of the embedded words each target goes on with, where equal words are embedded but once;
+                None: one each.
 
         Returns:
-            The features (B, O), the attention (B, S') or None, and the next state.
+            The features (N, O), the attention (N, S') or None, and the next state.
         """
+        if not state.products.size(1):
+            state = self._multiplied(state, source)
+        inputs, previous = self.first.gru.project(embedded), self.readout.previous_word(embedded)
+        if word is not None:
+            embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
         packing = make_step_packing(embedded.size(0), embedded.device)
         histories = state.histories()
         read_before = self.score_first and self.first.has_attention
         if read_before:
-            states = self.first.update(embedded, histories[0], packing, state.context)
+            context = state.context
         else:
-            states, contexts, attention = self.first(embedded, histories[0], packing, source, state.keys)
+            context, attention = self._read(histories[0], source, state)
+        width = inputs.size(1)
+        states = self.first.gru.run(inputs + context[:, :width], histories[0], packing.counts)
         layers, top = self._stack(states, embedded, histories, packing)
         following = state.advance(torch.stack(layers, dim=1))
         if read_before:
-            context, attention = self.first.read(self.first.gru.entering(following.histories()[0]), source, state.keys)
-            contexts, following = Contexts(context), following._replace(context=context)
+            context, attention = self._read(following.histories()[0], source, state)
+            following = following._replace(context=context)
         if self.self_attention is not None:
             top, past = self.self_attention.step(top, state.past)
             following = following._replace(past=past)
-        return self.readout(top, embedded, contexts.through(self.readout.context)), attention, following
+        return self.readout(top, previous, context[:, width:]), attention, following
+
+    def _multiplied(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
+        """The state with the products of the source and of a context read before."""
+        readable = self.first.readable(source)
+        products = torch.cat([self.first.products(source, state.keys), self.readout.context(readable)], dim=2)
+        if not state.context.size(1):
+            return state._replace(products=products)
+        context = [linear(state.context, self.first.context_weight), self.readout.context(state.context)]
+        return state._replace(products=products, context=torch.cat(context, dim=1))
+
+    def _read(self, history: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
+        """The context's products (N, P) and the attention (N, S') or None of a step that these last states enter."""
+        return self.first.read(self.first.gru.entering(history), source, state.keys, state.products)
 
     def _top(self) -> GRU:
         return self.upper[-1] if len(self.upper) else self.first.gru

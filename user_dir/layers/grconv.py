@@ -29,10 +29,12 @@ class GRConvEncoder(nn.Module):
         annotation_height: the annotations are the nodes of all levels up to this one, that is, all spans of up to
             ``annotation_height`` + 1 words; 0: the leaves.
         unit_gates: three gates for each unit of a node instead of three for all of them.
+        checkpoint_levels: keep one of so many levels for the backward pass and compute the others again; 0: keep what
+            takes a product.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if a height is negative or the annotations lie above the last level.
+        ValueError: if a height or ``checkpoint_levels`` is negative or the annotations lie above the last level.
     """
 
     def __init__(
@@ -44,12 +46,15 @@ class GRConvEncoder(nn.Module):
         height: int = 0,
         annotation_height: int = 0,
         unit_gates: bool = False,
+        checkpoint_levels: int = 0,
         backend: str = "packed",
     ) -> None:
         super().__init__()
         for option, value in (("height", height), ("annotation-height", annotation_height)):
             if value < 0:
                 raise ValueError(f"--grconv-{option} must be 0 or more, not {value}")
+        if checkpoint_levels < 0:
+            raise ValueError(f"--checkpoint-levels must be 0 or more, not {checkpoint_levels}")
         if 0 < height < annotation_height:
             raise ValueError(
                 f"--grconv-annotation-height {annotation_height} is above --grconv-height {height}: "
@@ -59,6 +64,7 @@ class GRConvEncoder(nn.Module):
         self.activation = activation
         self.height = height
         self.annotation_height = annotation_height
+        self.checkpoint_levels = checkpoint_levels
         self.backend = backend
         gates = 3 * hidden_size if unit_gates else 3
         self.leaves = nn.Linear(input_size, hidden_size)
@@ -87,6 +93,7 @@ class GRConvEncoder(nn.Module):
             activation=self.activation,
             height=self.height,
             annotation_height=self.annotation_height,
+            checkpoint_levels=self.checkpoint_levels,
             backend=self.backend,
         )
 

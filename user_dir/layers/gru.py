@@ -121,8 +121,10 @@ class GRU(nn.Module):
             (N, H) the states; :attr:`output` makes of them what the layer hands upward.
         """
         inputs = self.project(rows)
-        if context is not None:
-            inputs = inputs + context
+        return self.run(inputs if context is None else inputs + context, initial, counts)
+
+    def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
+        """As :meth:`forward`, from the products (N, 3H) of all that enters besides the previous state."""
         initial, time_gate = self.before_the_start(initial)
         return gru(inputs, initial, *self.recurrent_weights(), counts=counts, time_gate=time_gate, backend=self.backend)
 

@@ -27,17 +27,18 @@ class MaxoutReadout(nn.Module):
             nn.init.xavier_uniform_(linear.weight)
         nn.init.zeros_(self.state.bias)
 
-    def forward(self, states: Tensor, embedded: Tensor, projected_context: Tensor) -> Tensor:
+    def forward(self, states: Tensor, projected_words: Tensor, projected_context: Tensor) -> Tensor:
         """The features.
+
+        What several rows have in common is projected once, by the caller.
 
         Args:
             states: (N, H).
-            embedded: (N, E) the previous words.
-            projected_context: (N, 2 · output_size) the contexts through :attr:`context`. A context that is the same
-                for a whole sentence is projected once, by the caller.
+            projected_words: (N, 2 · output_size) the previous words (N, E) through :attr:`previous_word`.
+            projected_context: (N, 2 · output_size) the contexts (N, D) through :attr:`context`.
 
         Returns:
             (N, output_size).
         """
-        pairs = self.state(states) + self.previous_word(embedded) + projected_context
+        pairs = self.state(states) + projected_words + projected_context
         return pairs.unflatten(1, (-1, 2)).amax(dim=2)

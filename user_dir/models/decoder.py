@@ -86,7 +86,8 @@ class Decoder(FairseqIncrementalDecoder):
             packing = make_packing(prev_output_tokens.eq(self.dictionary.pad()))
             features, attention, state = self.layer(self._embed(prev_output_tokens), packing, encoder_out)
         else:
-            features, attention, state = self.layer.step(self._embed(prev_output_tokens[:, -1]), encoder_out, state)
+            words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
+            features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
             features = features.unsqueeze(1)
             attention = None if attention is None else attention.unsqueeze(1)
         if incremental_state is not None:

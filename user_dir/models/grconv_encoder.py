@@ -39,6 +39,11 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
     grconv_unit_gates: bool = option(
         False, "three gates for each unit of a node (Chen et al. 2015), not three for the whole node (Cho et al. 2014b)"
     )
+    checkpoint_levels: int = option(
+        0,
+        "K: keep one of K levels of the pyramid for the backward pass and compute the others again, where memory is "
+        "short (Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost); 0: keep all that takes a product",
+    )
 
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
@@ -74,4 +79,5 @@ class GRConvEncoderModel(EncoderDecoderModel):
             height=config.grconv_height,
             annotation_height=annotation_height,
             unit_gates=config.grconv_unit_gates,
+            checkpoint_levels=config.checkpoint_levels,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,11 @@ from .groundhog import Parameters, model_flags, read_parameters, state_dict
 
 #: GroundHog's id of the unknown word; the end of the sentence has the last id.
 UNKNOWN = 1
+#: What numpy and zipfile raise at a damaged archive.
+DAMAGE = (
+    *(ValueError, TypeError, EOFError, OSError, BadZipFile, zlib.error, struct.error),
+    *(RuntimeError, NotImplementedError, LookupError, MemoryError, OverflowError, SyntaxError),
+)
 
 
 def import_model(
@@ -73,12 +80,14 @@ def read_file(path: Path) -> Parameters:
         ValueError: naming the file, if it is something else or its parameters are not those of such a model.
         FileNotFoundError: if there is no such file.
     """
-    if path.exists() and not is_zipfile(path):
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if not is_zipfile(path):
         raise ValueError(f"{path} is not an .npz file of arrays")
     try:
         with np.load(path, allow_pickle=False) as file:
             return read_parameters(dict(file))
-    except (ValueError, EOFError, BadZipFile) as error:
+    except DAMAGE as error:
         raise ValueError(f"{path}: {error}") from error
 
 
@@ -112,7 +121,10 @@ def read_words(path: Path, size: int) -> list[str]:
     Raises:
         ValueError: if there are not ``size`` of them, or one is empty, has a space in it or comes twice.
     """
-    words = path.read_text(encoding="utf-8").split("\n")
+    try:
+        words = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
     if words[-1] == "":
         words.pop()
     if len(words) != size:

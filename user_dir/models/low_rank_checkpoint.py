@@ -57,7 +57,11 @@ def factorise_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         raise ValueError(f"there is no checkpoint {checkpoint}")
     if rank < 1:
         raise ValueError(f"--rank must be at least 1, not {rank}")
-    state = checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint))
+    try:
+        state = checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint))
+    except Exception as error:  # whatever PyTorch and fairseq raise at a file that is something else
+        reason = (str(error) or type(error).__name__).partition("\n")[0]
+        raise ValueError(f"{checkpoint} is no checkpoint: {reason}") from error
     try:
         model, matrices = factor_matrices(state["model"], rank)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 # Quotations are cut there: a line may have no end.
@@ -18,4 +19,8 @@ def quoted(text: str) -> str:
     if not text:
         return "(nothing)"
     text = text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    runs = re.findall("`+", text)
+    if not runs:
+        return f"`{text}`"
+    fence = "`" * (1 + max(map(len, runs)))
+    return f"{fence} {text} {fence}"

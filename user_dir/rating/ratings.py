@@ -189,6 +189,8 @@ def read_object(path: str | PathLike[str], expected_format: str, description: st
         raise RatingError(path, f"byte {error.start + 1} is not UTF-8: this is not {description}") from error
     except json.JSONDecodeError as error:
         raise RatingError(path, f"not JSON ({error.msg})", place=f"line {error.lineno} column {error.colno}") from error
+    except (ValueError, RecursionError) as error:
+        raise RatingError(path, f"not JSON ({error})") from error
     found = data.get("format") if isinstance(data, dict) else None
     if found != expected_format:
         raise RatingError(path, f"not {description}: its format is {found!r}, not {expected_format!r}")

@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from .training_command import check_training_flag
+
 SECTIONS = ("recipe", "train", "base", "cells")
 #: What a cell may set besides flags of fairseq-train: it then has data of its own.
 SEGMENTATION = "segmentation"
@@ -89,7 +91,8 @@ def read_plan(path: str | PathLike[str]) -> Plan:
     path = Path(path)
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), UniqueKeyLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        # PyYAML lets what Python says of a malformed date, number or key through.
         raise PlanError(f"{path}: {' '.join(str(error).split())}") from None
     sections = mapping(path, "the plan", content)
     for section in sections:
@@ -103,7 +106,7 @@ def read_plan(path: str | PathLike[str]) -> Plan:
         if not CELL_NAME.fullmatch(name):
             raise PlanError(f"{path}: cell {name!r}: use small letters, digits, '.', '_' and '-': it becomes a folder")
     base = sections.get("base")
-    if base not in cells:
+    if not isinstance(base, str) or base not in cells:
         raise PlanError(f"{path}: base is {base!r}, which is none of the cells: {', '.join(cells) or 'there are none'}")
     common = {name: mapping(path, name, sections.get(name)) for name in ("recipe", "train")}
     return Plan(path.stem, common["recipe"], common["train"], base, cells)
@@ -120,6 +123,12 @@ def mapping(path: Path, place: str, value: Any) -> dict[str, Any]:
             raise PlanError(f"{path}: {place}: {key!r} must be a text: write it in quotes")
         if isinstance(item, list):
             raise PlanError(f"{path}: {place}: {key} is a list: write its values with commas, in quotes")
-        if place not in ("the plan", "cells") and isinstance(item, dict):
+        if place in ("the plan", "cells"):
+            continue
+        if isinstance(item, dict):
             raise PlanError(f"{path}: {place}: {key} must be one value, not {item!r}")
+        try:
+            check_training_flag(key, item)
+        except ValueError as error:
+            raise PlanError(f"{path}: {place}: {error}") from None
     return value

@@ -35,6 +35,8 @@ class SoftAlignment:
         Raises:
             ValueError: if they are not one distribution over the source for each target token.
         """
+        if not all(isinstance(token, str) for token in (*self.source, *self.target)):
+            raise ValueError("source and target are no tokens")
         shape = (len(self.target), len(self.source))
         if self.weights.shape != shape:
             raise ValueError(

@@ -69,9 +69,11 @@ class Pyramid:
             ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.
         """
         n = len(leaves)
-        gates = np.zeros((n, n, 3))
+        if not all(isinstance(leaf, str) for leaf in leaves):
+            raise ValueError("the leaves are no tokens")
         if len(levels) != max(n - 1, 0):
             raise ValueError(f"{n} leaves make {max(n - 1, 0)} levels, but there are {len(levels)}")
+        gates = np.zeros((n, n, 3))
         for height, level in enumerate(levels, start=1):
             try:
                 nodes = np.array(level, dtype=float)

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from ..cache import pieces
 from ..entering import EnteringBackward, before_the_start, entering
-from ..gru.packed import step, step_backward
+from ..gru.packed import joined, step, step_backward
 from ..matrix import Matrix
 from .memory import AttentiveGRUWeights, Memory
 
@@ -47,6 +48,14 @@ def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
     return padded
 
 
+def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
+    """The energy (b, beam, S) of queries (b, beam, A) and keys (b, S, A)."""
+    queries, keys = queries.unsqueeze(2), keys.unsqueeze(1)
+    sums = queries.size(1) * keys.size(2) * keys.size(3)
+    sentences = pieces(keys.size(0), sums, keys)
+    return joined([(keys[piece] + queries[piece]).tanh_() @ score for piece in sentences])
+
+
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """The context (n, D) and the attention (n, S) for the states (n, H)."""
     keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
@@ -55,8 +64,7 @@ def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple
     if weights.query is None or weights.score is None:
         energy = torch.bmm(grouped, keys.transpose(1, 2))
     else:
-        queries = (state @ weights.query.t()).view(*grouped.shape[:2], 1, -1)
-        energy = (keys.unsqueeze(1) + queries).tanh_() @ weights.score
+        energy = _additive_energy((state @ weights.query.t()).view(*grouped.shape[:2], -1), keys, weights.score)
     energy.masked_fill_(padding_mask.unsqueeze(1), torch.finfo(energy.dtype).min)
     attention = torch.softmax(energy, dim=2)
     return torch.bmm(attention, values).flatten(0, 1), attention.flatten(0, 1)
@@ -82,8 +90,8 @@ class _AttentiveGRU(torch.autograd.Function):
             timeline.append(saved[-1][0])
             contexts.append(context)
             attentions.append(attention)
-        states, gates, candidates, reset_previous = (torch.cat(rows) for rows in zip(*saved))
-        context_rows, attention_rows = torch.cat(contexts), torch.cat(attentions)
+        states, gates, candidates, reset_previous = map(joined, zip(*saved))
+        context_rows, attention_rows = joined(contexts), joined(attentions)
         ctx.save_for_backward(
             initial, *rest[:-1], states, gates, candidates, reset_previous, context_rows, attention_rows
         )

@@ -25,6 +25,7 @@ def grconv(
     activation: str = "tanh",
     height: int = 0,
     annotation_height: int = 0,
+    checkpoint_levels: int = 0,
     backend: str = "packed",
 ) -> GRConvOutput:
     """Merges neighbours, level by level, until one node a sentence is left or the height is reached.
@@ -46,6 +47,8 @@ def grconv(
         activation: φ, one of :data:`ACTIVATIONS`.
         height: the last level that is computed; 0: up to the root.
         annotation_height: the last level whose nodes are returned; 0: none are.
+        checkpoint_levels: K of ``packed``: of every K levels one is kept for the backward pass, and all else is
+            computed again, for a third of the products more; 0: all that takes a product is kept.
         backend: ``packed`` or ``reference``.
 
     Raises:
@@ -59,9 +62,17 @@ def grconv(
         raise ValueError(f"{sum(counts)} leaves are planned, but there are {leaves.size(0)}")
     if min(height, annotation_height) < 0 or 0 < height < annotation_height:
         raise ValueError(f"nodes up to level {annotation_height} are asked of a pyramid of height {height}")
+    if checkpoint_levels < 0:
+        raise ValueError(f"checkpoints every {checkpoint_levels} levels do not exist; 0: none")
     if not counts:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
     return choose("grconv", backend, BACKENDS)(
-        leaves, weights, counts, activation, height=height, annotation_height=annotation_height
+        leaves,
+        weights,
+        counts,
+        activation,
+        height=height,
+        annotation_height=annotation_height,
+        checkpoint_levels=checkpoint_levels,
     )

@@ -1,16 +1,30 @@
-"""The gated recursive convolution a level at a time: the nodes of the pyramids alone, whatever else is in the batch."""
+"""The gated recursive convolution a level at a time: the nodes of the pyramids alone, whatever else is in the batch.
+
+What is kept for the backward pass is the candidate and the gates of every node, and of L levels the nodes of every
+√L-th. The nodes between are merged again on the way back, a few levels at a time, which takes no matrix product. With
+checkpoints every K levels candidates and gates are not kept either, and the products are made again, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import isqrt
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
-from ..packing import rows_but_last
-from .gates import gates_gradient, mean_gates, open_gates
+from .gates import mean_gates
+from .level import (
+    Children,
+    LevelWeights,
+    Pyramid,
+    candidate_and_gates,
+    gradient_before_activation,
+    gradient_below,
+    merge,
+)
 from .output import GRConvOutput
 from .weights import GRConvWeights
 
@@ -23,35 +37,46 @@ def grconv(
     *,
     height: int = 0,
     annotation_height: int = 0,
+    checkpoint_levels: int = 0,
 ) -> GRConvOutput:
     """See :func:`user_dir.kernels.grconv.grconv`."""
-    # Candidate and gates share one product a child: their weights stand above each other.
+    top = min(height or len(counts), len(counts) - 1)
+    plan = _Plan(
+        tuple(counts),
+        activation,
+        top,
+        returned=min(annotation_height, top),
+        spacing=checkpoint_levels or isqrt(max(1, top)),
+        checkpointed=checkpoint_levels > 0,
+    )
     left = torch.cat([weights.left, weights.gate_left])
     right = torch.cat([weights.right, weights.gate_right])
     bias = torch.cat([weights.bias, weights.gate_bias])
-    top = min(height or len(counts), len(counts) - 1)
-    plan = _Plan(tuple(counts), activation, top, min(annotation_height, top))
     return GRConvOutput(*_GRConv.apply(leaves, left, right, bias, plan))
 
 
 class _Plan(NamedTuple):
-    """What is to be computed: up to the level ``top``, of which the nodes up to the level ``returned`` are returned."""
+    """What is to be computed and kept.
+
+    Attributes:
+        counts: as in :class:`~user_dir.kernels.packing.Packing`.
+        activation: of the candidates.
+        top: the last level.
+        returned: the last level whose nodes are returned.
+        spacing: the nodes of every so many levels are kept, the leaves among them.
+        checkpointed: whether candidates and gates are made anew in the backward pass.
+    """
 
     counts: tuple[int, ...]
     activation: str
     top: int
     returned: int
+    spacing: int
+    checkpointed: bool
 
-
-def _activate(pre: Tensor, activation: str) -> Tensor:
-    return pre.tanh_() if activation == "tanh" else pre.relu_()
-
-
-def _times_slope(grad: Tensor, value: Tensor, activation: str) -> Tensor:
-    """``grad`` times the activation's derivative, which both activations give from their value."""
-    if activation == "tanh":
-        return torch.ops.aten.tanh_backward(grad, value)
-    return torch.ops.aten.threshold_backward(grad, value, 0)
+    def kept_levels(self) -> range:
+        """The levels whose nodes are kept; the last one's are not needed."""
+        return range(0, max(1, self.top), self.spacing)
 
 
 def _nodes_of_sentences(counts: Sequence[int], like: Tensor) -> Tensor:
@@ -76,68 +101,73 @@ def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
 
 
 class _GRConv(torch.autograd.Function):
-    # The right children of a level need no list of rows. At each position of the level below, the sentences that have a
-    # node one position further on are exactly those that have a parent here, so the right children are all rows after
-    # the first position's. The left children are all rows but each sentence's last.
-
     @staticmethod
     def forward(
         ctx: FunctionCtx, leaves: Tensor, left: Tensor, right: Tensor, bias: Tensor, plan: _Plan
     ) -> tuple[Tensor, Tensor, Tensor]:
-        counts, size = plan.counts, leaves.size(1)
-        nodes, summaries = leaves, leaves.new_empty(counts[0], size)
-        levels, candidates, gates = [leaves], [], []
+        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
+        summaries = leaves.new_empty(counts[0], leaves.size(1))
+        kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            left_nodes = nodes.index_select(0, rows_but_last(counts[level - 1 :], 1, nodes.device))
-            right_nodes = nodes[counts[level - 1] :]
-            pre = torch.addmm(bias, left_nodes, left.t()).addmm_(right_nodes, right.t())
-            w = open_gates(pre[:, size:])
-            candidate = _activate(pre[:, :size], plan.activation)
-            nodes = (w[:, 0] * candidate).addcmul_(w[:, 1], left_nodes).addcmul_(w[:, 2], right_nodes)
-            levels.append(nodes)
-            candidates.append(candidate)
-            gates.append(w)
+            children = pyramid.children(level, nodes)
+            candidate, w = candidate_and_gates(children, LevelWeights(left, right, bias), plan.activation)
+            nodes = merge(children, candidate, w)
+            shown.append(mean_gates(w))
+            if not plan.checkpointed:
+                candidates.append(candidate)
+                gates.append(w)
+            if level in plan.kept_levels():
+                kept.append(nodes)
+            if level <= plan.returned:
+                returned.append(nodes)
         summaries[: counts[plan.top]] = _means(nodes, counts[plan.top :])
-        ctx.save_for_backward(left, right, *levels, *candidates, *gates)
-        ctx.plan = plan
-        all_gates = torch.cat([mean_gates(w) for w in gates]) if gates else leaves.new_zeros(0, 3)
-        returned = torch.cat(levels[1 : plan.returned + 1]) if plan.returned else leaves.new_zeros(0, size)
-        ctx.mark_non_differentiable(*([all_gates] if plan.returned else [all_gates, returned]))
-        return summaries, all_gates, returned
+        ctx.save_for_backward(left, right, bias, *kept, *candidates, *gates)
+        ctx.plan, ctx.pyramid = plan, pyramid
+        all_gates = torch.cat(shown) if shown else leaves.new_zeros(0, 3)
+        returned_nodes = torch.cat(returned) if returned else leaves.new_zeros(0, leaves.size(1))
+        ctx.mark_non_differentiable(*([all_gates] if returned else [all_gates, returned_nodes]))
+        return summaries, all_gates, returned_nodes
 
     @staticmethod
     @once_differentiable
     def backward(
         ctx: FunctionCtx, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor
     ) -> tuple[Tensor | None, ...]:
-        counts, activation, top, returned = ctx.plan
-        left, right, *saved = ctx.saved_tensors
-        levels, candidates, gates = saved[: top + 1], saved[top + 1 : 2 * top + 1], saved[2 * top + 1 :]
-        grad_left, grad_right = torch.zeros_like(left), torch.zeros_like(right)
-        grad_bias = left.new_zeros(left.size(0))
-        grad_levels = grad_returned.split([sum(counts[level:]) for level in range(1, returned + 1)])
+        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:3])
+        counts, top = plan.counts, plan.top
+        grads = LevelWeights(*map(torch.zeros_like, weights))
+        grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
         grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
-        for level in range(top, 0, -1):
-            if level <= returned:
+        for level, children, candidate, w in _levels_downwards(plan, pyramid, weights, ctx.saved_tensors[3:]):
+            if level <= plan.returned:
                 grad += grad_levels[level - 1]
-            w, candidate = gates[level - 1], candidates[level - 1]
-            rows = rows_but_last(counts[level - 1 :], 1, grad.device)
-            left_nodes = levels[level - 1].index_select(0, rows)
-            right_nodes = levels[level - 1][counts[level - 1] :]
-            grad_pre = torch.cat(
-                [
-                    _times_slope(grad * w[:, 0], candidate, activation),
-                    gates_gradient(grad, w, candidate, left_nodes, right_nodes),
-                ],
-                dim=1,
-            )
-            grad_left.addmm_(grad_pre.t(), left_nodes)
-            grad_right.addmm_(grad_pre.t(), right_nodes)
-            grad_bias += grad_pre.sum(dim=0)
-            below = torch.zeros_like(levels[level - 1])
-            below.index_copy_(0, rows, (grad * w[:, 1]).addmm_(grad_pre, left))
-            below[counts[level - 1] :].addcmul_(grad, w[:, 2]).addmm_(grad_pre, right)
-            below[counts[level] : counts[level - 1]] += grad_summaries[counts[level] : counts[level - 1]]
-            grad = below
-        return grad, grad_left, grad_right, grad_bias, None
+            grad_pre = gradient_before_activation(grad, children, candidate, w, plan.activation)
+            grads.left.addmm_(grad_pre.t(), children.left)
+            grads.right.addmm_(grad_pre.t(), children.right)
+            grads.bias.add_(grad_pre.sum(dim=0))
+            grad = gradient_below(grad, grad_pre, w, weights, pyramid, level)
+            grad[counts[level] : counts[level - 1]] += grad_summaries[counts[level] : counts[level - 1]]
+        return grad, *grads, None
+
+
+def _levels_downwards(
+    plan: _Plan, pyramid: Pyramid, weights: LevelWeights, saved: Sequence[Tensor]
+) -> Iterator[tuple[int, Children, Tensor, Tensor]]:
+    """Every level from the last to the first, with its children, candidates and gates."""
+    kept_levels = plan.kept_levels()
+    kept, rest = saved[: len(kept_levels)], saved[len(kept_levels) :]
+    candidates, gates = rest[: plan.top], rest[plan.top :]
+    for start, nodes in reversed(list(zip(kept_levels, kept))):
+        levels: list[tuple[int, Children, Tensor, Tensor]] = []
+        for level in range(start + 1, min(start + plan.spacing, plan.top) + 1):
+            if levels:
+                nodes = merge(*levels[-1][1:])
+            children = pyramid.children(level, nodes)
+            if plan.checkpointed:
+                made = candidate_and_gates(children, weights, plan.activation)
+            else:
+                made = candidates[level - 1], gates[level - 1]
+            levels.append((level, children, *made))
+        while levels:
+            yield levels.pop()

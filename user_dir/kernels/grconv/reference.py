@@ -21,8 +21,9 @@ def grconv(
     *,
     height: int = 0,
     annotation_height: int = 0,
+    checkpoint_levels: int = 0,
 ) -> GRConvOutput:
-    """See :func:`user_dir.kernels.grconv.grconv`."""
+    """See :func:`user_dir.kernels.grconv.grconv`; autograd keeps all, whatever ``checkpoint_levels`` says."""
     W_l, W_r, b, G_l, G_r, b_G = weights
     phi = PHI[activation]
     positions = leaves.split(list(counts))

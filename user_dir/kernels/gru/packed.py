@@ -74,6 +74,11 @@ def step_backward(
     return grad_inputs, grad_previous
 
 
+def joined(parts: Sequence[Tensor]) -> Tensor:
+    """The rows of all parts, uncopied where there is one part, as in a search."""
+    return torch.cat(parts) if len(parts) > 1 else parts[0]
+
+
 class _GRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | tuple[int, ...] | None) -> Tensor:
@@ -83,7 +88,7 @@ class _GRU(torch.autograd.Function):
         for x in inputs.split(counts):
             saved.append(step(x, entering(timeline, x.size(0), time_gate, span), gate_weight, candidate_weight))
             timeline.append(saved[-1][0])
-        states, gates, candidates, reset_previous = (torch.cat(rows) for rows in zip(*saved))
+        states, gates, candidates, reset_previous = map(joined, zip(*saved))
         ctx.save_for_backward(initial, *rest[:5], states, gates, candidates, reset_previous)
         ctx.counts = counts
         return states

@@ -1,0 +1,72 @@
+"""Made-up batches: lengths as corpora and fairseq's batches have them, words drawn at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.data.language_pair_dataset import collate
+
+#: How the lengths of a batch are spread.
+KINDS = {
+    "equal": "all as long as the longest",
+    "alike": "up to a fifth shorter than the longest, as in fairseq's batches, which are made of sentences alike",
+    "mixed": "from 5 to the longest, evenly",
+}
+
+
+def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
+    """Lengths, the first of which is the longest.
+
+    Raises:
+        ValueError: if there is no such kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"there are no lengths {kind!r}; there are: {', '.join(KINDS)}")
+    least = {"equal": longest, "alike": max(1, longest * 4 // 5), "mixed": min(5, longest)}[kind]
+    generator = torch.Generator().manual_seed(seed)
+    return [longest, *torch.randint(least, longest + 1, (sentences - 1,), generator=generator).tolist()]
+
+
+def dictionary(size: int) -> Dictionary:
+    """A dictionary of this size, fairseq's symbols included."""
+    result = Dictionary()
+    for word in range(size - result.nspecial):
+        result.add_symbol(f"w{word}", n=size - word)
+    return result
+
+
+def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths: str, seed: int = 1) -> dict[str, Any]:
+    """A batch of sentence pairs, collated by fairseq; lengths count the end symbol.
+
+    Args:
+        vocabulary: of both languages.
+        sentences: B.
+        length: of the longest source, and of the longest target.
+        lengths: one of :data:`KINDS`, for either side.
+        seed: of lengths and words.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    sources = draw_lengths(sentences, length, lengths, seed=seed)
+    targets = draw_lengths(sentences, length, lengths, seed=seed + 1)
+
+    def words(count: int) -> torch.Tensor:
+        drawn = torch.randint(vocabulary.nspecial, len(vocabulary), (count - 1,), generator=generator)
+        return torch.cat([drawn, torch.tensor([vocabulary.eos()])])
+
+    pairs = [
+        {"id": row, "source": words(source), "target": words(target)}
+        for row, (source, target) in enumerate(zip(sources, targets))
+    ]
+    return collate(pairs, pad_idx=vocabulary.pad(), eos_idx=vocabulary.eos(), left_pad_source=True)
+
+
+def source_lengths(sample: dict[str, Any]) -> list[int]:
+    """Of each source of a batch."""
+    return sample["net_input"]["src_lengths"].tolist()
+
+
+def target_lengths(sample: dict[str, Any], vocabulary: Dictionary) -> list[int]:
+    """Of each target of a batch."""
+    return sample["target"].ne(vocabulary.pad()).sum(dim=1).tolist()

@@ -1,0 +1,78 @@
+"""Two runs of the benchmark side by side: the ratios of their ratios."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .machine import IDENTITY
+from .table import label
+
+#: What is compared, and whether a smaller figure is the better one.
+RATIOS = {"ratio_to_products": True, "speed_over_stock": False}
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A file that ``--json`` wrote.
+
+    Raises:
+        ValueError: if it is not one.
+    """
+    try:
+        content = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: cannot be read as JSON of python -m benchmarks: {error}") from error
+    if not isinstance(content, dict) or not {"machine", "cases"} <= content.keys():
+        raise ValueError(f"{path}: has no machine and cases; is it a file of python -m benchmarks --json?")
+    return content
+
+
+def check_same_machine(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Refuses runs whose times have no common measure.
+
+    Raises:
+        ValueError: naming every fact that differs.
+    """
+    facts = ((name, old["machine"].get(name), new["machine"].get(name)) for name in IDENTITY)
+    different = [f"{name} {before} and {after}" for name, before, after in facts if before != after]
+    if different:
+        raise ValueError(
+            f"the two runs are not of one kind: {'; '.join(different)}. --different-machines compares them all the same"
+        )
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """A line for each ratio of each case in both runs, and one for each case in one of them only.
+
+    A line ends in ``better`` or ``worse`` if the quartiles of the two runs do not overlap. Peak memory, which is
+    measured once, is compared without such a mark.
+    """
+    before, after = ({label(case["case"], case["shape"]): case for case in run["cases"]} for run in (old, new))
+    lines = []
+    for name in before.keys() & after.keys():
+        lines += _lines_of_a_case(name, before[name], after[name])
+    order = [*before, *(name for name in after if name not in before)]
+    lines += [f"{name}: in the old run only" for name in before.keys() - after.keys()]
+    lines += [f"{name}: in the new run only" for name in after.keys() - before.keys()]
+    return sorted(lines, key=lambda line: order.index(line.partition(": ")[0]))
+
+
+def _lines_of_a_case(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for kind, smaller_is_better in RATIOS.items():
+        if kind not in old or kind not in new:
+            continue
+        before, after = old[kind], new[kind]
+        change = after["median"] / before["median"]
+        text = f"{name}: {kind.replace('_', ' ')} {before['median']:.2f} → {after['median']:.2f}, times {change:.2f}"
+        apart = before["high"] < after["low"] or after["high"] < before["low"]
+        verdict = "better" if (change < 1) == smaller_is_better else "worse"
+        lines.append(f"{text}, {verdict}" if apart else text)
+    sizes = old.get("memory", {}).get("ours"), new.get("memory", {}).get("ours")
+    if all(sizes):
+        lines.append(
+            f"{name}: peak memory {sizes[0] / 1e6:.0f} → {sizes[1] / 1e6:.0f} MB, times {sizes[1] / sizes[0]:.2f}"
+        )
+    return lines

@@ -1,0 +1,71 @@
+"""The decoder over given targets, forward and backward, beside the decoder of fairseq's ``lstm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from fairseq.models import FairseqEncoderDecoderModel
+from torch import Tensor
+
+from .contest import Contest, Family
+from .model_products import decoder as decoder_products
+from .parity import constant_gradient
+from .setting import Setting
+from .systems import model_shape, prepare_rivals
+
+
+def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+    """The decoder alone, from an encoded batch to the scores of the vocabulary, and all its gradients.
+
+    The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
+    """
+    rivals = prepare_rivals(setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths)
+    products = decoder_products(rivals.source, rivals.target, rivals.size, attention=rivals.system.attention)
+    return Contest(
+        _forward_and_backward(rivals.ours, rivals.sample["net_input"]),
+        products.all(),
+        rivals.check,
+        "words",
+        sum(rivals.target),
+        _forward_and_backward(rivals.stock, rivals.sample["net_input"]),
+    )
+
+
+def _forward_and_backward(model: FairseqEncoderDecoderModel, net_input: dict[str, Any]) -> Callable[[], object]:
+    model.train()
+    with torch.no_grad():
+        encoded = model.encoder(net_input["src_tokens"], net_input["src_lengths"])
+    fields = [field.requires_grad_() if _carries_gradient(field) else field for field in encoded]
+    encoded = getattr(type(encoded), "_make", tuple)(fields)
+    inputs = [*model.decoder.parameters(), *filter(_carries_gradient, fields)]
+
+    def scores() -> Tensor:
+        return model.decoder(net_input["prev_output_tokens"], encoder_out=encoded)[0]
+
+    with torch.no_grad():
+        gradient = constant_gradient(scores())
+    # Without attention nothing reads the annotations.
+    return lambda: torch.autograd.grad(scores(), inputs, gradient, allow_unused=True)
+
+
+def _carries_gradient(field: object) -> bool:
+    return isinstance(field, Tensor) and field.is_floating_point()
+
+
+FAMILY = Family(
+    name="decoder",
+    about="the decoder over given targets, with the scores of the vocabulary, forward and backward",
+    prepare=prepare,
+    shapes=(
+        model_shape("RNNsearch", "small", 32, 30, "mixed"),
+        model_shape("RNNsearch", "small", 64, 30, "alike"),
+        model_shape("RNNsearch", "paper", 16, 30, "mixed"),
+        model_shape("RNNenc", "small", 32, 30, "mixed"),
+        model_shape("RNNenc", "small", 64, 30, "alike"),
+    ),
+    quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("RNNenc", "tiny", 3, 6, "mixed")),
+    growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)

@@ -1,0 +1,58 @@
+"""Encoders with their embeddings, forward and backward, beside the encoder of fairseq's ``lstm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .contest import Contest, Family
+from .parity import constant_gradient
+from .setting import Setting
+from .systems import model_shape, prepare_rivals
+
+
+def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+    """The encoder alone: annotations and summary, and all its gradients.
+
+    The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
+    """
+    rivals = prepare_rivals(setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths)
+    tokens = {name: rivals.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
+    return Contest(
+        _forward_and_backward(rivals.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
+        rivals.system.encoder_products(rivals.source, rivals.size).all(),
+        rivals.check,
+        "words",
+        sum(rivals.source),
+        _forward_and_backward(rivals.stock.encoder, tokens, lambda output: output[:2]),
+    )
+
+
+def _forward_and_backward(
+    encoder: nn.Module, tokens: dict[str, Tensor], read: Callable[[Any], Sequence[Tensor]]
+) -> Callable[[], object]:
+    encoder.train()
+    weights = list(encoder.parameters())
+    with torch.no_grad():
+        gradients = [constant_gradient(output) for output in read(encoder(**tokens))]
+
+    return lambda: torch.autograd.grad(read(encoder(**tokens)), weights, gradients)
+
+
+FAMILY = Family(
+    name="encoder",
+    about="the encoder with its embeddings, forward and backward",
+    prepare=prepare,
+    shapes=(
+        model_shape("RNNsearch", "small", 32, 30, "mixed"),
+        model_shape("RNNsearch", "small", 64, 30, "alike"),
+        model_shape("RNNsearch", "paper", 32, 50, "mixed"),
+        model_shape("grConv", "small", 32, 30, "mixed"),
+    ),
+    quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("grConv", "tiny", 3, 6, "mixed")),
+    growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)

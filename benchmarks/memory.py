@@ -1,0 +1,85 @@
+"""Peak memory of one run, each in a process of its own, so that nothing of another case is in it."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import torch
+
+from .contest import Shape
+from .registry import FAMILIES
+from .setting import Setting
+
+_PROCESS = Path("/proc/self")
+
+
+def peak_memory(family: str, shape: Shape, contestant: str, setting: Setting) -> int | None:
+    """Bytes that the first run takes at its peak, over what is held when model and batch are ready.
+
+    The model's weights are therefore not in it; gradients and, of a training step, Adam's moments are.
+
+    Args:
+        family: of the case.
+        shape: of the case.
+        contestant: ``ours`` or ``stock``.
+        setting: of the run.
+
+    Returns:
+        None on a CPU whose system does not tell the peak (it is read where Linux has it).
+
+    Raises:
+        RuntimeError: if the process ends before it has an answer, as it does when memory runs out.
+    """
+    if setting.device == "cpu" and not (_PROCESS / "clear_refs").exists():
+        return None
+    spawn = multiprocessing.get_context("spawn")
+    # fairseq logs when it is imported.
+    with ProcessPoolExecutor(1, spawn, initializer=logging.disable, initargs=(logging.INFO,)) as pool:
+        try:
+            return pool.submit(measure_here, family, shape, contestant, setting).result()
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                f"the process that measured the memory of {contestant} in {family} {dict(shape)} ended: "
+                "there may not be enough of it"
+            ) from error
+
+
+def measure_here(family: str, shape: Shape, contestant: str, setting: Setting) -> int:
+    """The same in this process, which must not have done anything else."""
+    torch.set_num_threads(setting.threads)
+    # Libraries load their kernels on first use.
+    FAMILIES[family].contest(setting, FAMILIES[family].quick[0]).contestants()[contestant]()
+    run = FAMILIES[family].contest(setting, shape).contestants()[contestant]
+    if setting.device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run()
+        torch.cuda.synchronize()
+        return torch.cuda.max_memory_allocated() - before
+    _return_what_is_free()
+    # 5 sets the peak back to what is held now: see proc_pid_clear_refs(5).
+    (_PROCESS / "clear_refs").write_text("5")
+    before = _resident_peak()
+    run()
+    return _resident_peak() - before
+
+
+def _return_what_is_free() -> None:
+    """Has the C library give freed memory back: what it keeps, the run would take without a trace in the peak."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _resident_peak() -> int:
+    """The most that this process has held. ``ru_maxrss`` would not do: it is inherited from the starting process."""
+    lines = (_PROCESS / "status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))

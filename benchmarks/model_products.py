@@ -1,0 +1,102 @@
+"""The products of encoders, decoders and searches; the letters are those of the models' equations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from .products import Product, Products, linear, recurrent
+from .sizes import Sizes
+
+
+def running(lengths: Sequence[int]) -> list[int]:
+    """For each position, how many sentences are longer than it."""
+    return [sum(length > position for length in lengths) for position in range(max(lengths))]
+
+
+def gru_layer(counts: Sequence[int], *, inputs: int, hidden: int, first_is_zero: bool) -> Products:
+    """A GRU over packed rows; where its first state is zero, that position's recurrent products are not needed."""
+    later = counts[1:] if first_is_zero else counts
+    return (
+        linear(sum(counts), inputs, 3 * hidden)
+        + recurrent(later, hidden, 2 * hidden)
+        + recurrent(later, hidden, hidden)
+    )
+
+
+def gru_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
+    """One layer in both directions."""
+    one = gru_layer(running(lengths), inputs=sizes.embedding, hidden=sizes.encoder, first_is_zero=True)
+    return one.times(2)
+
+
+def grconv_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height: int = 0) -> Products:
+    """The nodes of the pyramids, level by level.
+
+    A node's candidate and gates are a product of (H + gates, 2H) with its two children. Levels depend on each other,
+    and the weights' gradient is added up on the way down, so it too is a product a level.
+    """
+    counts = running(lengths)
+    top = min(height or len(counts), len(counts) - 1)
+    nodes = [sum(counts[level:]) for level in range(1, top + 1)]
+    return sum((linear(rows, 2 * width, width + gates) for rows in nodes), Products())
+
+
+def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
+    """Leaves and pyramids."""
+    return linear(sum(lengths), sizes.embedding, sizes.encoded) + grconv_levels(lengths, width=sizes.encoded)
+
+
+def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> Products:
+    """The decoder over given targets, the scores of the vocabulary included.
+
+    Args:
+        source: lengths of the sources.
+        target: lengths of the targets.
+        sizes: of the model.
+        attention: additive, or none.
+    """
+    embedding, hidden, readout = sizes.embedding, sizes.decoder, 2 * sizes.readout
+    counts, rows, sentences = running(target), sum(target), len(target)
+    total = linear(sentences, sizes.encoded, hidden)
+    total += gru_layer(counts, inputs=embedding, hidden=hidden, first_is_zero=False)
+    total += linear(rows, hidden, readout) + linear(rows, embedding, readout)
+    total += linear(rows, sizes.readout, sizes.vocabulary)
+    if not attention:
+        return total + linear(sentences, sizes.encoded, 3 * hidden) + linear(sentences, sizes.encoded, readout)
+    total += linear(sum(source), sizes.encoded, hidden) + recurrent(counts, hidden, hidden)
+    total += recurrent(counts, sizes.encoded, 3 * hidden) + linear(rows, sizes.encoded, readout)
+    return total + _additive_attention(counts, positions=max(source), keys=hidden, annotation=sizes.encoded)
+
+
+def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, annotation: int) -> Products:
+    """Scores v · tanh(…) and weighted sums, over the padded sources: one call cannot do it otherwise."""
+    forward: list[Product] = []
+    backward = [Product(positions, len(counts), annotation, batch=counts[0])]
+    for count, times in sorted(Counter(counts).items(), reverse=True):
+        scores = Product(count * positions, keys, 1, times)
+        forward += [scores, Product(1, positions, annotation, times, batch=count)]
+        backward += [
+            Product(1, count * positions, keys, times),
+            Product(positions, annotation, 1, times, batch=count),
+        ]
+    return Products(tuple(forward), tuple(backward))
+
+
+def search(source: Sequence[int], sizes: Sizes, *, steps: int, beam: int) -> tuple[Product, ...]:
+    """The decoder with additive attention in a beam search that takes so many steps; it has no gradients.
+
+    The annotations meet every weight once a source, and a step sums their products. How many different words the
+    hypotheses of a step end in is not known before, so one of them is counted.
+    """
+    embedding, hidden, readout = sizes.embedding, sizes.decoder, 2 * sizes.readout
+    sentences, positions = len(source), max(source)
+    rows, products = sentences * beam, 3 * hidden + readout
+    once = linear(sentences, sizes.encoded, hidden) + linear(sum(source), sizes.encoded, hidden + products)
+    step = linear(1, embedding, products) + linear(rows, hidden, 2 * hidden) + linear(rows, hidden, hidden)
+    step += linear(rows, hidden, hidden) + linear(rows, hidden, readout) + linear(rows, sizes.readout, sizes.vocabulary)
+    attention = (
+        Product(rows * positions, hidden, 1, steps),
+        Product(beam, positions, products, steps, batch=sentences),
+    )
+    return once.forward + step.times(steps).forward + attention

@@ -1,0 +1,115 @@
+"""Matrix products as data: the same list gives the operations and the time of the bare products.
+
+What is in a list is what no implementation can do without, in the pieces that the data allow: a recurrence needs its
+products position by position, while its weights' gradients are one product over all positions. What is computed twice,
+on padding or with a state of zeros is not in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .setting import Setting
+
+
+class Product(NamedTuple):
+    """A matrix (m, k) times a matrix (k, n).
+
+    Attributes:
+        m: rows of the left one.
+        k: columns of the left one, rows of the right one.
+        n: columns of the right one.
+        times: how often it is done.
+        batch: how many such products one call makes, each of matrices of its own.
+    """
+
+    m: int
+    k: int
+    n: int
+    times: int = 1
+    batch: int = 1
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations, two for each multiplication with its addition."""
+        return 2 * self.m * self.k * self.n * self.times * self.batch
+
+
+@dataclass(frozen=True)
+class Products:
+    """The products of a computation and of its gradients.
+
+    Attributes:
+        forward: of the computation.
+        backward: of the gradients of its inputs and weights.
+    """
+
+    forward: tuple[Product, ...] = ()
+    backward: tuple[Product, ...] = ()
+
+    def __add__(self, other: Products) -> Products:
+        return Products(self.forward + other.forward, self.backward + other.backward)
+
+    def all(self) -> tuple[Product, ...]:
+        """Both directions."""
+        return self.forward + self.backward
+
+    def times(self, number: int) -> Products:
+        """The same, done so many times."""
+        return Products(_repeated(self.forward, number), _repeated(self.backward, number))
+
+
+def _repeated(products: Iterable[Product], number: int) -> tuple[Product, ...]:
+    return tuple(product._replace(times=product.times * number) for product in products)
+
+
+def operations(products: Iterable[Product]) -> int:
+    """Floating-point operations of all of them."""
+    return sum(product.operations for product in products)
+
+
+def linear(rows: int, inputs: int, outputs: int) -> Products:
+    """A weight (outputs, inputs) times all rows at once."""
+    return Products((Product(rows, inputs, outputs),), (Product(rows, outputs, inputs), Product(outputs, rows, inputs)))
+
+
+def recurrent(counts: Sequence[int], inputs: int, outputs: int) -> Products:
+    """A weight (outputs, inputs) times the rows of one position after the other, ``counts`` of them.
+
+    The gradients of the rows are likewise a product a position, that of the weight is one.
+    """
+    positions = sorted(Counter(counts).items(), reverse=True)
+    return Products(
+        tuple(Product(count, inputs, outputs, times) for count, times in positions),
+        (
+            *(Product(count, outputs, inputs, times) for count, times in positions),
+            Product(outputs, sum(counts), inputs),
+        ),
+    )
+
+
+def runner(products: Sequence[Product], setting: Setting) -> Callable[[], None]:
+    """A function that does nothing but these products."""
+    generator = torch.Generator().manual_seed(0)
+
+    def matrices(product: Product, rows: int, columns: int) -> Tensor:
+        shape = (rows, columns) if product.batch == 1 else (product.batch, rows, columns)
+        return torch.randn(shape, generator=generator).to(setting.device, setting.number)
+
+    operands = [
+        (matrices(product, product.m, product.k), matrices(product, product.k, product.n), product.times)
+        for product in products
+    ]
+
+    def run() -> None:
+        for left, right, times in operands:
+            for _ in range(times):
+                torch.matmul(left, right)
+
+    return run

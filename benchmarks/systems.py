@@ -1,0 +1,167 @@
+"""Our models and fairseq's ``lstm``, built by fairseq, with random weights, of equal sizes."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from fairseq import models, utils
+from fairseq.models import FairseqEncoderDecoderModel
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+
+import user_dir.models  # noqa: F401, registers them
+
+from .batches import dictionary, make_sample, source_lengths, target_lengths
+from .contest import Shape
+from .model_products import grconv_encoder, gru_encoder
+from .parity import SENTENCES, assert_model_agrees
+from .products import Products
+from .setting import Setting
+from .sizes import Sizes, sizes
+
+
+class System(NamedTuple):
+    """A model of ours by its short name.
+
+    Attributes:
+        architecture: of ours.
+        options: besides sizes.
+        attention: whether the decoder attends.
+        encoder_products: from lengths and sizes.
+    """
+
+    architecture: str
+    options: dict[str, Any]
+    attention: bool
+    encoder_products: Callable[[Sequence[int], Sizes], Products]
+
+
+_BOTH = {"encoder_bidirectional": True}
+SYSTEMS = {
+    "RNNsearch": System("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
+    "RNNenc": System("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
+    "grConv": System("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
+}
+
+
+def find_system(name: str) -> System:
+    """The system of that name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if name not in SYSTEMS:
+        raise ValueError(f"there is no system {name!r}; there are: {', '.join(SYSTEMS)}")
+    return SYSTEMS[name]
+
+
+class Rivals(NamedTuple):
+    """Our model and the stock one, and a batch for both.
+
+    Attributes:
+        system: which model ours is.
+        size: of both.
+        task: that holds the dictionary.
+        ours: on the device, in the run's dtype.
+        stock: on the device, in the stock dtype.
+        sample: on the device.
+        source: lengths.
+        target: lengths.
+        check: raises ParityError unless ours agrees with its references.
+    """
+
+    system: System
+    size: Sizes
+    task: TranslationTask
+    ours: FairseqEncoderDecoderModel
+    stock: FairseqEncoderDecoderModel
+    sample: dict[str, Any]
+    source: list[int]
+    target: list[int]
+    check: Callable[[], None]
+
+
+def model_shape(system: str, size: str, sentences: int, length: int, lengths: str) -> Shape:
+    """A shape of the cases that :func:`prepare_rivals` makes, which explains the entries."""
+    return {"system": system, "size": size, "sentences": sentences, "length": length, "lengths": lengths}
+
+
+def prepare_rivals(
+    setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str, dropout: float = 0.0
+) -> Rivals:
+    """Builds both and draws a batch.
+
+    Args:
+        setting: of the run.
+        system: a name of :data:`SYSTEMS`.
+        size: a name of :data:`~benchmarks.sizes.SIZES`.
+        sentences: B.
+        length: of the longest sentence, on either side.
+        lengths: a kind of :data:`~benchmarks.batches.KINDS`.
+        dropout: wherever the models have one.
+    """
+    chosen, units = find_system(system), sizes(size)
+    vocabulary = dictionary(units.vocabulary)
+    task = TranslationTask(TranslationConfig(), vocabulary, vocabulary)
+    ours = build_ours(chosen, units, task, dropout).to(setting.device, setting.number)
+    stock = build_stock(chosen, units, task, dropout).to(setting.device, setting.stock_number)
+
+    def draw(number: int) -> dict[str, Any]:
+        return make_sample(vocabulary, sentences=number, length=length, lengths=lengths)
+
+    sample, few = draw(sentences), on_device(draw(min(SENTENCES, sentences)), setting)
+    return Rivals(
+        chosen,
+        units,
+        task,
+        ours,
+        stock,
+        on_device(sample, setting),
+        source_lengths(sample),
+        target_lengths(sample, vocabulary),
+        lambda: assert_model_agrees(f"{system} {size}", ours, few["net_input"]),
+    )
+
+
+def on_device(sample: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """The batch where the models are."""
+    return utils.move_to_cuda(sample) if setting.device == "cuda" else sample
+
+
+def build_ours(system: System, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
+    """Our model, from its registered dataclass."""
+    config = models.MODEL_DATACLASS_REGISTRY[system.architecture]()
+    sizes_of_ours = _shared_options(size, dropout)
+    if "encoder_bidirectional" not in system.options:
+        sizes_of_ours["encoder_hidden_size"] = size.encoded
+    for name, value in {**sizes_of_ours, **system.options}.items():
+        if not hasattr(config, name):
+            raise ValueError(f"{system.architecture} has no option {name}")
+        setattr(config, name, value)
+    torch.manual_seed(1)
+    return models.MODEL_REGISTRY[system.architecture].build_model(config, task)
+
+
+def build_stock(system: System, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
+    """The ``lstm`` of fairseq with the same sizes, bidirectional, with its attention where ours has one."""
+    options = Namespace(
+        **_shared_options(size, dropout),
+        criterion="cross_entropy",
+        encoder_bidirectional=True,
+        decoder_attention="1" if system.attention else "0",
+    )
+    torch.manual_seed(1)
+    return models.MODEL_REGISTRY["lstm"].build_model(options, task)
+
+
+def _shared_options(size: Sizes, dropout: float) -> dict[str, Any]:
+    return {
+        "encoder_embed_dim": size.embedding,
+        "encoder_hidden_size": size.encoder,
+        "decoder_embed_dim": size.embedding,
+        "decoder_hidden_size": size.decoder,
+        "decoder_out_embed_dim": size.readout,
+        "dropout": dropout,
+    }

@@ -1,0 +1,85 @@
+"""A whole update by fairseq's own trainer: batch in, weights changed; beside the same with fairseq's ``lstm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fairseq.criterions.cross_entropy import CrossEntropyCriterionConfig
+from fairseq.dataclass.configs import FairseqConfig
+from fairseq.models import FairseqEncoderDecoderModel
+from fairseq.optim.adam import FairseqAdamConfig
+from fairseq.optim.lr_scheduler.fixed_schedule import FixedLRScheduleConfig
+from fairseq.tasks import FairseqTask
+from fairseq.trainer import Trainer
+from omegaconf import OmegaConf
+
+from .contest import Contest, Family
+from .model_products import decoder
+from .setting import Setting
+from .systems import model_shape, prepare_rivals
+
+#: As configs/multi30k.yaml has them.
+DROPOUT, CLIP_NORM = 0.2, 1.0
+
+#: So small that a thousand updates on one batch change nothing that would change the time.
+LEARNING_RATE = 1e-6
+
+
+def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+    """One update: fairseq's translation task, cross-entropy, clipping, Adam.
+
+    The products are those of encoder and decoder; embeddings, softmax and Adam have none. bfloat16 is fairseq's
+    ``--bf16``, with master weights in float32. The arguments are those of
+    :func:`~benchmarks.systems.prepare_rivals`.
+    """
+    rivals = prepare_rivals(
+        setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths, dropout=DROPOUT
+    )
+    products = rivals.system.encoder_products(rivals.source, rivals.size) + decoder(
+        rivals.source, rivals.target, rivals.size, attention=rivals.system.attention
+    )
+    return Contest(
+        _update(setting, setting.dtype, rivals.task, rivals.ours, rivals.sample),
+        products.all(),
+        rivals.check,
+        "words",
+        sum(rivals.target),
+        _update(setting, setting.stock_dtype, rivals.task, rivals.stock, rivals.sample),
+    )
+
+
+def _update(
+    setting: Setting, dtype: str, task: FairseqTask, model: FairseqEncoderDecoderModel, sample: dict[str, Any]
+) -> Callable[[], object]:
+    config = OmegaConf.structured(FairseqConfig)
+    config.common.cpu = setting.device == "cpu"
+    config.common.bf16 = dtype == "bfloat16"
+    config.optimization.lr = [LEARNING_RATE]
+    config.optimization.clip_norm = CLIP_NORM
+    config.optimizer = OmegaConf.structured(FairseqAdamConfig(_name="adam"))
+    config.lr_scheduler = OmegaConf.structured(FixedLRScheduleConfig(_name="fixed"))
+    config.criterion = OmegaConf.structured(CrossEntropyCriterionConfig(_name="cross_entropy"))
+    trainer = Trainer(config, task, model, task.build_criterion(config.criterion))
+    return lambda: trainer.train_step([sample])
+
+
+FAMILY = Family(
+    name="training_step",
+    about="a whole update by fairseq's trainer: forward, backward, clipping, Adam",
+    prepare=prepare,
+    shapes=(
+        model_shape("RNNsearch", "small", 80, 25, "alike"),
+        model_shape("RNNsearch", "small", 80, 25, "mixed"),
+        model_shape("RNNenc", "small", 80, 25, "alike"),
+        model_shape("grConv", "small", 80, 25, "alike"),
+        model_shape("RNNsearch", "paper", 16, 30, "alike"),
+    ),
+    quick=(
+        model_shape("RNNsearch", "tiny", 3, 6, "alike"),
+        model_shape("RNNenc", "tiny", 3, 6, "alike"),
+        model_shape("grConv", "tiny", 3, 6, "alike"),
+    ),
+    growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)

@@ -1,0 +1,84 @@
+"""Beam search by fairseq's own generator, beside the same with fairseq's ``lstm``.
+
+How long the translations of untrained models are says nothing, so both are held to the same number of steps: no
+hypothesis may end before, and all must end then. The search never becomes narrower, as it does with trained models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from fairseq.models import FairseqEncoderDecoderModel
+from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
+
+from .contest import Contest, Family
+from .model_products import search
+from .parity import SENTENCES, assert_parity, reference_of
+from .setting import Setting
+from .systems import Rivals, model_shape, prepare_rivals
+
+BEAM = 5
+
+
+def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+    """A batch translated with a beam of five, in as many steps as the longest source has words.
+
+    The arguments are those of :func:`~benchmarks.systems.prepare_rivals`; the system must have attention.
+    """
+    rivals = prepare_rivals(setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths)
+    encoder = rivals.system.encoder_products(rivals.source, rivals.size).forward
+    steps = search(rivals.source, rivals.size, steps=length, beam=BEAM)
+    return Contest(
+        translator(rivals.ours, rivals, rivals.sample, length),
+        encoder + steps,
+        lambda: _check(rivals, length, setting),
+        "sentences",
+        sentences,
+        translator(rivals.stock, rivals, rivals.sample, length),
+    )
+
+
+def translator(
+    model: FairseqEncoderDecoderModel, rivals: Rivals, sample: dict[str, Any], steps: int
+) -> Callable[[], list[list[dict[str, Tensor]]]]:
+    """A search of exactly so many steps, the end symbol included."""
+    limits = {"min_len": steps - 1, "max_len_b": steps - 1}
+    generator = SequenceGenerator([model], rivals.task.target_dictionary, beam_size=BEAM, **limits)
+    return lambda: generator.generate([model], sample)
+
+
+def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
+    """Model and search, on the batch's first sentences.
+
+    What is compared of the search is the best translation's score: two translations may be as good as each other.
+    """
+    rivals.check()
+    tokens = {name: rivals.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
+
+    def best_scores(model: FairseqEncoderDecoderModel) -> list[Tensor]:
+        return [torch.stack([beam[0]["score"] for beam in translator(model, rivals, {"net_input": tokens}, steps)()])]
+
+    assert_parity(
+        f"translation with {rivals.system.architecture}",
+        lambda: best_scores(rivals.ours),
+        lambda dtype: best_scores(reference_of(rivals.ours, dtype)),
+        setting.number,
+    )
+
+
+FAMILY = Family(
+    name="translation",
+    about=f"beam-{BEAM} search by fairseq's generator, as many steps as the longest source has words",
+    prepare=prepare,
+    shapes=(
+        model_shape("RNNsearch", "small", 32, 25, "alike"),
+        model_shape("RNNsearch", "small", 1, 25, "alike"),
+        model_shape("RNNsearch", "paper", 8, 25, "alike"),
+    ),
+    quick=(model_shape("RNNsearch", "tiny", 3, 6, "alike"),),
+    growth=model_shape("RNNsearch", "small", 8, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)

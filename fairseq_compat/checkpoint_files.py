@@ -1,0 +1,77 @@
+"""Lets a checkpoint appear whole or not at all, and says which file it is about when that fails.
+
+fairseq 0.12.2 writes one checkpoint aside and renames it, but copies it over ``checkpoint_best.pt`` and
+``checkpoint_last.pt`` in place: a kill or a full disk at that moment leaves a last checkpoint that cannot be
+read, and training cannot go on. Its second attempt to write a file goes on behind what the first one left, which
+gives a file that no reader opens, and renames it. Neither its errors nor PyTorch's name the file.
+"""
+
+import contextlib
+import functools
+import os
+
+
+def repair(checkpoint_utils):
+    """Copy aside and rename, write once, take away what failed, and name the file in the log."""
+    path_manager = checkpoint_utils.PathManager
+    copy, save, write = (
+        path_manager.copy,
+        checkpoint_utils.torch_persistent_save,
+        checkpoint_utils._torch_persistent_save,
+    )
+    logger = checkpoint_utils.logger
+
+    @functools.wraps(copy)
+    def copy_aside(src_path, dst_path, overwrite=False):
+        if not overwrite or not path_manager.supports_rename(dst_path):
+            return copy(src_path, dst_path, overwrite=overwrite)
+        with _written_aside(dst_path, logger) as aside:
+            copied = copy(src_path, aside, overwrite=True)
+            os.replace(aside, dst_path)
+        return copied
+
+    @functools.wraps(save)
+    def save_aside(obj, filename, async_write=False):
+        with _written_aside(filename, logger):
+            save(obj, filename, async_write=async_write)
+
+    @functools.wraps(write)
+    def write_once(obj, f):
+        import torch
+
+        return write(obj, f) if isinstance(f, str) else torch.save(obj, f)
+
+    path_manager.copy = staticmethod(copy_aside)
+    checkpoint_utils.torch_persistent_save = save_aside
+    checkpoint_utils._torch_persistent_save = write_once
+    checkpoint_utils.load_checkpoint_to_cpu = _naming_the_file(checkpoint_utils.load_checkpoint_to_cpu, logger)
+
+
+@contextlib.contextmanager
+def _written_aside(path, logger):
+    """Give fairseq's name for the file beside `path`; if the body fails, remove it, to leave its room."""
+    aside = path + ".tmp"
+    try:
+        yield aside
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.remove(aside)
+        if isinstance(error, Exception):
+            message = (
+                "%s was not written: %s. Earlier checkpoints are as they were: "
+                "the same call goes on from checkpoint_last.pt once there is room"
+            )
+            logger.error(message, path, error)
+        raise
+
+
+def _naming_the_file(load, logger):
+    @functools.wraps(load)
+    def load_or_name(path, *args, **kwargs):
+        try:
+            return load(path, *args, **kwargs)
+        except Exception as error:
+            logger.error("%s cannot be loaded: %s", path, (str(error) or type(error).__name__).partition("\n")[0])
+            raise
+
+    return load_or_name

@@ -1,0 +1,55 @@
+"""Lets options hold data and nothing else.
+
+fairseq 0.12.2 evaluates some of them as Python: ``--lr``, ``--update-freq``, ``--adam-betas``,
+``--adaptive-softmax-cutoff``, the layers of its convolutional models. They may come out of a configuration, or out of a
+checkpoint, which could so run code although PyTorch loads it safely.
+"""
+
+import ast
+import operator
+
+_OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul}
+#: Items of the longest list that an option may write as a product.
+_LONGEST = 10_000
+
+
+def repair(module):
+    """Give the module a global ``eval`` that stands before Python's own."""
+    module.eval = evaluate
+
+
+def evaluate(source):
+    """Return the value of a literal, or of sums and products of literals, as in ``[(512, 3)] * 20``.
+
+    Raises:
+        ValueError: if it is anything else.
+        TypeError: if it is no text.
+    """
+    if not isinstance(source, str):
+        raise TypeError(f"an option must be text, not {source!r}")
+    try:
+        return _value(ast.parse(source.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        shown = source if len(source) < 80 else source[:80] + "…"
+        raise ValueError(f"an option must be numbers, texts, lists or dictionaries of them, not {shown!r}") from error
+
+
+def _value(node):
+    if isinstance(node, (ast.List, ast.Tuple)):
+        values = [_value(element) for element in node.elts]
+        return values if isinstance(node, ast.List) else tuple(values)
+    if not (isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS):
+        return ast.literal_eval(node)
+    left, right = _value(node.left), _value(node.right)
+    result_is_long = isinstance(node.op, ast.Mult) and _size(left) * _size(right) > _LONGEST
+    if result_is_long and not (_is_number(left) and _is_number(right)):
+        raise ValueError("too long")
+    return _OPERATORS[type(node.op)](left, right)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float))
+
+
+def _size(value):
+    return value if _is_number(value) else len(value)

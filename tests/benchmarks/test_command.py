@@ -1,0 +1,96 @@
+"""The command line: figures of a small run, and what stops it."""
+
+import json
+
+import pytest
+import torch
+
+from benchmarks import __main__ as command
+from benchmarks import measurement
+from benchmarks.comparison import check_same_machine, compare, load
+from user_dir.kernels import grconv, gru
+
+QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()), "--parts", "time"]
+
+
+def test_a_run_writes_what_it_prints(tmp_path, capsys):
+    file = tmp_path / "figures.json"
+    command.main([*QUICK, "--cases", "translation", "--json", str(file)])
+    run = load(file)
+    (case,) = run["cases"]
+    assert run["machine"]["torch"] == torch.__version__ and run["machine"]["dtype"] == "float32"
+    assert case["seconds"].keys() == {"ours", "stock", "products"}
+    assert case["amount"] == 3 and case["unit"] == "sentences" and case["rounds"] == 3
+    assert case["ratio_to_products"]["low"] <= case["ratio_to_products"]["median"] <= case["ratio_to_products"]["high"]
+    printed = capsys.readouterr().out
+    assert f"torch {torch.__version__}" in printed
+    assert f"{case['speed_over_stock']['median']:.2f}" in printed
+    assert list(tmp_path.iterdir()) == [file]
+    check_same_machine(run, run)
+    assert all(line.endswith("times 1.00") for line in compare(run, run))
+
+
+@pytest.mark.parametrize("cases", ["grconv_layer", "encoder", "decoder", "training_step"])
+def test_every_family_runs(cases, tmp_path, capsys):
+    file = tmp_path / "figures.json"
+    command.main([*QUICK, "--cases", cases, "--json", str(file)])
+    records = json.loads(file.read_text())["cases"]
+    assert len(records) == len(command.FAMILIES[cases].quick)
+    assert all("stock" in record["seconds"] or cases == "grconv_layer" for record in records)
+
+
+def test_growth(tmp_path, capsys):
+    file = tmp_path / "figures.json"
+    command.main([*QUICK[:-1], "growth", "--cases", "grconv_layer", "--json", str(file)])
+    length, sentences = json.loads(file.read_text())["growth"]
+    assert (length["quantity"], sentences["quantity"]) == ("length", "sentences")
+    assert length["sizes"] == [4, 8, 16] and len(length["seconds"]) == 3
+    # Pyramids of n leaves have n (n − 1) / 2 nodes, and a batch of twice as many sentences twice as many pyramids.
+    assert 2 < length["exponents"]["operations"] < 2.5
+    assert sentences["exponents"]["operations"] == pytest.approx(1)
+
+
+def wrong_grconv(*arguments, **options):
+    output = packed_grconv(*arguments, **options)
+    return output._replace(summaries=output.summaries * 1.001)
+
+
+def wrong_gru(*arguments, **options):
+    return packed_gru(*arguments, **options) * 1.001
+
+
+packed_grconv, packed_gru = grconv.BACKENDS["packed"], gru.BACKENDS["packed"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "kernel", "wrong"), [("grconv_layer", grconv, wrong_grconv), ("translation", gru, wrong_gru)]
+)
+def test_a_kernel_that_is_wrong_is_not_timed(cases, kernel, wrong, tmp_path, monkeypatch):
+    monkeypatch.setitem(kernel.BACKENDS, "packed", wrong)
+    monkeypatch.setattr(measurement, "time_in_turn", lambda *_, **__: pytest.fail("it was timed"))
+    file = tmp_path / "figures.json"
+    with pytest.raises(SystemExit, match=r"from the reference.* is allowed in torch\.float32\. Nothing was timed"):
+        command.main([*QUICK, "--cases", cases, "--json", str(file)])
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--device", "cuda"], "--device cuda: torch sees no GPU"),
+        (["--threads", "0"], "--threads must be at least 1, not 0"),
+        (["--parts", "memory"], "memory is measured with time or growth"),
+        (["--json", "nowhere/figures.json"], "--json nowhere/figures.json: there is no folder nowhere"),
+    ],
+)
+def test_what_cannot_run_is_refused_at_once(options, message, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit, match=message):
+        command.main(options)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_on_a_gpu(dtype, capsys):
+    command.main([*QUICK, "--device", "cuda", "--dtype", dtype, "--parts", "time", "memory"])

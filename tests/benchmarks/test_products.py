@@ -1,0 +1,119 @@
+"""The lists of products against what is counted while the models run."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks.grconv_layer import Layer
+from benchmarks.model_products import decoder, grconv_levels, running, search
+from benchmarks.products import Product, Products, linear, operations, recurrent, runner
+from benchmarks.registry import FAMILIES
+from benchmarks.setting import Setting
+from benchmarks.sizes import SIZES
+from benchmarks.systems import SYSTEMS, prepare_rivals
+from benchmarks.table import label
+from benchmarks.translation import BEAM, translator
+from user_dir.inspection.operations import FORMULAS
+from user_dir.kernels.grconv import GRConvWeights
+
+SETTING = Setting()
+TINY = SIZES["tiny"]
+
+
+def counted(function):
+    with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+        function()
+    return counter.get_total_flops()
+
+
+def rivals_of(system, lengths="equal"):
+    return prepare_rivals(SETTING, system=system, size="tiny", sentences=3, length=6, lengths=lengths)
+
+
+def zero_states(system, sentences):
+    """The recurrent products of the encoder's first positions, which are done although their states are zero."""
+    return 2 * 2 * sentences * 3 * TINY.encoder**2 if "RNN" in system else 0
+
+
+@pytest.mark.parametrize(
+    ("products", "expected"),
+    [
+        (linear(2, 3, 5).forward, 60),
+        (linear(2, 3, 5).all(), 180),
+        (recurrent([4, 4, 2], 3, 5).forward, 300),
+        (recurrent([4, 4, 2], 3, 5).all(), 900),
+        (linear(2, 3, 5).times(4).backward, 480),
+        ((linear(2, 3, 5) + Products((Product(1, 1, 1, 2, 3),))).forward, 72),
+    ],
+)
+def test_operations_by_hand(products, expected):
+    assert operations(products) == expected
+
+
+def test_one_product_a_position_and_one_for_the_weight():
+    assert recurrent([4, 4, 2], 3, 5).forward == (Product(4, 3, 5, 2), Product(2, 3, 5, 1))
+    assert recurrent([4, 4, 2], 3, 5).backward[-1] == Product(5, 10, 3)
+
+
+def test_sentences_running_at_each_position():
+    assert running([2, 4, 1]) == [3, 2, 1, 1]
+
+
+def test_the_runner_does_what_is_listed():
+    products = (Product(2, 3, 5, 4), Product(2, 3, 1, 1, batch=7))
+    assert counted(runner(products, SETTING)) == operations(products)
+
+
+@pytest.mark.parametrize("lengths", [[5, 5], [6, 3, 1]])
+@pytest.mark.parametrize(("gates", "options"), [(3, {}), (12, {}), (3, {"height": 2})])
+def test_the_pyramid_forward_and_backward(lengths, gates, options):
+    shapes = [(4, 4), (4, 4), (4,), (gates, 4), (gates, 4), (gates,)]
+    layer = Layer(lengths, GRConvWeights(*map(torch.ones, shapes)), SETTING, options)
+    listed = grconv_levels(lengths, width=4, gates=gates, **options)
+    assert counted(layer.passes("reference", "tanh", torch.float32)) == operations(listed.all())
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_encoder(system):
+    rivals = rivals_of(system)
+    tokens = {name: rivals.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
+    with torch.no_grad():
+        done = counted(lambda: rivals.ours.encoder(**tokens))
+    listed = rivals.system.encoder_products(rivals.source, TINY).forward
+    assert done == operations(listed) + zero_states(system, 3)
+
+
+@pytest.mark.parametrize("system", ["RNNsearch", "RNNenc"])
+def test_the_decoder(system):
+    rivals = rivals_of(system)
+    with torch.no_grad():
+        done = counted(lambda: rivals.ours(**rivals.sample["net_input"]))
+        done -= counted(lambda: rivals.ours.encoder(rivals.sample["net_input"]["src_tokens"]))
+    attention = rivals.system.attention
+    listed = decoder(rivals.source, rivals.target, TINY, attention=attention)
+    assert done == operations(listed.forward)
+
+
+@pytest.mark.parametrize("steps", [3, 8])
+def test_the_search(steps):
+    rivals, rows = rivals_of("RNNsearch"), 3 * BEAM
+    listed = search(rivals.source, TINY, steps=steps, beam=BEAM)
+    listed += rivals.system.encoder_products(rivals.source, TINY).forward
+    done = counted(translator(rivals.ours, rivals, rivals.sample, steps)) - zero_states("RNNsearch", 3)
+    # The first step multiplies contexts, not annotations; a step multiplies one to all of its words.
+    width = 3 * TINY.decoder + 2 * TINY.readout
+    first = 2 * rows * (TINY.encoded * width - 6 * (width - TINY.encoded))
+    words = 2 * steps * (rows - 1) * TINY.embedding * width
+    assert operations(listed) + first <= done <= operations(listed) + first + words
+
+
+#: torch's counter cannot follow the decoder's gradients of leaves; training steps have the same ones.
+COUNTABLE = [(family, shape) for family in FAMILIES.values() if family.name != "decoder" for shape in family.quick]
+
+
+@pytest.mark.parametrize(("family", "shape"), COUNTABLE, ids=[label(family.name, shape) for family, shape in COUNTABLE])
+def test_no_case_can_do_with_less(family, shape):
+    contest = family.contest(SETTING, shape)
+    listed = operations(contest.products)
+    # Beyond the list: padding, states of zeros, and what is computed again in the backward pass to save memory.
+    assert listed <= counted(contest.run) <= 1.5 * listed

@@ -1,0 +1,67 @@
+"""Turns, medians, quartiles, exponents, peaks."""
+
+import pytest
+import torch
+
+from benchmarks import memory
+from benchmarks.contest import Contest, Family
+from benchmarks.growth import exponent
+from benchmarks.memory import measure_here, peak_memory
+from benchmarks.setting import Setting
+from benchmarks.timing import FEWEST, MOST, Spread, ratios, time_in_turn
+
+
+def test_medians_and_quartiles():
+    assert Spread.of([1, 2, 3, 4, 100]) == Spread(median=3, low=2, high=4)
+
+
+def test_ratios_are_taken_within_a_round():
+    # The machine was ten times slower in the third round, for both.
+    assert ratios([2, 4, 30, 2.2], [1, 2, 10, 1]) == Spread.of([2, 2, 3, 2.2])
+
+
+@pytest.mark.parametrize(("seconds", "rounds"), [(0.0, FEWEST), (60.0, MOST)])
+def test_each_runs_once_a_round_and_none_always_first(seconds, rounds):
+    calls = []
+    taken = time_in_turn({name: lambda name=name: calls.append(name) for name in "ab"}, seconds=seconds)
+    assert {name: len(times) for name, times in taken.items()} == {"a": rounds, "b": rounds}
+    assert "".join(calls[:8]) == "ab" + "ab" + "ba" + "ab"
+
+
+@pytest.mark.parametrize(("costs", "power"), [([3, 6, 12], 1), ([5, 20, 80], 2), ([7, 7, 7], 0)])
+def test_exponents_of_growth(costs, power):
+    assert exponent([10, 20, 40], costs) == pytest.approx(power)
+
+
+def contest_of(megabytes):
+    def run():
+        return sum(torch.stack([torch.ones(10_000) for _ in range(25 * megabytes)]).shape)
+
+    # As a model that has run before: what the C library keeps of it must not hide what is taken again. Pieces this
+    # small are not handed back one by one.
+    pieces = [torch.ones(10_000) for _ in range(25 * megabytes)]
+    barrier = torch.ones(10_000)
+    pieces.clear()
+    return Contest(lambda: (run(), barrier), (), lambda: None, "words", 1)
+
+
+@pytest.fixture
+def family(monkeypatch):
+    quick = {"megabytes": 1}
+    made = Family("made", "", lambda setting, megabytes: contest_of(megabytes), (), (quick,), quick, quick)
+    monkeypatch.setattr(memory, "FAMILIES", {"made": made})
+
+
+@pytest.mark.parametrize("megabytes", [40, 80])
+def test_the_peak_is_what_a_run_takes(family, megabytes):
+    threads = torch.get_num_threads()
+    # The pieces and the stack that is made of them.
+    taken = measure_here("made", {"megabytes": megabytes}, "ours", Setting(threads=threads)) / 1e6
+    assert taken == pytest.approx(2 * megabytes, rel=0.1, abs=2)
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own():
+    shape = {"width": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
+    held = 4 * 64 * 16 * sum(range(1, 40))
+    assert held < peak_memory("grconv_layer", shape, "ours", Setting()) < 20 * held

@@ -1,0 +1,57 @@
+"""A disk that can be filled while something writes to it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+
+class SmallDisk:
+    """A file system in memory where this user may mount one; elsewhere a folder, and a limit on a file's size.
+
+    Args:
+        folder: made, and mounted on where that is allowed.
+        megabytes: room of the file system.
+    """
+
+    def __init__(self, folder: Path, megabytes: int = 64) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.filler = folder / "filler"
+        command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+        try:
+            self.mounted = subprocess.run(command, capture_output=True, timeout=30).returncode == 0
+        except FileNotFoundError:
+            self.mounted = False
+
+    @property
+    def message(self) -> str:
+        """What the operating system says when there is no room."""
+        return os.strerror(28 if self.mounted else 27)
+
+    def fill(self, process: int, size: int, share: float) -> None:
+        """Leaves too little room for a file of `size` bytes and a copy of it, or just for the file under the limit.
+
+        Args:
+            process: that writes.
+            size: of what it will write.
+            share: of what it needs, below 1.
+        """
+        if not self.mounted:
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (int(share * size), resource.RLIM_INFINITY))
+            return
+        status = os.statvfs(self.folder)
+        with self.filler.open("wb") as file:
+            free = status.f_bavail * status.f_bsize - int(2 * share * size)
+            os.posix_fallocate(file.fileno(), 0, free)
+
+    def empty(self) -> None:
+        """Gives the room back."""
+        self.filler.unlink(missing_ok=True)
+
+    def unmount(self) -> None:
+        """The end of it."""
+        if self.mounted:
+            subprocess.run(["umount", str(self.folder)], check=True, timeout=30)

@@ -1,0 +1,106 @@
+"""A training that runs beside the test, as scripts/train.sh starts it, and can be stopped at an update."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.cli import toy
+
+REPORT = re.compile(r"\| train_inner \| (\{.*\})$")
+#: A small RNNsearch with dropout, so that the seeds of the updates matter too.
+MODEL = [
+    *("model.encoder_embed_dim=32", "model.encoder_hidden_size=32", "model.decoder_embed_dim=32"),
+    *("model.decoder_hidden_size=32", "model.decoder_out_embed_dim=32", "model.dropout=0.2"),
+]
+SCHEDULE = [
+    *("dataset.batch_size=20", "checkpoint.save_interval_updates=3", "checkpoint.keep_interval_updates=1"),
+    *("checkpoint.no_epoch_checkpoints=true", "common.log_format=json", "common.log_interval=1"),
+]
+
+
+def train_command(*options: str, overrides: list[str]) -> list[str]:
+    """The command that scripts/train.sh ends in: it replaces itself by it.
+
+    Args:
+        options: of the script, before the configuration.
+        overrides: of the configuration, ``KEY=VALUE``.
+    """
+    script = ["bash", toy.REPOSITORY / "scripts/train.sh", "--dry-run", *options, "configs/rnnsearch-30-small.yaml"]
+    environment = {**os.environ, "VENV": str(Path(sys.prefix)), "SETUP": "no"}
+    shown = subprocess.run(
+        [*script, *MODEL, *SCHEDULE, *overrides], check=True, capture_output=True, text=True, env=environment
+    )
+    return shlex.split(shown.stdout.rpartition("  $ ")[2])
+
+
+class TrainingProcess:
+    """A training, in a process group of its own.
+
+    Args:
+        command: to run.
+        log: where it writes what it says.
+    """
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        self.log = log
+        with log.open("wb") as file:
+            self.process = subprocess.Popen(
+                command,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                cwd=toy.REPOSITORY,
+                start_new_session=True,
+            )
+
+    @property
+    def text(self) -> str:
+        """What the process has said so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def losses(self) -> dict[int, float]:
+        """The loss of each update reported so far."""
+        reports = (REPORT.search(line) for line in self.text.splitlines())
+        stats = [json.loads(match[1]) for match in reports if match]
+        return {int(entry["num_updates"]): float(entry["loss"]) for entry in stats}
+
+    def wait_for_update(self, update: int, *, timeout: float = 120) -> None:
+        """Returns when this update, or a later one, has been reported, or the process has ended."""
+        deadline = time.monotonic() + timeout
+        while max(self.losses(), default=0) < update and self.process.poll() is None:
+            assert time.monotonic() < deadline, self.text
+            time.sleep(0.01)
+
+    def wait(self, *, timeout: float = 120) -> int:
+        """The exit status. Whatever the process started must be gone soon after it."""
+        try:
+            status = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        deadline = time.monotonic() + 20
+        while self.is_running_group():
+            assert time.monotonic() < deadline, "it left processes behind"
+            time.sleep(0.1)
+        return status
+
+    def is_running_group(self) -> bool:
+        """Whether anything of the process group is left."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def kill(self) -> int:
+        """Ends the process and all that it started without a chance to do anything."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        return self.process.wait()

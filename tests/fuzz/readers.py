@@ -1,0 +1,147 @@
+"""What reads files of others: for each reader a few good files to damage, and what must hold of an answer."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from tests.analysis.logs import generate_log, train_log
+from tests.parity.made_up import made_up
+from user_dir.analysis.ablation.plan import read_plan
+from user_dir.analysis.ablation.training_command import configuration_arguments
+from user_dir.analysis.alignment.alignment_files import read_alignment_lines, read_alignment_log
+from user_dir.analysis.generate_log import read_generate_log
+from user_dir.analysis.nbest_lists import nbest_lists
+from user_dir.analysis.structure.penn_trees import read_penn_trees
+from user_dir.analysis.structure.pyramid import read_pyramids
+from user_dir.analysis.train_log import read_train_log
+from user_dir.embeddings.lexicon import read_lexicon
+from user_dir.embeddings.word_vectors import read_vectors
+from user_dir.models.groundhog_checkpoint import read_file, read_words
+from user_dir.preparation.lines import read_sentences
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One reader.
+
+    Attributes:
+        read: takes a path; raises ValueError naming it, or AssertionError if the answer is wrong.
+        seeds: the contents of good files.
+        suffix: of the file's name.
+    """
+
+    read: Callable[[Path], object]
+    seeds: tuple[bytes, ...]
+    suffix: str = ""
+
+
+def lines(*texts: str) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def array_file(arrays: dict[str, np.ndarray]) -> bytes:
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    return content.getvalue()
+
+
+def train(path: Path) -> None:
+    log = read_train_log(path)
+    assert log.parameters >= 0 and log.updates >= 0 and not math.isnan(log.wall_seconds)
+
+
+def generate(path: Path) -> None:
+    log = read_generate_log(path)
+    assert [sentence.number for sentence in log.sentences] == list(range(len(log.sentences)))
+    assert all(hypothesis.text is not None for hypothesis in log.best())
+    nbest_lists(log, path)
+
+
+def alignment(path: Path) -> None:
+    for one in read_alignment_lines(path):
+        np.testing.assert_allclose(one.weights.sum(axis=1), 1, atol=0.1)
+        assert one.weights.shape == (len(one.target), len(one.source))
+
+
+def pyramids(path: Path) -> None:
+    for number, pyramid in enumerate(read_pyramids(path)):
+        assert pyramid.number == number and np.isfinite(pyramid.gates).all()
+
+
+def vectors(path: Path) -> None:
+    read = read_vectors(path)
+    assert read.matrix.shape == (len(read.words), read.size) and np.isfinite(read.matrix).all()
+
+
+def parameters(path: Path) -> None:
+    read = read_file(path)
+    assert all(tensor.isfinite().all() for tensor in read.arrays.values())
+
+
+def plan(path: Path) -> None:
+    read = read_plan(path)
+    assert read.base in read.cells
+    for cell in read.cells:
+        check_command([*read.recipe_arguments(), *read.train_arguments(cell)])
+
+
+def configuration(path: Path) -> None:
+    """What scripts/print_train_command.py makes of a mapping of groups; it puts the file's name before any error."""
+    try:
+        content = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path.name}: not YAML, which is Hydra's to say") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name}: no mapping, which is Hydra's to say")
+    content.pop("defaults", None)
+    try:
+        check_command(configuration_arguments(content))
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+def check_command(words: list[str]) -> None:
+    """Each a line of its own, and no code."""
+    assert all(isinstance(word, str) and len(word.splitlines()) <= 1 for word in words)
+    assert not any(word.replace("_", "-").lower().startswith("--user-dir") for word in words)
+
+
+#: A sentence of two leaves, and its alignment with two words.
+PYRAMID = {"sentence": 0, "source": ["a", "b"], "gates": [[[0.5, 0.25, 0.25]]]}
+ALIGNMENT = {"sentence": 0, "source": ["a", "</s>"], "target": ["b", "</s>"], "weights": [[0.5, 0.5], [0.0, 1.0]]}
+SOFT = [line.replace("0-0 1-1", "0.5,0.3,0.2 " * 5).rstrip() for line in generate_log()]
+PLAN = (ROOT / "configs/ablations/skips.yaml").read_bytes()
+CONFIGURATION = (
+    (ROOT / "configs/rnnsearch-30-small.yaml").read_bytes().replace(b"  user_dir: ???\n", b"").replace(b"???", b"DIR")
+)
+SIZES = {"H": 4, "E": 3, "S": 5, "T": 6}
+
+READERS = {
+    "train log": Reader(train, (lines(*train_log()), lines(*train_log(), *train_log()))),
+    "generate log": Reader(generate, (lines(*generate_log()), lines(*generate_log(translations=3)))),
+    "soft alignment log": Reader(read_alignment_log, (lines(*SOFT),)),
+    "alignment lines": Reader(alignment, (lines(json.dumps(ALIGNMENT), json.dumps({**ALIGNMENT, "sentence": 1})),)),
+    "pyramid lines": Reader(pyramids, (lines(json.dumps(PYRAMID), json.dumps({**PYRAMID, "sentence": 1})),)),
+    "trees": Reader(read_penn_trees, (lines("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))", "( (S (X a) (X b)))"),)),
+    "word vectors": Reader(vectors, (lines("2 3", "été 1 -2.5 3e-2", "b 0 0 0"),)),
+    "lexicon": Reader(read_lexicon, (lines("chien dog", "chat\tcat"),)),
+    "corpus": Reader(lambda path: list(read_sentences(path)), (lines("un homme dort .", "  Été\u2028 "),)),
+    "compressed corpus": Reader(lambda path: list(read_sentences(path)), (gzip.compress(b"un\ndeux\n" * 50),), ".gz"),
+    "model of GroundHog": Reader(
+        parameters, tuple(array_file(made_up(kind, SIZES, seed=1)[0]) for kind in ("rnnenc", "grconv", "rnnsearch"))
+    ),
+    "words of GroundHog": Reader(lambda path: read_words(path, 4), (lines("a", "b", "c", "d"),)),
+    "plan": Reader(plan, (PLAN,)),
+    "configuration": Reader(configuration, (CONFIGURATION,)),
+}

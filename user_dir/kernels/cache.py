@@ -1,0 +1,22 @@
+"""Work cut into pieces that a processor's cache holds: what one operation writes, the next one finds there."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+NUMBERS = 1 << 17
+"""Half a megabyte of float32: with what it is made of, it fits into a second-level cache."""
+
+
+def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
+    """Slices of rows, in order.
+
+    Args:
+        rows: how many there are.
+        numbers: how many numbers an operation writes for each row.
+        like: a tensor on the device that the work is done on; only a CPU's is cut.
+    """
+    if like.device.type != "cpu":
+        return [slice(0, rows)]
+    size = max(1, NUMBERS // max(1, numbers))
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -1,0 +1,129 @@
+"""One level of the pyramid: its nodes from the level below, and its gradients from the level above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..cache import pieces
+from ..packing import rows_but_last
+from .gates import gates_gradient, open_gates
+
+
+class LevelWeights(NamedTuple):
+    """The weights of all levels: candidate and gates share one product a child.
+
+    Attributes:
+        left: (H + G, H) W^l above G^l.
+        right: (H + G, H) W^r above G^r.
+        bias: (H + G,) b above b_G.
+    """
+
+    left: Tensor
+    right: Tensor
+    bias: Tensor
+
+
+class Children(NamedTuple):
+    """The children of a level's n nodes.
+
+    Attributes:
+        left: (n, H).
+        right: (n, H).
+    """
+
+    left: Tensor
+    right: Tensor
+
+
+class Pyramid:
+    """Where the nodes of a packed batch stand: each level is packed like the leaves of sentences that much shorter.
+
+    Args:
+        counts: as in :class:`~user_dir.kernels.packing.Packing`.
+        device: of the nodes.
+    """
+
+    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
+        self.counts = counts
+        self._before = [0, *accumulate(counts)]  # leaves before each position
+        self._left = rows_but_last(counts, 1, device)
+
+    def size(self, level: int) -> int:
+        """How many nodes a level has."""
+        return self._before[-1] - self._before[level]
+
+    def left(self, level: int) -> Tensor:
+        """The rows of the level below that are left children: all but each sentence's last."""
+        first = self._before[level - 1]
+        return self._left[self._before[level] - self.counts[0] :] - first if first else self._left
+
+    def children(self, level: int, below: Tensor) -> Children:
+        """The children of the nodes of a level, out of the nodes ``below`` it.
+
+        The right children need no list of rows. At each position of the level below, the sentences that have a node one
+        position further on are exactly those that have a parent here, so the right children are all rows after the
+        first position's.
+        """
+        return Children(below.index_select(0, self.left(level)), below[self.counts[level - 1] :])
+
+
+def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:
+    """The candidates (n, H) and the gates of the nodes; see :func:`~user_dir.kernels.grconv.gates.open_gates`."""
+    size = children.left.size(1)
+    pre = torch.addmm(weights.bias, children.left, weights.left.t()).addmm_(children.right, weights.right.t())
+    gates = open_gates(pre[:, size:])
+    candidate = pre[:, :size]
+    if gates.size(2) > 1:
+        # Kept as a view, it would keep the logits of a gate for each unit with it.
+        candidate = candidate.contiguous()
+    return candidate.tanh_() if activation == "tanh" else candidate.relu_(), gates
+
+
+def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
+    """The nodes (n, H)."""
+    nodes = torch.empty_like(children.left)
+    for piece in pieces(nodes.size(0), nodes.size(1), nodes):
+        w, left, right = gates[piece], children.left[piece], children.right[piece]
+        torch.mul(w[:, 0], candidate[piece], out=nodes[piece]).addcmul_(w[:, 1], left).addcmul_(w[:, 2], right)
+    return nodes
+
+
+def gradient_before_activation(
+    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, activation: str
+) -> Tensor:
+    """The gradient (n, H + G) with respect to what candidate and gates are made of, from that of the nodes (n, H)."""
+    size = grad.size(1)
+    grad_pre = grad.new_empty(grad.size(0), size + (3 if gates.size(2) == 1 else 3 * size))
+    for piece in pieces(grad.size(0), size, grad):
+        w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
+        grad_candidate = torch.mul(grad[piece], w[:, 0], out=grad_pre[piece, :size])
+        if activation == "tanh":
+            torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
+        else:
+            torch.ops.aten.threshold_backward(grad_candidate, values[0], 0, grad_input=grad_candidate)
+        grad_pre[piece, size:] = gates_gradient(grad[piece], w, *values)
+    return grad_pre
+
+
+def gradient_below(
+    grad: Tensor, grad_pre: Tensor, gates: Tensor, weights: LevelWeights, pyramid: Pyramid, level: int
+) -> Tensor:
+    """The gradient of all nodes on the level below, as far as it comes through a level's nodes.
+
+    Args:
+        grad: (n, H) of the level's nodes.
+        grad_pre: (n, H + G) as :func:`gradient_before_activation` gave it.
+        gates: of the level.
+        weights: of all levels.
+        pyramid: where the nodes stand.
+        level: from 1.
+    """
+    below = grad.new_zeros(pyramid.size(level - 1), grad.size(1))
+    below.index_copy_(0, pyramid.left(level), (grad * gates[:, 1]).addmm_(grad_pre, weights.left))
+    below[pyramid.counts[level - 1] :].addcmul_(grad, gates[:, 2]).addmm_(grad_pre, weights.right)
+    return below
