@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Trains every cell of a plan with every seed, and writes one table and plots.
 #
-#   bash scripts/ablation.sh configs/ablations/NAME.yaml [--corpus DIR --pair fr-en] [--jobs N] [--retry] [OPTION...]
+#   bash scripts/ablation.sh configs/ablations/NAME.yaml [--corpus DIR --pair fr-en] [--jobs N] [OPTION...]
 #
 # Without --corpus the corpus is the embedded one. OPTIONs come after those that the plan gives. The same call goes on
-# where an earlier one stopped. A cell that fails is reported as such and does not stop the rest; --retry tries it again.
+# where an earlier one stopped. A cell that fails is reported as such and does not stop the rest.
 # Plans with the same recipe may share a folder (--out): cells that they have in common are trained once.
-# --jobs N trains N cells at a time, each with its share of the processors.
 # VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
 #
 set -euo pipefail
@@ -17,7 +16,7 @@ if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
 CORPUS="" SOURCE_LANG=fr TARGET_LANG=en TRAIN_PREFIX=train VALID_PREFIX=valid TEST_PREFIX=test
 SEGMENTATION=bpe:4000 TOKENIZER=moses LOWERCASE="" MAX_LENGTH=250 MODELS="" SEEDS=1,2
 BUDGET="updates 1000" MAX_TOKENS=1000 EMBEDDING_SIZE=128 ENCODER_SIZE=128 DECODER_SIZE=256
-DROPOUT=0.1 LEARNING_RATE=2e-3 BEAM=5 OUT="" JOBS=1 RETRY=""
+DROPOUT=0.1 LEARNING_RATE=2e-3 BEAM=5 OUT="" JOB_LOGS=yes
 
 # shellcheck source=lib/recipe.sh
 . "$ROOT/scripts/lib/recipe.sh"
@@ -26,8 +25,6 @@ DROPOUT=0.1 LEARNING_RATE=2e-3 BEAM=5 OUT="" JOBS=1 RETRY=""
 arguments=() PLAN=""
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --jobs) JOBS=${2:-} && shift 2 ;;
-    --retry) RETRY=yes && shift ;;
     --dry-run) DRY_RUN=yes && arguments+=("$1") && shift ;;
     --help | -h) parse_options --help ;;
     *.yaml) PLAN=$1 && shift ;;
@@ -35,20 +32,16 @@ while [[ $# -gt 0 ]]; do
   esac
 done
 if [[ -z $PLAN ]]; then fail "which plan? see --help"; fi
-require_match --jobs "$JOBS" '^[1-9][0-9]*$' "a whole number above zero"
 DRY_RUN="" prepare_environment
 options=$(read_plan recipe)
 mapfile -t options <<<"$options"
 parse_options "${options[@]}" "${arguments[@]}"
+if [[ -n $LEARNING_RATES$EXTRA_TESTS ]]; then fail "--learning-rates and --extra-test are not for ablations"; fi
 cells=$(read_plan cells)
 mapfile -t cells <<<"$cells"
 
 FOLDER=${OUT:-$ROOT/runs/ablations-$SOURCE_LANG-$TARGET_LANG}
 COMMON_SEGMENTATION=$SEGMENTATION GIVEN_CORPUS=$CORPUS
-if ((JOBS > 1)); then
-  share=$(($(getconf _NPROCESSORS_ONLN) / JOBS))
-  export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((share > 0 ? share : 1))}
-fi
 
 # Cells of one segmentation share their data: a run folder for each.
 declare -A members=()

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Trains several systems on one corpus with one budget, translates the test set, and prints one table.
+# Trains several systems on one corpus with one budget, translates the test set, and prints what they score and cost.
 #
 #   bash scripts/compare_baselines.sh --corpus DIR --pair fr-en [OPTION...]
 #
-# The same call goes on where an earlier one stopped. --models and --seeds may grow from call to call.
+# The same call goes on where an earlier one stopped. --models, --seeds and --extra-test may grow from call to call. A
+# system that fails is reported and does not stop the rest. docs/baselines.md says what is held equal.
 # VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
 #
 # Defaults: 6,000 joint BPE merges with a dictionary a side, one layer, embeddings 256, encoder 256 a direction, decoder

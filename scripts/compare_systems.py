@@ -1,54 +1,48 @@
 #!/usr/bin/env python3
-"""Prints one table of systems that translated the same test set, and writes it as text, Markdown and JSON."""
+"""Prints what systems of a run score and what they cost, as tables, and writes them as text, Markdown and JSON.
+
+python scripts/compare_systems.py RUN --models A,B --seeds 1,2 [--baseline A] --out RUN/table
+"""
 
 import argparse
 import sys
-from pathlib import Path
 
-from user_dir.analysis.comparison import References, as_json, as_markdown, as_text, read_system
-from user_dir.analysis.sentences import read_sentences
+import without_fairseq  # noqa: F401
+
+from user_dir.analysis.bucket_scores import RESAMPLES
+from user_dir.analysis.comparison.results import ComparedRun, compare
+from user_dir.analysis.comparison.tables import comparison_as_json, tables
+from user_dir.analysis.evaluation_tables import as_markdown, as_text
+from user_dir.analysis.output_files import write_text
 
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--system",
-        action="append",
-        required=True,
-        metavar="NAME=FOLDER",
-        help="a folder with train.log, test.log (fairseq-generate) and test.detokenized",
-    )
-    parser.add_argument("--reference", required=True, help="raw reference, one sentence a line")
-    parser.add_argument("--tokenized-reference", help="reference as the models' words, for a second column")
-    parser.add_argument("--target-lang", required=True, help="chooses BLEU's tokenisation")
-    parser.add_argument("--lowercase", action="store_true", help="ignore case")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", help="folder of quickstart.sh or compare_baselines.sh")
+    parser.add_argument("--models", required=True, help="comma-separated, in the order of the rows")
+    parser.add_argument("--seeds", default="1", help="comma-separated")
+    parser.add_argument("--baseline", help="that the others are tested against (the first of fairseq's own models)")
+    parser.add_argument("--extra-tests", default="", help="names of further test sets, comma-separated")
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
     parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md and OUT.json")
     arguments = parser.parse_args()
-    tokenized = arguments.tokenized_reference
     try:
-        references = References(
-            read_sentences(arguments.reference),
-            read_sentences(tokenized) if tokenized else None,
-            arguments.target_lang,
-            arguments.lowercase,
+        run = ComparedRun(
+            arguments.run, arguments.models.split(","), [int(seed) for seed in arguments.seeds.split(",")]
         )
-        systems = [read_system(*split_system(parser, value), references) for value in arguments.system]
+        comparison = compare(
+            run,
+            baseline=arguments.baseline,
+            extra_tests=arguments.extra_tests.split(",") if arguments.extra_tests else (),
+            resamples=arguments.resamples,
+        )
+        write_text(f"{arguments.out}.json", comparison_as_json(comparison))
+        write_text(f"{arguments.out}.md", as_markdown(tables(comparison)))
+        write_text(f"{arguments.out}.txt", as_text(tables(comparison)))
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    for suffix, render in {".json": as_json, ".md": as_markdown, ".txt": as_text}.items():
-        partial = Path(f"{arguments.out}{suffix}.partial")
-        partial.write_text(render(systems), encoding="utf-8")
-        partial.rename(f"{arguments.out}{suffix}")
-    print(as_text(systems), end="")
-
-
-def split_system(parser: argparse.ArgumentParser, value: str) -> tuple[str, str]:
-    """``NAME=FOLDER`` in two."""
-    name, equals, folder = value.partition("=")
-    if not (name and equals and folder):
-        parser.error(f"--system must be NAME=FOLDER, not '{value}'")
-    return name, folder
+    print(as_text(tables(comparison)), end="")
 
 
 if __name__ == "__main__":

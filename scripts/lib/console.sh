@@ -5,9 +5,10 @@ say() { printf '%s\n' "$*"; }
 
 heading() { printf '\n== %s\n' "$*"; }
 
-# fail MESSAGE...: one sentence on standard error, then out.
+# fail MESSAGE...: one sentence on standard error, then out. A job of a queue keeps it in ERROR_FILE.
 fail() {
   printf 'error: %s\n' "$*" >&2
+  if [[ -n ${ERROR_FILE:-} ]]; then printf 'error: %s\n' "$*" >>"$ERROR_FILE"; fi
   exit 1
 }
 

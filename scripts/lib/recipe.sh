@@ -8,14 +8,27 @@
 #                          sentencepiece needs none
 #   --lowercase            lower-case the text before training; scores then ignore case
 #   --max-length N         drop training pairs with more tokens than that on a side
-#   --models LIST          of lstm (fairseq's own), gru_encoder-A and grconv_encoder-A, where A is none, additive, dot
-#                          or general, and of names of configs/: NAME stands for configs/NAME.yaml with all its own
-#                          settings except the budget and the beam
+#   --models LIST          of lstm, fconv and transformer (fairseq's own), gru_encoder-A and grconv_encoder-A, where A is
+#                          none, additive, dot or general, and of names of configs/: NAME stands for configs/NAME.yaml
+#                          with all its own settings except the budget and the beam
+#   --baseline NAME        that the others are tested against (the first of fairseq's own among the models)
 #   --seeds LIST           train each model once with each
-#   --updates N            of training, or --epochs N
+#   --updates N            of training, or --epochs N, or --minutes N of wall time: validations and checkpoints count,
+#                          what a kill has undone does not
 #   --max-tokens N         in a batch
-#   --embedding-size N     --encoder-size N (of each direction) --decoder-size N
+#   --embedding-size N     --encoder-size N (of each direction) --decoder-size N; half the decoder's is the width of
+#                          fconv (4 + 3 layers) and transformer (3 + 3 layers, 4 heads, inner layers four times as
+#                          wide): as many parameters as lstm within some percent, if embeddings and encoder have that
+#                          size too
 #   --dropout P            --learning-rate R (Adam) --beam N
+#   --learning-rates LIST  train each model with each rate and the first seed; the rate of the lowest validation loss is
+#                          taken for all seeds. Models of configs/ keep their own
+#   --warmup N             updates over which the transformer's rate rises before it falls with their square root (a tenth
+#                          of --updates, at most 4,000; 400 with --epochs and --minutes); all others keep theirs
+#   --extra-test LIST      of NAME=PREFIX: translate and score PREFIX.SRC and PREFIX.TGT as well, in a table of their own
+#   --jobs N               train N systems at a time, each with its share of the processors: speeds, and what --minutes
+#                          reach, are then those of a busy machine
+#   --retry                try again what has failed
 #   --without-unknown      translate a second time with <unk> forbidden; scripts/analyze.py shows both
 #   --out DIR              the run folder
 #   --dry-run              print the commands only
@@ -24,10 +37,14 @@
 # shellcheck shell=bash
 # All of the recipe library. Sourced, never run; needs ROOT and the defaults of the options.
 
-for part in console options run_folder environment corpus embedded_corpus segmentation systems plan report; do
+for part in console options run_folder environment corpus embedded_corpus segmentation models queue rates \
+  extra_tests systems plan report; do
   # shellcheck source=/dev/null
   . "$ROOT/scripts/lib/$part.sh"
 done
+
+# Options that are not set unless they are given.
+BASELINE="" LEARNING_RATES="" WARMUP="" EXTRA_TESTS="" AT_ONCE=1 RETRY=""
 
 # parse_options [OPTION...]: sets the variables of the options above.
 parse_options() {
@@ -42,6 +59,7 @@ parse_options() {
       --dry-run) DRY_RUN=yes && shift && continue ;;
       --lowercase) LOWERCASE=yes && shift && continue ;;
       --without-unknown) WITHOUT_UNKNOWN=yes && shift && continue ;;
+      --retry) RETRY=yes && shift && continue ;;
     esac
     require_value "$@"
     value=$2
@@ -58,15 +76,21 @@ parse_options() {
       --tokenizer) TOKENIZER=$value ;;
       --max-length) MAX_LENGTH=$value ;;
       --models) MODELS=$value ;;
+      --baseline) BASELINE=$value ;;
       --seeds) SEEDS=$value ;;
       --updates) BUDGET="updates $value" ;;
       --epochs) BUDGET="epochs $value" ;;
+      --minutes) BUDGET="minutes $value" ;;
       --max-tokens) MAX_TOKENS=$value ;;
       --embedding-size) EMBEDDING_SIZE=$value ;;
       --encoder-size) ENCODER_SIZE=$value ;;
       --decoder-size) DECODER_SIZE=$value ;;
       --dropout) DROPOUT=$value ;;
       --learning-rate) LEARNING_RATE=$value ;;
+      --learning-rates) LEARNING_RATES=$value ;;
+      --warmup) WARMUP=$value ;;
+      --extra-test) EXTRA_TESTS=$value ;;
+      --jobs) AT_ONCE=$value ;;
       --beam) BEAM=$value ;;
       --out) OUT=$value ;;
       *) fail "option $1 is unknown; see --help" ;;
@@ -77,26 +101,45 @@ parse_options() {
 
 # check_options: every value, before anything is done.
 check_options() {
-  local option
+  local option rate='[0-9.]+(e-?[0-9]+)?'
   for option in MAX_LENGTH MAX_TOKENS EMBEDDING_SIZE ENCODER_SIZE DECODER_SIZE BEAM; do
     require_match "--${option,,}" "${!option}" '^[1-9][0-9]*$' "a whole number above zero"
   done
-  require_match "--${BUDGET% *}" "${BUDGET#* }" '^[1-9][0-9]*$' "a whole number above zero"
+  require_match --jobs "$AT_ONCE" '^[1-9][0-9]*$' "a whole number above zero"
+  require_match --warmup "${WARMUP:-1}" '^[1-9][0-9]*$' "a whole number above zero"
+  check_budget
   require_match --seeds "$SEEDS" '^[0-9]+(,[0-9]+)*$' "whole numbers separated by commas"
   require_match --dropout "$DROPOUT" '^(0|0?\.[0-9]+)$' "a number from 0 to below 1"
-  require_match --learning-rate "$LEARNING_RATE" '^[0-9.]+(e-?[0-9]+)?$' "a number"
+  require_match --learning-rate "$LEARNING_RATE" "^$rate\$" "a number"
+  require_match --learning-rates "${LEARNING_RATES:-1}" "^$rate(,$rate)*\$" "numbers separated by commas"
   require_match --pair "$SOURCE_LANG-$TARGET_LANG" '^[A-Za-z_]+-[A-Za-z_]+$' "two languages like fr-en"
   if [[ $SOURCE_LANG == "$TARGET_LANG" ]]; then fail "source and target language are both $SOURCE_LANG"; fi
   for option in ${MODELS//,/ }; do set_model_flags "$option"; done
+  if [[ -n $BASELINE && ,$MODELS, != *,$BASELINE,* ]]; then fail "--baseline $BASELINE is none of --models $MODELS"; fi
   check_segmentation
+  check_extra_tests
 }
 
-# describe_run: all that decides the results, for open_run_folder. Models and seeds can be added to a run later.
+# check_budget: minutes may have a fraction.
+check_budget() {
+  if [[ $BUDGET == minutes* ]]; then
+    require_match --minutes "${BUDGET#* }" '^([1-9][0-9]*(\.[0-9]+)?|0?\.[0-9]*[1-9][0-9]*)$' "a number above zero"
+  else
+    require_match "--${BUDGET% *}" "${BUDGET#* }" '^[1-9][0-9]*$' "a whole number above zero"
+  fi
+}
+
+# describe_run: all that decides the results, for open_run_folder. Models, seeds and test sets can be added to a run
+# later.
 describe_run() {
   local name split lang
   for name in SOURCE_LANG TARGET_LANG TRAIN_PREFIX VALID_PREFIX TEST_PREFIX SEGMENTATION TOKENIZER LOWERCASE \
     MAX_LENGTH BUDGET MAX_TOKENS EMBEDDING_SIZE ENCODER_SIZE DECODER_SIZE DROPOUT LEARNING_RATE BEAM; do
     printf '%s %s\n' "$name" "${!name}"
+  done
+  # Runs from before there were these options have none of them.
+  for name in LEARNING_RATES WARMUP; do
+    if [[ -n ${!name} ]]; then printf '%s %s\n' "$name" "${!name}"; fi
   done
   if [[ ! -d $CORPUS ]]; then return; fi
   for split in "$TRAIN_PREFIX" "$VALID_PREFIX" "$TEST_PREFIX"; do
@@ -106,9 +149,14 @@ describe_run() {
   done
 }
 
-# run_recipe: from the corpus to the table and the report.
+# run_recipe: from the corpus to the tables and the report.
 run_recipe() {
+  local failed
   prepare_data
+  prepare_extra_tests
+  run_systems "$MODELS" "$SEEDS"
   compare_systems "$MODELS" "$SEEDS"
   make_report "$MODELS" "$SEEDS"
+  failed=$(failed_systems "$MODELS" "$SEEDS")
+  if [[ -n $failed ]]; then fail "failed: ${failed//$'\n'/; } (--retry to try again)"; fi
 }

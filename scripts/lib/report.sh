@@ -50,7 +50,9 @@ draw_figures() {
 # make_report MODELS SEEDS: OUT/report.html, anew at each call.
 make_report() {
   local name figure flags=()
-  for name in ${1//,/ }; do draw_figures "$name" "${2%%,*}"; done
+  for name in ${1//,/ }; do
+    if [[ ! -e $OUT/systems/$name/seed-${2%%,*}/failure ]]; then draw_figures "$name" "${2%%,*}"; fi
+  done
   # Of a system the numbers first, then its drawings.
   for figure in "$OUT"/figures/alignments/*/{summary.txt,*.svg}; do
     if [[ -e $figure ]]; then flags+=(--figure "Alignments: $(basename "$(dirname "$figure")")=$figure"); fi

@@ -74,11 +74,11 @@ copy_corpus() {
   done
 }
 
-# copy_test FOLDER: the test set as it came, which scores are counted on.
+# copy_test FOLDER [PREFIX]: the test set as it came, which scores are counted on.
 copy_test() {
-  local lang
+  local lang prefix=${2:-$CORPUS/$TEST_PREFIX}
   mkdir -p "$1"
-  for lang in "$SOURCE_LANG" "$TARGET_LANG"; do tr '\r' ' ' <"$CORPUS/$TEST_PREFIX.$lang" >"$1/test.$lang"; done
+  for lang in "$SOURCE_LANG" "$TARGET_LANG"; do tr '\r' ' ' <"$prefix.$lang" >"$1/test.$lang"; done
 }
 
 # segment_corpus FROM TO: split words by a model learnt on both sides of the training text.

@@ -2,54 +2,6 @@
 # Training, translating and comparing the systems of one run folder. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
 
-# set_model_flags NAME: sets MODEL_FLAGS. NAME is lstm, ARCHITECTURE-ATTENTION for the models of user_dir, or a
-# configuration of configs/, which needs none. grconv_encoder has no directions: its width is that of a bidirectional
-# encoder's annotations.
-set_model_flags() {
-  local attention=${1#*-}
-  MODEL_FLAGS=(--encoder-embed-dim "$EMBEDDING_SIZE" --decoder-embed-dim "$EMBEDDING_SIZE"
-    --decoder-hidden-size "$DECODER_SIZE" --decoder-out-embed-dim "$DECODER_SIZE")
-  case $1 in
-    lstm)
-      MODEL_FLAGS+=(--arch lstm --encoder-bidirectional --encoder-hidden-size "$ENCODER_SIZE" --decoder-attention 1)
-      ;;
-    gru_encoder-none | gru_encoder-additive | gru_encoder-dot | gru_encoder-general)
-      MODEL_FLAGS+=(--arch gru_encoder --encoder-bidirectional --encoder-hidden-size "$ENCODER_SIZE"
-        --decoder-attention "$attention")
-      ;;
-    grconv_encoder-none | grconv_encoder-additive | grconv_encoder-dot | grconv_encoder-general)
-      MODEL_FLAGS+=(--arch grconv_encoder --encoder-hidden-size "$((2 * ENCODER_SIZE))"
-        --decoder-attention "$attention")
-      ;;
-    *)
-      if is_configuration "$1"; then return; fi
-      fail "unknown model '$1': choose lstm, gru_encoder or grconv_encoder followed by -none, -additive, -dot" \
-        "or -general, or the name of a file of configs/"
-      ;;
-  esac
-}
-
-# is_configuration NAME: configs/NAME.yaml exists.
-is_configuration() { [[ $1 != */* && -f $ROOT/configs/$1.yaml ]]; }
-
-# set_training_flags NAME SEED: sets TRAINING_FLAGS: model, objective, optimiser and batches. A configuration brings its
-# own; all other systems share the recipe's.
-set_training_flags() {
-  local arguments
-  if is_configuration "$1"; then
-    arguments=$("$VENV/bin/python" "$ROOT/scripts/print_train_command.py" "$ROOT/configs/$1.yaml" \
-      "common.user_dir=$ROOT/user_dir" "task.data=$OUT/data" "task.source_lang=$SOURCE_LANG" \
-      "task.target_lang=$TARGET_LANG" "common.seed=$2")
-    mapfile -t TRAINING_FLAGS <<<"$arguments"
-    return
-  fi
-  if [[ -n ${PLAN:-} ]]; then set_cell_flags "$1"; else set_model_flags "$1"; fi
-  TRAINING_FLAGS=("$OUT/data" --user-dir "$ROOT/user_dir" --task translation
-    --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" --dropout "$DROPOUT"
-    --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion cross_entropy --max-tokens "$MAX_TOKENS"
-    "${MODEL_FLAGS[@]}" --seed "$2")
-}
-
 # show_progress: fairseq's log on standard input; one line that changes on a terminal, else one line every 100 updates.
 show_progress() {
   local line text interval='\| train_inner \| \{"epoch": ([0-9]+),.*"loss": "([0-9.]+)"'
@@ -69,13 +21,28 @@ show_progress() {
   done
 }
 
+# set_budget_flags: sets BUDGET_FLAGS. Zero is no limit: a configuration of configs/ has one of its own, which stands in
+# front. fairseq counts the time of validations and checkpoints, and keeps the count in its checkpoints: what a kill
+# has undone is not counted.
+set_budget_flags() {
+  local amount=${BUDGET#* }
+  case $BUDGET in
+    updates*) BUDGET_FLAGS=(--max-update "$amount") ;;
+    epochs*) BUDGET_FLAGS=(--max-update 0 --max-epoch "$amount") ;;
+    minutes*)
+      BUDGET_FLAGS=(--max-update 0 --max-epoch 0
+        --stop-time-hours "$(LC_ALL=C awk -v minutes="$amount" 'BEGIN { printf "%.6f", minutes / 60 }')")
+      ;;
+  esac
+}
+
 # train NAME SEED FOLDER STAMP: goes on from FOLDER/checkpoints/checkpoint_last.pt if there is one.
 train() {
-  local folder=$3 log=$3/train.log budget
+  local folder=$3 log=$3/train.log
   set_training_flags "$1" "$2"
-  if [[ $BUDGET == updates* ]]; then budget=(--max-update "${BUDGET#* }"); else budget=(--max-epoch "${BUDGET#* }"); fi
+  set_budget_flags
   detect_device
-  local command=("$VENV/bin/fairseq-train" "${TRAINING_FLAGS[@]}" "${budget[@]}" --num-workers 0
+  local command=("$VENV/bin/fairseq-train" "${TRAINING_FLAGS[@]}" "${BUDGET_FLAGS[@]}" --num-workers 0
     --no-epoch-checkpoints --save-interval-updates 2000 --keep-interval-updates 1 --log-format json --log-interval 20
     "${DEVICE_FLAGS[@]}" --save-dir "$folder/checkpoints")
   print_command "${command[@]}"
@@ -84,7 +51,8 @@ train() {
   # A log that was cut off in mid-line must not swallow the first line of this call.
   if [[ -s $log && -n $(tail -c 1 "$log") ]]; then echo >>"$log"; fi
   local status=0
-  "${command[@]}" 2>&1 | tee -a "$log" | show_progress || status=${PIPESTATUS[0]}
+  "$VENV/bin/python" "$ROOT/scripts/peak_memory.py" "$folder/peak-memory" "${command[@]}" 2>&1 | tee -a "$log" |
+    show_progress || status=${PIPESTATUS[0]}
   if ((status)); then
     tail -n 15 "$log" >&2
     fail "training $1 with seed $2 failed with status $status; the whole log is $log"
@@ -109,10 +77,12 @@ set_search_flags() {
 
 # translate FOLDER [FLAG...] OUTPUT: the test set by beam search; OUTPUT is fairseq-generate's log, with n-best lists.
 # FLAGs come last on its command line.
-translate() {
-  set_search_flags "$OUT/data" "$1/checkpoints/checkpoint_best.pt"
-  run_search "${!#}" fairseq-generate "${SEARCH_FLAGS[@]}" --nbest "$(listed_hypotheses "$BEAM")" --gen-subset test \
-    "${@:2:$#-2}"
+translate() { search "$OUT/data" "$1" --nbest "$(listed_hypotheses "$BEAM")" "${@:2}"; }
+
+# search DATA FOLDER [FLAG...] OUTPUT: as translate, of the test set in DATA.
+search() {
+  set_search_flags "$1" "$2/checkpoints/checkpoint_best.pt"
+  run_search "${!#}" fairseq-generate "${SEARCH_FLAGS[@]}" --gen-subset test "${@:3:$#-3}"
 }
 
 # run_search LOG TOOL ARGUMENT...: Translations go to standard output and the timing to standard error: unbuffered, their
@@ -140,14 +110,26 @@ detokenize() {
 
 # run_system NAME SEED: train, translate, detokenise.
 run_system() {
-  local folder=$OUT/systems/$1/seed-$2
-  step "Training $1, seed $2" "$folder/trained" train "$1" "$2" "$folder"
+  local folder=$OUT/systems/$1/seed-$2 LEARNING_RATE=${CHOSEN_RATES[$1]:-$LEARNING_RATE}
+  require_rate "$1"
+  if ! is_search_planned "$1" "$2"; then step "Training $1, seed $2" "$folder/trained" train "$1" "$2" "$folder"; fi
   step "Translating the test set with $1, seed $2" "$folder/test.log" translate "$folder"
   detokenize_both "the translation of $1, seed $2" "$folder/test"
+  translate_extra_tests "$1" "$2"
   if [[ -z ${WITHOUT_UNKNOWN:-} ]]; then return; fi
   local again=$folder/test-without-unknown
   step "Translating once more with $1, seed $2, <unk> forbidden" "$again.log" translate "$folder" --unkpen inf
   detokenize_both "the second translation of $1, seed $2" "$again"
+}
+
+# is_whole FOLDER: nothing is left to do for this system.
+is_whole() {
+  local file files=(trained test.detokenized test.nbest)
+  mapfile -t -O 3 files < <(extra_names | awk 'NF { print "extra-" $0 ".detokenized" }')
+  if [[ -n ${WITHOUT_UNKNOWN:-} ]]; then files+=(test-without-unknown.detokenized test-without-unknown.nbest); fi
+  for file in "${files[@]}"; do
+    if [[ ! -e $1/$file ]]; then return 1; fi
+  done
 }
 
 # detokenize_both WHAT PREFIX: PREFIX.detokenized, and PREFIX.nbest, the n-best lists one after the other.
@@ -156,22 +138,39 @@ detokenize_both() {
   step "Detokenising the n-best lists of $1" "$2.nbest" detokenize "$2.log" --all
 }
 
-# compare_systems MODELS SEEDS: one table of all of them. Comma-separated lists.
-compare_systems() {
-  local name seed label systems=() flags=()
-  for name in ${1//,/ }; do
-    for seed in ${2//,/ }; do
-      run_system "$name" "$seed"
-      label=$name
-      if [[ $2 == *,* ]]; then label="$name, seed $seed"; fi
-      systems+=(--system "$label=$OUT/systems/$name/seed-$seed")
+# run_systems MODELS SEEDS: all of them, every first seed before any second. Comma-separated lists.
+run_systems() {
+  local name seed folder
+  if [[ -n $LEARNING_RATES ]]; then search_rates "$1" "${2%%,*}"; fi
+  begin_queue $(($(wc -w <<<"${1//,/ }") * $(wc -w <<<"${2//,/ }")))
+  for seed in ${2//,/ }; do
+    for name in ${1//,/ }; do
+      folder=$OUT/systems/$name/seed-$seed
+      if is_whole "$folder"; then
+        pass_over "$name, seed $seed" "$folder"
+      else
+        enqueue "$name, seed $seed" "$folder" run_system "$name" "$seed"
+      fi
     done
   done
-  if [[ -n $LOWERCASE ]]; then flags+=(--lowercase); fi
-  if [[ $SEGMENTATION != sentencepiece:* ]]; then flags+=(--tokenized-reference "$OUT/text/words/test.$TARGET_LANG"); fi
+  end_queue
+}
+
+# compare_systems MODELS SEEDS: the tables of all that have not failed. Comma-separated lists.
+compare_systems() {
   heading "Comparing"
-  run_logged "$OUT/table.errors" "$VENV/bin/python" "$ROOT/scripts/compare_systems.py" \
-    --reference "$OUT/text/raw/test.$TARGET_LANG" --target-lang "$TARGET_LANG" "${flags[@]}" \
-    --out "$OUT/table" "${systems[@]}"
-  say "The table: $OUT/table.txt, .md and .json. Logs, checkpoints and translations: $OUT/systems."
+  run_logged "$OUT/table.errors" "$VENV/bin/python" "$ROOT/scripts/compare_systems.py" "$OUT" \
+    --models "$1" --seeds "$2" ${BASELINE:+--baseline "$BASELINE"} \
+    ${EXTRA_TESTS:+--extra-tests "$(extra_names | paste -sd,)"} --out "$OUT/table"
+  say "The tables: $OUT/table.txt, .md and .json. Logs, checkpoints and translations: $OUT/systems."
+}
+
+# failed_systems MODELS SEEDS: one a line.
+failed_systems() {
+  local name seed
+  for name in ${1//,/ }; do
+    for seed in ${2//,/ }; do
+      if [[ -e $OUT/systems/$name/seed-$seed/failure ]]; then printf '%s\n' "$name, seed $seed"; fi
+    done
+  done
 }

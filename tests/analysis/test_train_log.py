@@ -43,6 +43,26 @@ def test_a_log_of_hydra(tmp_path):
     assert (log.parameters, log.best_valid_loss, log.updates) == (99, 2.5, 7)
 
 
+def test_losses_that_are_no_numbers_do_not_count(tmp_path):
+    lines = [MODEL, *valid(10, "nan"), *valid(20, 3.5), *valid(30, "inf")]
+    assert read_train_log(write(tmp_path / "log", lines)).best_valid_loss == 3.5
+    assert read_train_log(write(tmp_path / "log", lines[:4])).best_valid_loss is None
+
+
+def test_copies_for_a_fast_path_are_no_parameters(tmp_path):
+    """Two layers, 4 wide, with inner layers of 8: 4 · (16 + 4) + 2 · 32 + 8 + 4 = 156 each; a decoder has none."""
+    printed = [
+        "      (0-1): 2 x TransformerEncoderLayerBase(",
+        "          (k_proj): Linear(in_features=4, out_features=4, bias=True)",
+        "        (fc1): Linear(in_features=4, out_features=8, bias=True)",
+        "        (fc2): Linear(in_features=8, out_features=4, bias=True)",
+        "      (0-1): 2 x TransformerDecoderLayerBase(",
+        "        (fc1): Linear(in_features=4, out_features=8, bias=True)",
+    ]
+    model = [*printed, MODEL]
+    assert read_train_log(write(tmp_path / "log", [*model, *model])).parameters == 1234567 - 312
+
+
 BAD_LOGS = {
     "no model": (["hello"], "no line 'num. shared model params'"),
     "two models": ([MODEL, MODEL.replace("567", "568")], "line 2: a second model, of another size"),

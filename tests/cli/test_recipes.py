@@ -59,19 +59,24 @@ def test_an_interrupted_run_becomes_whole(interrupted, corpus):
     out, text = interrupted
     assert "Done before: Binarising" in text
     assert not list(out.rglob("*.partial"))
-    table = {entry["name"]: entry for entry in json.loads((out / "table.json").read_text())}
-    assert list(table) == ["grconv_encoder-none", "gru_encoder-additive"]
-    assert all(entry["updates"] == 30 for entry in table.values())
+    systems = json.loads((out / "table.json").read_text())["systems"]
+    assert [system["name"] for system in systems] == ["grconv_encoder-none", "gru_encoder-additive"]
+    assert all(system["facts"]["updates"] == 30 for system in systems)
+    assert all(system["facts"]["peak_memory"] > 100e6 for system in systems)
 
 
 def test_the_table_is_that_of_the_files(interrupted, corpus):
     out, text = interrupted
     references = (corpus / "test.en").read_text().splitlines()
-    for entry in json.loads((out / "table.json").read_text()):
-        folder = out / "systems" / entry["name"] / "seed-1"
-        expected = score("bleu", (folder / "test.detokenized").read_text().splitlines(), references)
-        assert (entry["bleu"]["value"], entry["bleu"]["signature"]) == (expected.value, expected.signature)
-        assert re.search(rf"^{entry['name']} +{expected.value:.2f} +{entry['parameters']:,} ", text, re.MULTILINE)
+    table = json.loads((out / "table.json").read_text())
+    bleu = table["tests"][0]["metrics"][0]
+    for system in table["systems"]:
+        name, parameters = system["name"], system["facts"]["parameters"]
+        file = out / "systems" / name / "seed-1" / "test.detokenized"
+        expected = score("bleu", file.read_text().splitlines(), references)
+        (row,) = [row for row in bleu["overall"]["systems"] if row["system"] == name]
+        assert (row["scores"][0]["by_seed"], bleu["signature"]) == ({"1": expected.value}, expected.signature)
+        assert re.search(rf"^{name} +{expected.value:.2f} .*^{name} +{parameters:,} ", text, re.MULTILINE | re.DOTALL)
     assert f"BLEU: {expected.signature}" in text
     assert (out / "table.txt").read_text() in text
 
@@ -180,9 +185,9 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
     assert "train.fr has 1 empty line(s), the first is line 8: these pairs are dropped." in text
     assert "Dropped 1 of 120 pairs" in text
     assert len((out / "text" / "prepared" / "train.en").read_text().splitlines()) == 119
-    (entry,) = json.loads((out / "table.json").read_text())
-    assert "case:lc" in entry["bleu"]["signature"]
-    assert "tok:none" in entry["tokenized_bleu"]["signature"]
+    (scores,) = json.loads((out / "table.json").read_text())["tests"]
+    assert "case:lc" in scores["metrics"][0]["signature"]
+    assert "tok:none" in scores["tokenized"]["signature"]
     assert (out / "systems" / "lstm" / "seed-1" / "test.detokenized").read_text().count("\n") == 10
 
 
@@ -195,8 +200,8 @@ def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
     assert "--initialization published" in line and "--sort-k-batches 20" in line and "--seed 2" in line
     assert line.rindex("--max-update 30") > line.index("--max-update 3000")
     assert "--source-lang fr --target-lang en" in line
-    (entry,) = json.loads((out / "table.json").read_text())
-    assert (entry["name"], entry["updates"]) == ("rnnsearch-30-small", 30)
+    (system,) = json.loads((out / "table.json").read_text())["systems"]
+    assert (system["name"], system["facts"]["updates"]) == ("rnnsearch-30-small", 30)
     folder = out / "systems" / "rnnsearch-30-small" / "seed-2"
     hypotheses = [line for line in (folder / "test.log").read_text().splitlines() if line[:2] == "D-"]
     unknown = sum(line.count("<unk>") for line in hypotheses)

@@ -22,10 +22,10 @@ class Epochs:
         raise EpochBegunError
 
 
-def train(updates: int, max_update: int) -> object:
-    trainer = SimpleNamespace(get_num_updates=lambda: updates)
+def train(updates: int, max_update: int, *, spent: float = 0, hours: float = 0) -> object:
+    trainer = SimpleNamespace(get_num_updates=lambda: updates, cumulative_training_time=lambda: spent * 3600)
     config = SimpleNamespace(
-        optimization=SimpleNamespace(max_update=max_update),
+        optimization=SimpleNamespace(max_update=max_update, stop_time_hours=hours),
         distributed_training=SimpleNamespace(fix_batches_to_gpus=False),
         dataset=SimpleNamespace(curriculum=0),
     )
@@ -43,3 +43,15 @@ def test_no_update_more_than_asked_for(updates: int, caplog: pytest.LogCaptureFi
 def test_what_is_left_is_trained(updates: int, max_update: int):
     with pytest.raises(EpochBegunError):
         train(updates, max_update)
+
+
+def test_no_update_more_than_there_is_time_for(caplog: pytest.LogCaptureFixture):
+    with caplog.at_level(logging.INFO):
+        assert train(30, 0, spent=1.5, hours=1.25) == ([None], True)
+    assert "cumulative_training_time: 1.500000 > stop_time_hours: 1.250000 hour(s)" in caplog.text
+
+
+@pytest.mark.parametrize(("updates", "spent", "hours"), [(30, 1.0, 1.25), (30, 1.5, 0), (0, 1.5, 1.25)])
+def test_the_time_that_is_left_is_trained(updates: int, spent: float, hours: float):
+    with pytest.raises(EpochBegunError):
+        train(updates, 0, spent=spent, hours=hours)

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from tests.combinations import half
 from tests.kernels.batches import random
 from tests.tolerances import INVARIANCE
 from user_dir.kernels.packing import make_packing
@@ -16,12 +17,25 @@ EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
 
 every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
-both_orders = pytest.mark.parametrize("score_first", [False, True], ids=["update_first", "score_first"])
-every_variant = pytest.mark.parametrize(
-    "variant", [PLAIN, GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)], ids=["plain", "all_parts"]
-)
-with_self_attention = pytest.mark.parametrize("heads", [0, 2], ids=["plain", "self_attention"])
-every_depth = pytest.mark.parametrize("num_layers", [1, 3])
+
+ORDERS = {"update_first": {"score_first": False}, "score_first": {"score_first": True}}
+VARIANTS = {
+    "plain": {"variant": PLAIN},
+    "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
+}
+HEADS = {"": {"heads": 0}, "self_attention": {"heads": 2}}
+DEPTHS = {"one_layer": {"num_layers": 1}, "three_layers": {"num_layers": 3}}
+
+
+def decoders(*factors):
+    """Arguments of :func:`build`: half of the combinations."""
+    chosen = half(*map(list, factors))
+    options = [{k: v for factor, name in zip(factors, names) for k, v in factor[name].items()} for names in chosen]
+    return pytest.mark.parametrize("options", options, ids=["-".join(filter(None, names)) for names in chosen])
+
+
+every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
+every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 
 
 def build(attention, num_layers=1, *, score_first=False, variant=PLAIN, heads=0):
@@ -61,12 +75,9 @@ def teacher_force(decoder, encoded, embedded, mask):
 
 
 @every_attention
-@every_depth
-@both_orders
-@every_variant
-@with_self_attention
-def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first, variant, heads):
-    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant, heads=heads), source()
+@every_decoder
+def test_step_by_step_equals_teacher_forcing(attention, options):
+    decoder, encoded = build(attention, **options), source()
     embedded, mask = previous_words()
     expected, expected_attention, _ = teacher_force(decoder, encoded, embedded, mask)
     first, first_attention, state = teacher_force(decoder, encoded, embedded[:, :1], mask[:, :1])
@@ -82,14 +93,9 @@ def test_step_by_step_equals_teacher_forcing(attention, num_layers, score_first,
 
 
 @every_attention
-@every_depth
-@both_orders
-@every_variant
-@with_self_attention
-def test_the_returned_state_continues_each_sentence_after_its_last_word(
-    attention, num_layers, score_first, variant, heads
-):
-    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant, heads=heads), source()
+@every_decoder
+def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, options):
+    decoder, encoded = build(attention, **options), source()
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(3, EMBED, seed=9)
@@ -102,11 +108,9 @@ def test_the_returned_state_continues_each_sentence_after_its_last_word(
 
 
 @every_attention
-@both_orders
-@every_variant
-@with_self_attention
-def test_reordered_states_equal_decoding_anew(attention, score_first, variant, heads):
-    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant, heads=heads), source()
+@every_deep_decoder
+def test_reordered_states_equal_decoding_anew(attention, options):
+    decoder, encoded = build(attention, 2, **options), source()
     embedded, _ = previous_words()
     mask = torch.zeros(3, 6, dtype=torch.bool)
     order = torch.tensor([2, 0, 0, 1])
@@ -123,9 +127,7 @@ def test_reordered_states_equal_decoding_anew(attention, score_first, variant, h
 
 
 @every_attention
-@both_orders
-@every_variant
-@with_self_attention
+@every_deep_decoder
 @pytest.mark.parametrize(
     "orders",
     [
@@ -134,9 +136,9 @@ def test_reordered_states_equal_decoding_anew(attention, score_first, variant, h
         pytest.param([[2, 2, 0, 0], [2, 3, 0, 1], [1, 1, 1, 3, 2, 2]], id="sentences change places"),
     ],
 )
-def test_hypotheses_of_a_beam_equal_decoding_anew(attention, score_first, variant, heads, orders):
+def test_hypotheses_of_a_beam_equal_decoding_anew(attention, options, orders):
     """The encoded sentences are kept once for all hypotheses, through the first step and reorderings."""
-    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant, heads=heads), source()
+    decoder, encoded = build(attention, 2, **options), source()
     rows = torch.tensor(orders[0])
     searched, sentence = encoded.index_select(rows), rows
     words = random(len(rows), 1, EMBED)
@@ -156,10 +158,9 @@ def test_hypotheses_of_a_beam_equal_decoding_anew(attention, score_first, varian
 
 
 @every_attention
-@both_orders
-@every_variant
-def test_equal_words_may_be_embedded_once(attention, score_first, variant):
-    decoder, encoded = build(attention, 2, score_first=score_first, variant=variant), source()
+@every_deep_decoder
+def test_equal_words_may_be_embedded_once(attention, options):
+    decoder, encoded = build(attention, 2, **options), source()
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     words, word = random(2, EMBED, seed=9), torch.tensor([1, 0, 1])
@@ -196,12 +197,9 @@ def test_a_search_multiplies_the_source_once():
 
 
 @every_attention
-@every_depth
-@both_orders
-@every_variant
-@with_self_attention
-def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, num_layers, score_first, variant, heads):
-    decoder, encoded = build(attention, num_layers, score_first=score_first, variant=variant, heads=heads), source()
+@every_decoder
+def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, options):
+    decoder, encoded = build(attention, **options), source()
     embedded, mask = previous_words()
     results = []
     for filler in (0.0, float("nan")):

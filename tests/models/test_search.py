@@ -5,6 +5,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator, SequenceGeneratorWithAlignment
 from fairseq.sequence_scorer import SequenceScorer
 
+from tests.combinations import half
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
 from tests.tolerances import INVARIANCE
 
@@ -64,9 +65,9 @@ def assert_search_agrees_with_teacher_forcing(built, *, attention):
                 torch.testing.assert_close(scored["attention"].t(), hypothesis["attention"], **INVARIANCE)
 
 
-@pytest.mark.parametrize("order", ["update_first", "score_first"])
-@pytest.mark.parametrize("count", [1, 2], ids=["single", "ensemble"])
-@pytest.mark.parametrize("attention", ATTENTION_NAMES)
+@pytest.mark.parametrize(
+    ("attention", "count", "order"), half(ATTENTION_NAMES, [1, 2], ["update_first", "score_first"])
+)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count, order):
     built = models(architecture, attention, count=count, decoder_layers=2, decoder_order=order)

@@ -71,6 +71,10 @@ class Breakdown:
     outside: int
     systems: Sequence[SystemScores]
 
+    def row(self, system: str) -> SystemScores | None:
+        """A system's row; None if it has none."""
+        return next((row for row in self.systems if row.system == system), None)
+
 
 @dataclass(frozen=True)
 class SystemCurve:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from .fast_path_copies import FastPathCopies
 from .log_lines import LogError, read_lines
 
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
@@ -23,8 +24,10 @@ PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch\".*\})$")
 INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
 #: What is read of a report, where it is there.
-NUMBERS = ("num_updates", "loss", "wpb", "wps", "wall")
+NUMBERS = ("num_updates", "loss", "wpb", "wps", "wall", "gb_free")
 FINISHED = re.compile(r"done training in ([\d.]+) seconds")
+GPU_MEMORY = re.compile(r"total memory = (\d{1,9}\.\d{1,9}) GB")
+GIBIBYTE = 2**30
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,14 @@ class TrainLog:
     """What a training run says of itself.
 
     Attributes:
-        parameters: of the model, shared ones counted once.
+        parameters: of the model, shared ones counted once, and `fast_path_copies` not at all.
         updates: of the last report.
         words_per_second: see the module's docstring; None if no whole interval was free of other work.
-        best_valid_loss: per token, base 2; None without a validation.
+        best_valid_loss: per token, base 2; None without a validation, or where it never was a number.
         wall_seconds: from start to last report, the time between calls not counted.
         finished: whether the last call ended by itself.
+        gpu_memory: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU.
+            fairseq writes to a tenth of a gibibyte, and of the updates between reports nothing is known.
     """
 
     parameters: int
@@ -46,6 +51,7 @@ class TrainLog:
     best_valid_loss: float | None
     wall_seconds: float
     finished: bool
+    gpu_memory: float | None = None
 
 
 class SpeedMeter:
@@ -102,11 +108,12 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     """
     parameters: list[int] = []
     reports: list[Report] = []
-    speed = SpeedMeter()
+    speed, copies = SpeedMeter(), FastPathCopies()
     finished = False
+    gpu_size = 0.0
     for line, text in read_lines(path):
         if match := PARAMETERS.search(text):
-            parameters.append(int(match[1].replace(",", "")))
+            parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise LogError(path, "a second model, of another size: two runs in one file", line=line)
             speed.restart()
@@ -119,16 +126,22 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             speed.interrupt()
         elif FINISHED.search(text):
             finished = True
+        elif match := GPU_MEMORY.search(text):
+            gpu_size = float(match[1])
+        else:
+            copies.read(text)
     if not parameters:
         raise LogError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
     valid_losses = [report.stats["loss"] for report in reports if report.tag == "valid"]
+    free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
         parameters=parameters[0],
         updates=int(max((report.stats["num_updates"] for report in reports), default=0)),
         words_per_second=speed.words_per_second(),
-        best_valid_loss=min((loss for loss in valid_losses if not math.isnan(loss)), default=None),
+        best_valid_loss=min(filter(math.isfinite, valid_losses), default=None),
         wall_seconds=wall_seconds(reports),
         finished=finished,
+        gpu_memory=(gpu_size - min(free)) * GIBIBYTE if gpu_size and free else None,
     )
 
 

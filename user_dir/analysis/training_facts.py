@@ -9,8 +9,14 @@ from os import PathLike
 from pathlib import Path
 
 from .generate_log import read_generate_log
+from .log_lines import LogError
 from .run_folder import RunFolder, seed_of
 from .train_log import TrainLog, read_train_log
+
+SPEED_NOTE = (
+    "Words/s: target tokens a second in training, ends of sentences included, over the log intervals in which nothing "
+    "but training happened. Sentences/s: in translation, fairseq-generate's own figure, without loading."
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,9 @@ class TrainingFacts:
         training_seconds: wall time of training, validation included.
         words_per_second: in training, see `train_log`; None if it could not be measured.
         sentences_per_second: in translation; None if a log of it is missing or has no timing.
+        peak_memory: bytes of the training process at its largest, of the seed that took most; None where a training has
+            no file ``peak-memory`` (`scripts/peak_memory.py`) beside its log.
+        gpu_memory: the same of a GPU, see `train_log`; None where a log has none.
     """
 
     system: str
@@ -36,10 +45,12 @@ class TrainingFacts:
     training_seconds: float
     words_per_second: float | None
     sentences_per_second: float | None
+    peak_memory: float | None = None
+    gpu_memory: float | None = None
 
 
 def training_facts(paths: Sequence[str | PathLike[str]]) -> list[TrainingFacts]:
-    """Facts of every system in the run folders that has a ``train.log``, in the order of their names.
+    """Facts of every system in the run folders that has been trained and has not failed, in the order of their names.
 
     Raises:
         LogError: if a folder is not that of a run, or a log is damaged.
@@ -49,7 +60,8 @@ def training_facts(paths: Sequence[str | PathLike[str]]) -> list[TrainingFacts]:
     names = Counter(folder.name for _, folder in found)
     facts = []
     for run, folder in found:
-        logs = sorted(folder.glob("seed-*/train.log"), key=seed_of)
+        found_logs = folder.glob("seed-*/train.log")
+        logs = sorted((log for log in found_logs if not log.with_name("failure").exists()), key=seed_of)
         if logs:
             name = f"{run.path.name}/{folder.name}" if names[folder.name] > 1 else folder.name
             facts.append(read_facts(name, logs))
@@ -74,6 +86,8 @@ def read_facts(name: str, logs: Sequence[Path]) -> TrainingFacts:
         training_seconds=sum(training.wall_seconds for training in trainings) / len(trainings),
         words_per_second=mean([training.words_per_second for training in trainings]),
         sentences_per_second=mean([translation_speed(log.with_name("test.log")) for log in logs]),
+        peak_memory=greatest([peak_memory(log.with_name("peak-memory")) for log in logs]),
+        gpu_memory=greatest([training.gpu_memory for training in trainings]),
     )
 
 
@@ -90,6 +104,26 @@ def translation_speed(log: Path) -> float | None:
         return None
     speed = read_generate_log(log).speed
     return speed.sentences_per_second if speed else None
+
+
+def peak_memory(file: Path) -> float | None:
+    """The number that `scripts/peak_memory.py` has left; None without its file.
+
+    Raises:
+        LogError: if there is no number in it.
+    """
+    if not file.is_file():
+        return None
+    text = file.read_text(encoding="utf-8").strip()
+    if not text.isdecimal():
+        raise LogError(file, f"must be a number of bytes, not {text!r}")
+    return float(text)
+
+
+def greatest(numbers: Sequence[float | None]) -> float | None:
+    """The maximum, None if one is not known."""
+    known = [number for number in numbers if number is not None]
+    return max(known) if len(known) == len(numbers) else None
 
 
 def mean(numbers: Sequence[float | None]) -> float | None:

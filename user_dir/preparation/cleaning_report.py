@@ -41,7 +41,7 @@ def as_json(out: Path, tally: Tally, rules: Sequence[RuleText]) -> str:
     """Numbers of the report."""
     files = range(len(tally.files))
     content = {
-        "out": str(out),
+        "out": out.name,
         "seen": sum(tally.seen),
         "kept": sum(map(tally.kept, files)),
         "normalized": sum(tally.normalized),

@@ -9,28 +9,22 @@ from os import PathLike
 from pathlib import Path
 
 from ..evaluation import MetricEvaluation, Settings, evaluate
-from ..run_folder import RunFolder, seed_of
+from ..outcome import Outcome, read_outcome
+from ..run_folder import RunFolder
 from ..study import read_runs
 from ..test_set import System
-from ..training_facts import TrainingFacts, read_facts
 from .plan import Plan
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Outcome):
     """One cell of a plan.
 
     Attributes:
-        name: of the cell.
-        facts: of its trainings that came to an end; None if none did.
         operations: a target token; None if they were not counted.
-        failures: seed to what went wrong.
     """
 
-    name: str
-    facts: TrainingFacts | None
-    operations: float | None
-    failures: dict[int, str]
+    operations: float | None = None
 
 
 @dataclass(frozen=True)
@@ -96,16 +90,9 @@ def read_cell(name: str, folder: Path | None) -> Cell:
         ValueError: if its seeds are models of different size.
     """
     if folder is None:
-        return Cell(name, None, None, {})
-    failures = {seed_of(file): file.read_text(encoding="utf-8").strip() for file in folder.glob("seed-*/failure")}
-    ended = [file.with_name("train.log") for file in folder.glob("seed-*/test.detokenized")]
-    logs = sorted((log for log in ended if log.is_file()), key=seed_of)
+        return Cell(name)
+    outcome = read_outcome(name, folder)
     counts = [
         json.loads(file.read_text(encoding="utf-8"))["per_token"] for file in folder.glob("seed-*/operations.json")
     ]
-    return Cell(
-        name,
-        read_facts(name, logs) if logs else None,
-        sum(counts) / len(counts) if counts else None,
-        dict(sorted(failures.items())),
-    )
+    return Cell(name, outcome.facts, outcome.failures, sum(counts) / len(counts) if counts else None)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from ..evaluation import MetricEvaluation, SystemScores
 from ..evaluation_tables import TitledTable, describe, reading_notes
 from ..table import format_number
 from .cells import Cell, Results
@@ -31,7 +30,7 @@ def ablation_table(results: Results) -> TitledTable:
 
 def quality(cell: Cell, results: Results, noise: SeedNoise | None) -> list[str]:
     """The scores of a cell and its distance from the base."""
-    rows = [scores_of(metric, cell.name) for metric in results.metrics]
+    rows = [metric.overall.row(cell.name) for metric in results.metrics]
     if not rows:
         return []
     if not all(rows):
@@ -44,7 +43,7 @@ def quality(cell: Cell, results: Results, noise: SeedNoise | None) -> list[str]:
 
 def distance(cell: Cell, results: Results, noise: SeedNoise | None) -> str:
     """Of the first metric, with a dagger beyond the noise of seeds."""
-    base, row = (scores_of(results.metrics[0], name) for name in (results.plan.base, cell.name))
+    base, row = (results.metrics[0].overall.row(name) for name in (results.plan.base, cell.name))
     if base is None or row is None or row is base:
         return "–"
     one, other = row.scores[0], base.scores[0]
@@ -83,11 +82,6 @@ def notes(results: Results, noise: SeedNoise | None) -> Iterator[str]:
             "freedom)."
         )
     yield COST_NOTE
-
-
-def scores_of(metric: MetricEvaluation, cell: str) -> SystemScores | None:
-    """A cell's row; None if it has no translation."""
-    return next((row for row in metric.overall.systems if row.system == cell), None)
 
 
 def results_as_json(results: Results) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..comparison import WORDS_NOTE
 from ..table import format_number
-from ..training_facts import TrainingFacts
+from ..training_facts import SPEED_NOTE, TrainingFacts
 from .table import Cell, Table
 
 HEADER = (
@@ -33,7 +32,7 @@ def training_table(facts: Sequence[TrainingFacts]) -> Table:
         ]
         for one in facts
     ]
-    notes = [WORDS_NOTE.replace("\n", " "), "Validation loss: bits a token. Speeds compare on one machine only."]
+    notes = [SPEED_NOTE, "Validation loss: bits a token. Speeds compare on one machine only."]
     if seeds := [f"{one.system}: {one.seeds}" for one in facts if one.seeds > 1]:
         notes.append(f"Means over seeds ({', '.join(seeds)}).")
     return Table("Training and speed", HEADER, [one.system for one in facts], rows, notes)

@@ -1,0 +1,17 @@
+"""Fewer combinations than all, where options meet in a product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+
+def half(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Half of the combinations of the factors' values: each of one factor's two values with every choice of the others.
+
+    The combinations whose places in the factors have an even sum: whatever all factors but one are set to, a factor of
+    two values has exactly one of them there, so no two (of four factors, no three) values are left without a meeting.
+    """
+    places = product(*(range(len(factor)) for factor in factors))
+    return [tuple(factor[i] for factor, i in zip(factors, place)) for place in places if sum(place) % 2 == 0]

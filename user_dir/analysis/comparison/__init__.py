@@ -1,0 +1,1 @@
+"""Systems of one run beside each other: what they score and what they cost."""

@@ -1,0 +1,96 @@
+"""The choice of a model's learning rate from trainings that differ in nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+
+from .log_lines import LogError
+from .output_files import write_text
+from .train_log import read_train_log
+
+#: How the recipes begin the reason of a training whose loss or gradient became no number.
+DIVERGED = "diverged"
+
+
+@dataclass(frozen=True)
+class RateChoice:
+    """What came of a search.
+
+    Attributes:
+        seed: of all its trainings.
+        chosen: the rate, as it was given.
+        valid_losses: rate to its best validation loss, per token, base 2; None if the training diverged.
+    """
+
+    seed: int
+    chosen: str
+    valid_losses: Mapping[str, float | None]
+
+    def __str__(self) -> str:
+        """For the notes of a table."""
+        losses = [
+            f"{'diverged' if loss is None else format(loss, '.3f')} at {rate}"
+            for rate, loss in self.valid_losses.items()
+        ]
+        return f"learning rate {self.chosen}; validation loss {', '.join(losses)} (seed {self.seed})"
+
+
+def choose_rate(folder: str | PathLike[str], *, seed: int, rates: Sequence[str]) -> RateChoice:
+    """Chooses the rate of the lowest validation loss and keeps the choice in ``choice.json``; reads it if it is there.
+
+    Args:
+        folder: has a run ``seed-S/RATE`` of each rate, with ``train.log`` and, where it failed, ``failure``.
+        seed: of the trainings.
+        rates: as they were given; of equal losses the first one's is chosen.
+
+    Raises:
+        LogError: if a log is missing or damaged.
+        ValueError: if a training failed otherwise than by diverging, or none has a validation loss.
+    """
+    file = Path(folder) / "choice.json"
+    if (choice := read_choice(folder)) is not None:
+        return choice
+    losses = {rate: valid_loss(Path(folder) / f"seed-{seed}" / rate) for rate in rates}
+    known = {rate: loss for rate, loss in losses.items() if loss is not None}
+    if not known:
+        raise ValueError(f"no learning rate of {', '.join(rates)} gave a validation loss")
+    choice = RateChoice(seed, min(known, key=lambda rate: known[rate]), losses)
+    write_text(file, json.dumps(asdict(choice), indent=1) + "\n")
+    return choice
+
+
+def valid_loss(folder: Path) -> float | None:
+    """The best validation loss of one training; None if it diverged.
+
+    Raises:
+        LogError: if its log is missing or damaged.
+        ValueError: if it failed otherwise.
+    """
+    if (failure := folder / "failure").is_file():
+        reason = failure.read_text(encoding="utf-8").strip()
+        if reason.startswith(DIVERGED):
+            return None
+        raise ValueError(f"the training with learning rate {folder.name} failed: {reason}")
+    log = folder / "train.log"
+    if not log.is_file():
+        raise LogError(log, "there is no such file: has this learning rate been trained with?")
+    return read_train_log(log).best_valid_loss
+
+
+def read_choice(folder: str | PathLike[str]) -> RateChoice | None:
+    """The choice that was made in a folder; None if none was.
+
+    Raises:
+        LogError: if the file is damaged.
+    """
+    file = Path(folder) / "choice.json"
+    if not file.is_file():
+        return None
+    try:
+        return RateChoice(**json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise LogError(file, f"not a choice of a learning rate: {error}") from error
