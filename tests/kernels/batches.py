@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -12,6 +15,18 @@ from user_dir.kernels.packing import Packing, make_packing
 
 #: Lengths of the sentences of a batch; the last has one that is empty.
 RAGGED = {"one": [1], "two": [2], "long": [63], "mixed": [7, 1, 63, 2], "equal": [7, 7, 7], "with_empty": [3, 0, 7, 1]}
+
+#: Triton's interpreter has to be asked for before Triton is imported.
+needs_interpreter = pytest.mark.skipif(
+    find_spec("triton") is None or os.environ.get("TRITON_INTERPRET") != "1",
+    reason="the backend 'fused' runs on the CPU with triton installed and TRITON_INTERPRET=1 alone",
+)
+
+
+def every_backend(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Runs a test with ``backend`` under each name, ``fused`` where it can run."""
+    marks = {"fused": needs_interpreter}
+    return pytest.mark.parametrize("backend", [pytest.param(name, marks=marks.get(name, ())) for name in names])
 
 
 def packing_of(lengths: Sequence[int], *, left_pad: bool = True) -> Packing:
@@ -38,7 +53,7 @@ def assert_same_outputs_and_gradients(
     for backend in backends:
         leaves = [argument.clone().requires_grad_() for argument in arguments]
         outputs = function(backend, *leaves)
-        loss = sum((o * random(*o.shape, seed=5, dtype=o.dtype)).sum() for o in outputs if o.requires_grad)
+        loss = sum((o * random(*o.shape, seed=5, dtype=o.dtype).to(o.device)).sum() for o in outputs if o.requires_grad)
         results.append((outputs, torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)))
     tolerance = PARITY[arguments[0].dtype]
     for outputs, gradients in results[1:]:

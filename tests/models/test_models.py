@@ -13,6 +13,7 @@ every_attention = pytest.mark.parametrize("attention", ATTENTION_NAMES)
 #: Options beside the attention, each to be trained for one update with every architecture that has it.
 OPTIONS = {
     "plain": {},
+    "packed_kernels": {"kernel_backend": "packed"},
     "bidirectional": {"encoder_bidirectional": True},
     "two_encoder_layers": {"encoder_layers": 2, "encoder_bidirectional": True, "dropout": 0.2},
     "two_decoder_layers": {"decoder_layers": 2, "dropout": 0.2},

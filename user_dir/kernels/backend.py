@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TypeVar
+
+from torch import Tensor
 
 Implementation = TypeVar("Implementation")
 
@@ -18,3 +21,27 @@ def choose(operation: str, backend: str, implementations: Mapping[str, Implement
         known = ", ".join(sorted(implementations))
         raise ValueError(f"{operation} has no backend {backend!r}; it has: {known}")
     return implementations[backend]
+
+
+def check_triton(operation: str, like: Tensor) -> None:
+    """Refuses the backend ``fused`` where its kernels cannot run. Triton is imported here and in those kernels alone.
+
+    Args:
+        operation: the one that was asked for.
+        like: a tensor on the device that it is to run on.
+
+    Raises:
+        ValueError: saying what is missing.
+    """
+    if find_spec("triton") is None:
+        raise ValueError(
+            f"{operation}'s backend 'fused' needs triton, which is not installed; PyTorch for GPUs brings it. "
+            "The backend 'packed' runs without"
+        )
+    from .triton_math import is_compiled
+
+    if like.device.type == "cpu" and is_compiled():
+        raise ValueError(
+            f"{operation}'s backend 'fused' needs a GPU, and the tensors are on the CPU, where 'packed' runs. "
+            "With TRITON_INTERPRET=1 in the environment Triton's interpreter runs it, slowly, for tests"
+        )

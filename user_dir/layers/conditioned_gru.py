@@ -42,14 +42,23 @@ class FixedContextGRU(nn.Module):
         hidden_size: H.
         context_size: C of the summary.
         variant: as in :class:`~user_dir.layers.gru.GRU`.
+        backend: likewise.
     """
 
     has_attention = False
 
-    def __init__(self, input_size: int, hidden_size: int, *, context_size: int, variant: GRUVariant = PLAIN) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        context_size: int,
+        variant: GRUVariant = PLAIN,
+        backend: str = "packed",
+    ) -> None:
         super().__init__()
         self.context_size = context_size
-        self.gru = GRU(input_size, hidden_size, variant=variant)
+        self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
 
@@ -99,17 +108,25 @@ class AttentiveGRU(nn.Module):
         context_size: D of the annotations.
         attention: a kind of :class:`~user_dir.layers.attention.Attention`.
         variant: as in :class:`~user_dir.layers.gru.GRU`.
+        backend: likewise.
     """
 
     has_attention = True
 
     def __init__(
-        self, input_size: int, hidden_size: int, *, context_size: int, attention: str, variant: GRUVariant = PLAIN
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        context_size: int,
+        attention: str,
+        variant: GRUVariant = PLAIN,
+        backend: str = "packed",
     ) -> None:
         super().__init__()
         self.context_size = context_size
         self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
-        self.gru = GRU(input_size, hidden_size, variant=variant)
+        self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
 
@@ -169,4 +186,5 @@ class AttentiveGRU(nn.Module):
 
         A product of the context is the same sum of the annotations' products, up to rounding.
         """
-        return attend(state, Memory(keys, values, source.padding_mask), self.weights())
+        memory = Memory(keys, values, source.padding_mask)
+        return attend(state, memory, self.weights(), backend=self.gru.backend)

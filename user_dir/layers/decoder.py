@@ -86,7 +86,7 @@ class GRUDecoder(nn.Module):
         first: the layer that reads the source.
         readout: features of a position.
         summary_size: of the encoder's summary.
-        num_layers: how many GRU layers, the first included; the others are of its size and variant.
+        num_layers: how many GRU layers, the first included; the others are of its size, variant and backend.
         dropout: probability of dropping a unit between layers.
         score_first: the second order.
         self_attention: of the top layer's outputs, or None.
@@ -106,7 +106,9 @@ class GRUDecoder(nn.Module):
         super().__init__()
         size, variant = first.gru.hidden_size, first.gru.variant
         self.first = first
-        self.upper = nn.ModuleList(GRU(size, size, variant=variant) for _ in range(num_layers - 1))
+        self.upper = nn.ModuleList(
+            GRU(size, size, variant=variant, backend=first.gru.backend) for _ in range(num_layers - 1)
+        )
         self.dropout = nn.Dropout(dropout)
         self.readout = readout
         self.score_first = score_first

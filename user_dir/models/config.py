@@ -14,6 +14,7 @@ from ..layers.attention import ATTENTIONS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 DECODER_ORDER_CHOICES = ChoiceEnum(["update_first", "score_first"])
+KERNEL_BACKEND_CHOICES = ChoiceEnum(["packed", "fused"])
 INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
@@ -125,4 +126,11 @@ class EncoderDecoderConfig(FairseqDataclass):
         None,
         "comma-separated cutoffs of an adaptive softmax (Grave et al. 2017), as in fairseq's lstm, for --criterion "
         "adaptive_loss --ddp-backend legacy_ddp",
+    )
+
+    kernel_backend: KERNEL_BACKEND_CHOICES = option(
+        "packed",
+        "how the recurrences are computed (this project's own): 'packed' in PyTorch's operations, 'fused' in Triton's "
+        "on a GPU; a model is the same under both: on a CPU, give a model that was trained under 'fused' "
+        "--model-overrides \"{'kernel_backend': 'packed'}\"",
     )

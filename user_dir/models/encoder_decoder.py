@@ -94,11 +94,11 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     """The decoder's recurrence and readout for an encoder with these sizes."""
     attention = str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
-    variant = gru_variant(cfg, layer_norm=cfg.decoder_layer_norm)
+    kind = {"variant": gru_variant(cfg, layer_norm=cfg.decoder_layer_norm), "backend": str(cfg.kernel_backend)}
     if attention == "none":
-        first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant)
+        first = FixedContextGRU(embed_size, size, context_size=summary_size, **kind)
     else:
-        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, variant=variant)
+        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, **kind)
     readout = MaxoutReadout(
         state_size=size,
         embed_size=embed_size,

@@ -80,4 +80,5 @@ class GRConvEncoderModel(EncoderDecoderModel):
             annotation_height=annotation_height,
             unit_gates=config.grconv_unit_gates,
             checkpoint_levels=config.checkpoint_levels,
+            backend=str(config.kernel_backend),
         )

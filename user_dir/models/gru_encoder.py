@@ -57,4 +57,5 @@ class GRUEncoderModel(EncoderDecoderModel):
             summary=summary,
             dropout=dropout(config, "encoder_dropout_out"),
             variant=gru_variant(config, layer_norm=config.encoder_layer_norm),
+            backend=str(config.kernel_backend),
         )

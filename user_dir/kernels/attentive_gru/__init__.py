@@ -9,13 +9,34 @@ from torch import Tensor
 from ..backend import choose
 from ..entering import check_initial
 from ..matrix import check_shape
-from . import packed, reference
+from . import fused, packed, reference
 from .memory import AttentiveGRUWeights, Memory
-from .packed import attend
 
 __all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
 
-BACKENDS = {"reference": reference.attentive_gru, "packed": packed.attentive_gru}
+BACKENDS = {
+    "reference": reference.attentive_gru,
+    "packed": packed.attentive_gru,
+    "fused": fused.attentive_gru,
+}
+_ATTEND = {"reference": reference.attend, "packed": packed.attend, "fused": fused.attend}
+
+
+def attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, *, backend: str = "packed"
+) -> tuple[Tensor, Tensor]:
+    """What a step reads: the context (n, D) and the attention (n, S) for the states (n, H) that enter it.
+
+    Args:
+        state: (n, H).
+        memory: as in :func:`attentive_gru`.
+        weights: of them only those of the attention.
+        backend: as in :func:`attentive_gru`.
+
+    Raises:
+        ValueError: if the backend is unknown or cannot run here.
+    """
+    return choose("attend", backend, _ATTEND)(state, memory, weights)
 
 
 def attentive_gru(
@@ -49,13 +70,13 @@ def attentive_gru(
         weights: ``score`` None means the dot product.
         counts: targets running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
         time_gate: (H,) g, or None.
-        backend: ``packed`` or ``reference``.
+        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
 
     Returns:
         The states s' (N, H), the contexts c (N, D) and the attention α (N, S). The attention carries no gradient.
 
     Raises:
-        ValueError: if the shapes do not fit together or the backend is unknown.
+        ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
     """
     size, width = check_initial(initial, time_gate), memory.keys.size(2)
     shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}

@@ -8,6 +8,7 @@ is computed again in the backward pass rather than kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,24 +16,10 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..cache import pieces
 from ..entering import EnteringBackward, before_the_start, entering
+from ..gru.elementwise import EAGER, Elementwise
 from ..gru.packed import joined, step, step_backward
 from ..matrix import Matrix
 from .memory import AttentiveGRUWeights, Memory
-
-
-def attentive_gru(
-    inputs: Tensor,
-    initial: Tensor,
-    memory: Memory,
-    weights: AttentiveGRUWeights,
-    counts: Sequence[int],
-    time_gate: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """See :func:`user_dir.kernels.attentive_gru.attentive_gru`."""
-    factors = [factor for matrix in weights.matrices() for factor in matrix]
-    return _AttentiveGRU.apply(
-        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts)
-    )
 
 
 def _weights(factors: Sequence[Tensor | None]) -> AttentiveGRUWeights:
@@ -74,10 +61,54 @@ def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:
     return (keys + (state @ query_weight.t()).unsqueeze(1)).tanh_()
 
 
+class Attention:
+    """How a step attends."""
+
+    def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+        """See :func:`attend`."""
+        return attend(state, memory, weights)
+
+    def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
+        """What collects the gradients of that, from the last step to the first."""
+        return AttentionBackward(memory, weights, attention)
+
+
+class Parts(NamedTuple):
+    """What a step does besides the matrix products of its recurrence.
+
+    Attributes:
+        elementwise: between the products.
+        attention: before them.
+    """
+
+    elementwise: Elementwise
+    attention: Attention
+
+
+PACKED = Parts(EAGER, Attention())
+
+
+def attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    parts: Parts | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See :func:`user_dir.kernels.attentive_gru.attentive_gru`; ``parts`` is what a step does besides products."""
+    factors = [factor for matrix in weights.matrices() for factor in matrix]
+    return _AttentiveGRU.apply(
+        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED
+    )
+
+
 class _AttentiveGRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | tuple | None) -> tuple[Tensor, ...]:
-        time_gate, counts = rest[-2:]
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+        time_gate, counts, parts = rest[-3:]
         memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
         gate, candidate, context_weight = weights.matrices()
         timeline = before_the_start(initial, time_gate)
@@ -85,17 +116,17 @@ class _AttentiveGRU(torch.autograd.Function):
         saved, contexts, attentions = [], [], []
         for x in inputs.split(counts):
             state = entering(timeline, x.size(0), time_gate, span)
-            context, attention = attend(state, memory, weights)
-            saved.append(step(context_weight.add_to(x, context), state, gate, candidate))
+            context, attention = parts.attention.attend(state, memory, weights)
+            saved.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
             timeline.append(saved[-1][0])
             contexts.append(context)
             attentions.append(attention)
         states, gates, candidates, reset_previous = map(joined, zip(*saved))
         context_rows, attention_rows = joined(contexts), joined(attentions)
         ctx.save_for_backward(
-            initial, *rest[:-1], states, gates, candidates, reset_previous, context_rows, attention_rows
+            initial, *rest[:-2], states, gates, candidates, reset_previous, context_rows, attention_rows
         )
-        ctx.counts = counts
+        ctx.counts, ctx.parts = counts, parts
         ctx.mark_non_differentiable(attention_rows)
         return states, context_rows, attention_rows
 
@@ -108,7 +139,7 @@ class _AttentiveGRU(torch.autograd.Function):
         gate, candidate, context_weight = weights.matrices()
         size, counts = states.size(1), ctx.counts
         walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
-        attention_backward = _AttentionBackward(memory, weights, attention)
+        attention_backward = ctx.parts.attention.backward(memory, weights, attention)
         grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
         grad_contexts = grad_contexts.clone()
         stop = states.size(0)
@@ -116,7 +147,13 @@ class _AttentiveGRU(torch.autograd.Function):
             rows = slice(stop - count, stop)
             stop -= count
             grad_inputs[rows], grad_entering = step_backward(
-                walk.grad_state(position), walk.rows[rows], gates[rows], candidates[rows], gate, candidate
+                walk.grad_state(position),
+                walk.rows[rows],
+                gates[rows],
+                candidates[rows],
+                gate_weight=gate,
+                candidate_weight=candidate,
+                elementwise=ctx.parts.elementwise,
             )
             context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
             grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
@@ -136,6 +173,7 @@ class _AttentiveGRU(torch.autograd.Function):
             grad_score,
             grad_time_gate,
             None,
+            None,
         )
 
 
@@ -147,7 +185,7 @@ def _outer(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> 
     return torch.cat([product, torch.zeros_like(like[counts[0] :])])
 
 
-class _AttentionBackward:
+class AttentionBackward:
     """The attention's part of the backward pass: gradients collected over the steps."""
 
     def __init__(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> None:

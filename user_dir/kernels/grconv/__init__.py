@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from ..backend import choose
-from . import packed, reference
+from . import fused, packed, reference
 from .output import GRConvOutput
 from .weights import GRConvWeights
 
 __all__ = ["ACTIVATIONS", "BACKENDS", "GRConvOutput", "GRConvWeights", "grconv"]
 
 ACTIVATIONS = tuple(reference.PHI)
-BACKENDS = {"reference": reference.grconv, "packed": packed.grconv}
+BACKENDS = {"reference": reference.grconv, "packed": packed.grconv, "fused": fused.grconv}
 
 
 def grconv(
@@ -47,12 +47,13 @@ def grconv(
         activation: φ, one of :data:`ACTIVATIONS`.
         height: the last level that is computed; 0: up to the root.
         annotation_height: the last level whose nodes are returned; 0: none are.
-        checkpoint_levels: K of ``packed``: of every K levels one is kept for the backward pass, and all else is
-            computed again, for a third of the products more; 0: all that takes a product is kept.
-        backend: ``packed`` or ``reference``.
+        checkpoint_levels: K of ``packed`` and ``fused``: of every K levels one is kept for the backward pass, and all
+            else is computed again, for a third of the products more; 0: all that takes a product is kept.
+        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
 
     Raises:
-        ValueError: if the shapes or the heights do not fit together, or the activation or the backend is unknown.
+        ValueError: if the shapes or the heights do not fit together, or the activation or the backend is unknown,
+            or the backend cannot run here.
     """
     size = leaves.size(1)
     weights.check(size)

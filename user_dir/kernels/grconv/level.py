@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -18,14 +18,22 @@ class LevelWeights(NamedTuple):
     """The weights of all levels: candidate and gates share one product a child.
 
     Attributes:
-        left: (H + G, H) W^l above G^l.
-        right: (H + G, H) W^r above G^r.
+        both: (2, H + G, H) W^l above G^l, then W^r above G^r.
         bias: (H + G,) b above b_G.
     """
 
-    left: Tensor
-    right: Tensor
+    both: Tensor
     bias: Tensor
+
+    @property
+    def left(self) -> Tensor:
+        """(H + G, H) of the left child."""
+        return self.both[0]
+
+    @property
+    def right(self) -> Tensor:
+        """(H + G, H) of the right child."""
+        return self.both[1]
 
 
 class Children(NamedTuple):
@@ -52,6 +60,7 @@ class Pyramid:
         self.counts = counts
         self._before = [0, *accumulate(counts)]  # leaves before each position
         self._left = rows_but_last(counts, 1, device)
+        self._parents: Tensor | None = None
 
     def size(self, level: int) -> int:
         """How many nodes a level has."""
@@ -59,8 +68,27 @@ class Pyramid:
 
     def left(self, level: int) -> Tensor:
         """The rows of the level below that are left children: all but each sentence's last."""
-        first = self._before[level - 1]
-        return self._left[self._before[level] - self.counts[0] :] - first if first else self._left
+        rows, first = self.left_leaves(level)
+        return rows - first if first else rows
+
+    def left_leaves(self, level: int) -> tuple[Tensor, int]:
+        """The left children as rows of leaves, and what to take off to make them rows of the level below."""
+        return self._left[self._before[level] - self.counts[0] :], self._before[level - 1]
+
+    def parents(self, level: int) -> tuple[Tensor, int]:
+        """For each node below a level the node of which it is the left child, negative for each sentence's last.
+
+        The right children need no such list: with c nodes at the first position below, node n is the right child of
+        node n − c.
+
+        Returns:
+            Rows (m,), and what to take off those that are not negative.
+        """
+        if self._parents is None:
+            parents = self._left.new_full((self._before[-1],), -1)
+            nodes = torch.arange(self._left.numel(), device=parents.device)
+            self._parents = parents.index_copy_(0, self._left, nodes)
+        return self._parents[self._before[level - 1] :], self._before[level] - self.counts[0]
 
     def children(self, level: int, below: Tensor) -> Children:
         """The children of the nodes of a level, out of the nodes ``below`` it.
@@ -70,6 +98,82 @@ class Pyramid:
         first position's.
         """
         return Children(below.index_select(0, self.left(level)), below[self.counts[level - 1] :])
+
+
+class Level(Protocol):
+    """One level over the nodes ``below`` it: ``Level(pyramid, level, below)``, with the level counted from 1."""
+
+    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None: ...
+
+    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+        """The candidates (n, H), the gates as :func:`~.gates.open_gates` gives them, and the nodes (n, H)."""
+
+    def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
+        """The nodes (n, H) again, without a product."""
+
+    def backward(
+        self,
+        grad: Tensor,
+        candidate: Tensor,
+        gates: Tensor,
+        *,
+        weights: LevelWeights,
+        sums: LevelWeights,
+        activation: str,
+    ) -> Tensor:
+        """The gradient of all nodes below, as far as it comes through this level's nodes.
+
+        Args:
+            grad: (n, H) of the level's nodes.
+            candidate: as :meth:`grow` gave it.
+            gates: likewise.
+            weights: of all levels.
+            sums: the gradients of the weights, which this level's are added to.
+            activation: of the candidates.
+        """
+
+    @staticmethod
+    def zero_sums(weights: LevelWeights) -> LevelWeights:
+        """What :meth:`backward` adds the gradients of the weights to, before the first level."""
+
+
+class PackedLevel:
+    """A level whose left children are copied to where each stands beside its sibling."""
+
+    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
+        self.pyramid, self.level = pyramid, level
+        self.children = pyramid.children(level, below)
+
+    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+        """See :class:`Level`."""
+        candidate, gates = candidate_and_gates(self.children, weights, activation)
+        return candidate, gates, self.merge(candidate, gates)
+
+    def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
+        """See :class:`Level`."""
+        return merge(self.children, candidate, gates)
+
+    def backward(
+        self,
+        grad: Tensor,
+        candidate: Tensor,
+        gates: Tensor,
+        *,
+        weights: LevelWeights,
+        sums: LevelWeights,
+        activation: str,
+    ) -> Tensor:
+        """See :class:`Level`."""
+        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, activation)
+        sums.left.addmm_(grad_pre.t(), self.children.left)
+        sums.right.addmm_(grad_pre.t(), self.children.right)
+        sums.bias.add_(grad_pre.sum(dim=0))
+        return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
+
+    @staticmethod
+    def zero_sums(weights: LevelWeights) -> LevelWeights:
+        """See :class:`Level`."""
+        return LevelWeights(*map(torch.zeros_like, weights))
 
 
 def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:

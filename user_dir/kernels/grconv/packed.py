@@ -16,15 +16,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
 from .gates import mean_gates
-from .level import (
-    Children,
-    LevelWeights,
-    Pyramid,
-    candidate_and_gates,
-    gradient_before_activation,
-    gradient_below,
-    merge,
-)
+from .level import Level, LevelWeights, PackedLevel, Pyramid
 from .output import GRConvOutput
 from .weights import GRConvWeights
 
@@ -38,8 +30,9 @@ def grconv(
     height: int = 0,
     annotation_height: int = 0,
     checkpoint_levels: int = 0,
+    level: type[Level] = PackedLevel,
 ) -> GRConvOutput:
-    """See :func:`user_dir.kernels.grconv.grconv`."""
+    """See :func:`user_dir.kernels.grconv.grconv`; ``level`` is how one level is computed."""
     top = min(height or len(counts), len(counts) - 1)
     plan = _Plan(
         tuple(counts),
@@ -48,11 +41,11 @@ def grconv(
         returned=min(annotation_height, top),
         spacing=checkpoint_levels or isqrt(max(1, top)),
         checkpointed=checkpoint_levels > 0,
+        level=level,
     )
-    left = torch.cat([weights.left, weights.gate_left])
-    right = torch.cat([weights.right, weights.gate_right])
+    both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
     bias = torch.cat([weights.bias, weights.gate_bias])
-    return GRConvOutput(*_GRConv.apply(leaves, left, right, bias, plan))
+    return GRConvOutput(*_GRConv.apply(leaves, both.unflatten(0, (2, -1)), bias, plan))
 
 
 class _Plan(NamedTuple):
@@ -65,6 +58,7 @@ class _Plan(NamedTuple):
         returned: the last level whose nodes are returned.
         spacing: the nodes of every so many levels are kept, the leaves among them.
         checkpointed: whether candidates and gates are made anew in the backward pass.
+        level: how one level is computed.
     """
 
     counts: tuple[int, ...]
@@ -73,6 +67,7 @@ class _Plan(NamedTuple):
     returned: int
     spacing: int
     checkpointed: bool
+    level: type[Level]
 
     def kept_levels(self) -> range:
         """The levels whose nodes are kept; the last one's are not needed."""
@@ -103,16 +98,14 @@ def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
 class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: FunctionCtx, leaves: Tensor, left: Tensor, right: Tensor, bias: Tensor, plan: _Plan
+        ctx: FunctionCtx, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan
     ) -> tuple[Tensor, Tensor, Tensor]:
         counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            children = pyramid.children(level, nodes)
-            candidate, w = candidate_and_gates(children, LevelWeights(left, right, bias), plan.activation)
-            nodes = merge(children, candidate, w)
+            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(LevelWeights(both, bias), plan.activation)
             shown.append(mean_gates(w))
             if not plan.checkpointed:
                 candidates.append(candidate)
@@ -122,7 +115,7 @@ class _GRConv(torch.autograd.Function):
             if level <= plan.returned:
                 returned.append(nodes)
         summaries[: counts[plan.top]] = _means(nodes, counts[plan.top :])
-        ctx.save_for_backward(left, right, bias, *kept, *candidates, *gates)
+        ctx.save_for_backward(both, bias, *kept, *candidates, *gates)
         ctx.plan, ctx.pyramid = plan, pyramid
         all_gates = torch.cat(shown) if shown else leaves.new_zeros(0, 3)
         returned_nodes = torch.cat(returned) if returned else leaves.new_zeros(0, leaves.size(1))
@@ -134,40 +127,37 @@ class _GRConv(torch.autograd.Function):
     def backward(
         ctx: FunctionCtx, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor
     ) -> tuple[Tensor | None, ...]:
-        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:3])
+        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:2])
         counts, top = plan.counts, plan.top
-        grads = LevelWeights(*map(torch.zeros_like, weights))
+        sums = plan.level.zero_sums(weights)
         grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
         grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
-        for level, children, candidate, w in _levels_downwards(plan, pyramid, weights, ctx.saved_tensors[3:]):
-            if level <= plan.returned:
-                grad += grad_levels[level - 1]
-            grad_pre = gradient_before_activation(grad, children, candidate, w, plan.activation)
-            grads.left.addmm_(grad_pre.t(), children.left)
-            grads.right.addmm_(grad_pre.t(), children.right)
-            grads.bias.add_(grad_pre.sum(dim=0))
-            grad = gradient_below(grad, grad_pre, w, weights, pyramid, level)
-            grad[counts[level] : counts[level - 1]] += grad_summaries[counts[level] : counts[level - 1]]
-        return grad, *grads, None
+        for number, level, candidate, w in _levels_downwards(plan, pyramid, weights, ctx.saved_tensors[2:]):
+            if number <= plan.returned:
+                grad += grad_levels[number - 1]
+            grad = level.backward(grad, candidate, w, weights=weights, sums=sums, activation=plan.activation)
+            grad[counts[number] : counts[number - 1]] += grad_summaries[counts[number] : counts[number - 1]]
+        return grad, *(total.to(weight.dtype) for total, weight in zip(sums, weights)), None
 
 
 def _levels_downwards(
     plan: _Plan, pyramid: Pyramid, weights: LevelWeights, saved: Sequence[Tensor]
-) -> Iterator[tuple[int, Children, Tensor, Tensor]]:
-    """Every level from the last to the first, with its children, candidates and gates."""
+) -> Iterator[tuple[int, Level, Tensor, Tensor]]:
+    """Every level from the last to the first, with its number, candidates and gates."""
     kept_levels = plan.kept_levels()
     kept, rest = saved[: len(kept_levels)], saved[len(kept_levels) :]
     candidates, gates = rest[: plan.top], rest[plan.top :]
     for start, nodes in reversed(list(zip(kept_levels, kept))):
-        levels: list[tuple[int, Children, Tensor, Tensor]] = []
-        for level in range(start + 1, min(start + plan.spacing, plan.top) + 1):
-            if levels:
-                nodes = merge(*levels[-1][1:])
-            children = pyramid.children(level, nodes)
+        levels: list[tuple[int, Level, Tensor, Tensor]] = []
+        last = min(start + plan.spacing, plan.top)
+        for number in range(start + 1, last + 1):
+            level = plan.level(pyramid, number, nodes)
             if plan.checkpointed:
-                made = candidate_and_gates(children, weights, plan.activation)
+                candidate, w, nodes = level.grow(weights, plan.activation)
             else:
-                made = candidates[level - 1], gates[level - 1]
-            levels.append((level, children, *made))
+                candidate, w = candidates[number - 1], gates[number - 1]
+                if number < last:
+                    nodes = level.merge(candidate, w)
+            levels.append((number, level, candidate, w))
         while levels:
             yield levels.pop()

@@ -9,9 +9,9 @@ from torch import Tensor
 from ..backend import choose
 from ..entering import check_initial
 from ..matrix import Matrix, check_shape
-from . import packed, reference
+from . import fused, packed, reference
 
-BACKENDS = {"reference": reference.gru, "packed": packed.gru}
+BACKENDS = {"reference": reference.gru, "packed": packed.gru, "fused": fused.gru}
 
 
 def gru(
@@ -43,13 +43,13 @@ def gru(
         candidate_weight: (H, H) U, likewise.
         counts: sentences running at each position, as in :class:`~user_dir.kernels.packing.Packing`.
         time_gate: (H,) g, or None.
-        backend: ``packed`` or ``reference``.
+        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
 
     Returns:
         (N, H) the states.
 
     Raises:
-        ValueError: if the shapes do not fit together or the backend is unknown.
+        ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
     """
     size = check_initial(initial, time_gate)
     gate = check_shape("gates' recurrent", gate_weight, (2 * size, size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 from ..entering import EnteringBackward, before_the_start, entering
 from ..matrix import Matrix
+from .elementwise import EAGER, Elementwise
 
 
 def gru(
@@ -19,12 +21,16 @@ def gru(
     candidate: Matrix,
     counts: Sequence[int],
     time_gate: Tensor | None,
+    *,
+    elementwise: Elementwise = EAGER,
 ) -> Tensor:
-    """See :func:`user_dir.kernels.gru.gru`."""
-    return _GRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts))
+    """See :func:`user_dir.kernels.gru.gru`; ``elementwise`` is what happens between the matrix products."""
+    return _GRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise)
 
 
-def step(inputs: Tensor, previous: Tensor, gate_weight: Matrix, candidate_weight: Matrix) -> tuple[Tensor, ...]:
+def step(
+    inputs: Tensor, previous: Tensor, gate_weight: Matrix, candidate_weight: Matrix, elementwise: Elementwise
+) -> tuple[Tensor, ...]:
     """One step on ``n`` rows.
 
     Args:
@@ -32,21 +38,28 @@ def step(inputs: Tensor, previous: Tensor, gate_weight: Matrix, candidate_weight
         previous: (n, H) the previous state.
         gate_weight: (2H, H).
         candidate_weight: (H, H).
+        elementwise: what happens between the products.
 
     Returns:
         The state (n, H), the gates [r, z] (n, 2H), the candidate (n, H) and r ⊙ h (n, H).
     """
     size = previous.size(1)
-    gates = gate_weight.add_to(inputs[:, : 2 * size], previous).sigmoid_()
-    reset, update = gates[:, :size], gates[:, size:]
-    reset_previous = reset * previous
-    candidate = candidate_weight.add_to(inputs[:, 2 * size :], reset_previous).tanh_()
-    state = torch.lerp(candidate, previous, update)
+    gates = gate_weight.add_to(inputs[:, : 2 * size], previous)
+    reset_previous = elementwise.reset(gates, previous)
+    candidate = candidate_weight.add_to(inputs[:, 2 * size :], reset_previous)
+    state = elementwise.update(candidate, gates, previous)
     return state, gates, candidate, reset_previous
 
 
 def step_backward(
-    grad: Tensor, previous: Tensor, gates: Tensor, candidate: Tensor, gate_weight: Matrix, candidate_weight: Matrix
+    grad: Tensor,
+    previous: Tensor,
+    gates: Tensor,
+    candidate: Tensor,
+    *,
+    gate_weight: Matrix,
+    candidate_weight: Matrix,
+    elementwise: Elementwise,
 ) -> tuple[Tensor, Tensor]:
     """The gradients of one step.
 
@@ -57,19 +70,16 @@ def step_backward(
         candidate: (n, H), likewise.
         gate_weight: (2H, H).
         candidate_weight: (H, H).
+        elementwise: what happens between the products.
 
     Returns:
         The gradients with respect to the inputs (n, 3H) and to the previous state (n, H).
     """
     size = previous.size(1)
-    reset, update = gates[:, :size], gates[:, size:]
     grad_inputs = grad.new_empty(grad.size(0), 3 * size)
-    grad_candidate = grad_inputs[:, 2 * size :]
-    torch.mul(grad * (1 - update), 1 - candidate * candidate, out=grad_candidate)
-    grad_reset_previous = candidate_weight.backward(grad_candidate)
-    torch.mul(grad_reset_previous * previous, reset * (1 - reset), out=grad_inputs[:, :size])
-    torch.mul(grad * (previous - candidate), update * (1 - update), out=grad_inputs[:, size : 2 * size])
-    grad_previous = torch.addcmul(grad * update, grad_reset_previous, reset)
+    elementwise.update_backward(grad, previous, gates, candidate, grad_inputs)
+    grad_reset_previous = candidate_weight.backward(grad_inputs[:, 2 * size :])
+    grad_previous = elementwise.reset_backward(grad, grad_reset_previous, previous, gates, grad_inputs)
     gate_weight.add_backward_(grad_previous, grad_inputs[:, : 2 * size])
     return grad_inputs, grad_previous
 
@@ -81,16 +91,18 @@ def joined(parts: Sequence[Tensor]) -> Tensor:
 
 class _GRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Tensor | tuple[int, ...] | None) -> Tensor:
-        gate_weight, candidate_weight, time_gate, counts = Matrix(*rest[:2]), Matrix(*rest[2:4]), rest[4], rest[5]
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
+        gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
+        time_gate, counts, elementwise = rest[4:]
         timeline = before_the_start(initial, time_gate)
         span, saved = len(timeline), []
         for x in inputs.split(counts):
-            saved.append(step(x, entering(timeline, x.size(0), time_gate, span), gate_weight, candidate_weight))
+            previous = entering(timeline, x.size(0), time_gate, span)
+            saved.append(step(x, previous, gate_weight, candidate_weight, elementwise))
             timeline.append(saved[-1][0])
         states, gates, candidates, reset_previous = map(joined, zip(*saved))
         ctx.save_for_backward(initial, *rest[:5], states, gates, candidates, reset_previous)
-        ctx.counts = counts
+        ctx.counts, ctx.elementwise = counts, elementwise
         return states
 
     @staticmethod
@@ -106,7 +118,13 @@ class _GRU(torch.autograd.Function):
             rows = slice(stop - count, stop)
             stop -= count
             grad_inputs[rows], grad_entering = step_backward(
-                walk.grad_state(position), walk.rows[rows], gates[rows], candidates[rows], gate_weight, candidate_weight
+                walk.grad_state(position),
+                walk.rows[rows],
+                gates[rows],
+                candidates[rows],
+                gate_weight=gate_weight,
+                candidate_weight=candidate_weight,
+                elementwise=ctx.elementwise,
             )
             walk.add(position, rows, grad_entering)
         grad_initial, grad_time_gate = walk.finish()
@@ -116,5 +134,6 @@ class _GRU(torch.autograd.Function):
             *gate_weight.gradients(grad_inputs[:, : 2 * size], walk.rows),
             *candidate_weight.gradients(grad_inputs[:, 2 * size :], reset_previous),
             grad_time_gate,
+            None,
             None,
         )

@@ -1,0 +1,73 @@
+"""Triton's kernels compile for a GPU, which need not be there. The interpreter lets pass what a compiler does not."""
+
+import importlib
+import os
+from importlib.util import find_spec
+
+import pytest
+
+from tests.kernels.test_grconv import arguments, run
+
+pytestmark = pytest.mark.skipif(
+    find_spec("triton") is None or os.environ.get("TRITON_INTERPRET") == "1",
+    reason="needs triton, and no interpreter in its place",
+)
+
+#: Kernels by module, with their constants besides the type they compute in. Other arguments are pointers or SIZES.
+LEVEL = "user_dir.kernels.grconv.triton_level"
+BLOCK = {"ROWS": 2, "COLUMNS": 1024}
+STEP, STEP_KERNELS = {"WIDTH": 1000, "BLOCK": 512}, ("reset", "update", "update_gradient", "reset_gradient")
+KERNELS = {
+    "level": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": False, **BLOCK}),
+    "level_unit_gates": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1000, "TANH": False, "AGAIN": False, **BLOCK}),
+    "level_again": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": True, **BLOCK}),
+    "level_gradient": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, **BLOCK}),
+    "level_gradient_unit_gates": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1000, "TANH": False, **BLOCK}),
+    **{f"step_{name}": ("user_dir.kernels.gru.triton_step", f"{name}_kernel", STEP) for name in STEP_KERNELS},
+    **{
+        f"{name}_{positions}": (
+            "user_dir.kernels.attentive_gru.triton_attention",
+            f"{name}_kernel",
+            {"KEYS": 1000, "VALUES": 2000, "POSITIONS": positions, "COLUMNS": columns},
+        )
+        for name in ("attend", "attend_gradient")
+        for positions, columns in ((64, 32), (1024, 16))
+    },
+}
+SIZES = {"count", "before", "first", "size_below", "parents_before", "numbers", "positions", "beam"}
+POINTERS = {
+    "left_leaves": "*i64",
+    "parents": "*i64",
+    "padding_mask": "*i1",
+    "grad_keys": "*fp32",
+    "grad_score": "*fp32",
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_compile(kernel, tmp_path, monkeypatch):
+    import triton.language as tl
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource, compile
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    module, name, constants = KERNELS[kernel]
+    function = getattr(importlib.import_module(module), name)
+    constants = {**constants, "ACCUMULATOR": tl.float32}
+    signature = {
+        argument: "constexpr"
+        if argument in constants
+        else "i32"
+        if argument in SIZES
+        else POINTERS.get(argument, "*bf16")
+        for argument in function.arg_names
+    }
+    source = ASTSource(fn=function, signature=signature, constexprs=constants)
+    compiled = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
+    assert compiled.asm["cubin"]
+
+
+def test_compiled_kernels_refuse_the_cpu():
+    counts, tensors = arguments([2], 3)
+    with pytest.raises(ValueError, match=r"grconv's backend 'fused' needs a GPU, .* TRITON_INTERPRET=1"):
+        run(counts)("fused", *tensors)

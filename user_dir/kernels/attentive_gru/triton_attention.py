@@ -1,0 +1,178 @@
+"""Additive attention of one step in Triton: scores, softmax and context are one kernel, and so are their gradients.
+
+A program has one target and all positions of its source. tanh(W_a s + k_j), n × S × A numbers, stays in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
+from .memory import AttentiveGRUWeights, Memory
+from .packed import Attention, AttentionBackward
+
+MASKED = tl.constexpr(-1e30)
+"""The energy of padding: finite, so that a source of nothing but padding has an attention, too."""
+
+
+@triton.jit(do_not_specialize=["positions", "beam"])
+def attend_kernel(
+    queries,
+    keys,
+    values,
+    padding_mask,
+    score,
+    contexts,
+    attention,
+    positions,
+    beam,
+    KEYS: tl.constexpr,
+    VALUES: tl.constexpr,
+    POSITIONS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    ACCUMULATOR: tl.constexpr,
+):
+    """Contexts (n, D) and attention (n, S) of queries (n, A); query i reads source i // beam."""
+    row = tl.program_id(0).to(tl.int64)
+    position = tl.arange(0, POSITIONS)[:, None]
+    inside = position < positions
+    place = (row // beam) * positions + position
+    energy = tl.zeros([POSITIONS, 1], ACCUMULATOR)
+    for start in range(0, KEYS, COLUMNS):
+        column = start + tl.arange(0, COLUMNS)[None, :]
+        key = tl.load(keys + place * KEYS + column, mask=inside & (column < KEYS), other=0.0).to(ACCUMULATOR)
+        query = tl.load(queries + row * KEYS + column, mask=column < KEYS, other=0.0).to(ACCUMULATOR)
+        v = tl.load(score + column, mask=column < KEYS, other=0.0).to(ACCUMULATOR)
+        energy += tl.sum(tanh(key + query) * v, axis=1)[:, None]
+    padding = tl.load(padding_mask + place, mask=inside, other=1)
+    energy = tl.where(inside, tl.where(padding != 0, MASKED, energy), float("-inf"))
+    weight = tl.exp(energy - tl.max(energy, axis=0)[None, :])
+    weight = weight / tl.sum(weight, axis=0)[None, :]
+    tl.store(attention + row * positions + position, weight, mask=inside)
+    for start in range(0, VALUES, COLUMNS):
+        column = start + tl.arange(0, COLUMNS)[None, :]
+        value = tl.load(values + place * VALUES + column, mask=inside & (column < VALUES), other=0.0).to(ACCUMULATOR)
+        context = tl.sum(weight * value, axis=0)[None, :]
+        tl.store(contexts + row * VALUES + column, context, mask=column < VALUES)
+
+
+@triton.jit(do_not_specialize=["positions"])
+def attend_gradient_kernel(
+    grad_contexts,
+    attention,
+    queries,
+    keys,
+    values,
+    score,
+    grad_queries,
+    grad_keys,
+    grad_score,
+    positions,
+    KEYS: tl.constexpr,
+    VALUES: tl.constexpr,
+    POSITIONS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    ACCUMULATOR: tl.constexpr,
+):
+    """Gradients of queries (n, A); those of keys (n, S, A), but for v_a, and of v_a, a row a source, are added to.
+
+    Each source has one target at a step, and so no two programs add to one place.
+    """
+    row = tl.program_id(0).to(tl.int64)
+    position = tl.arange(0, POSITIONS)[:, None]
+    inside = position < positions
+    place = row * positions + position
+    grad_weight = tl.zeros([POSITIONS, 1], ACCUMULATOR)
+    for start in range(0, VALUES, COLUMNS):
+        column = start + tl.arange(0, COLUMNS)[None, :]
+        value = tl.load(values + place * VALUES + column, mask=inside & (column < VALUES), other=0.0).to(ACCUMULATOR)
+        grad = tl.load(grad_contexts + row * VALUES + column, mask=column < VALUES, other=0.0).to(ACCUMULATOR)
+        grad_weight += tl.sum(value * grad, axis=1)[:, None]
+    weight = tl.load(attention + place, mask=inside, other=0.0).to(ACCUMULATOR)
+    grad_energy = weight * (grad_weight - tl.sum(weight * grad_weight, axis=0)[None, :])
+    for start in range(0, KEYS, COLUMNS):
+        column = start + tl.arange(0, COLUMNS)[None, :]
+        mask = inside & (column < KEYS)
+        key = tl.load(keys + place * KEYS + column, mask=mask, other=0.0).to(ACCUMULATOR)
+        query = tl.load(queries + row * KEYS + column, mask=column < KEYS, other=0.0).to(ACCUMULATOR)
+        v = tl.load(score + column, mask=column < KEYS, other=0.0).to(ACCUMULATOR)
+        t = tanh(key + query)
+        slope = grad_energy * (1.0 - t * t)
+        sums = grad_keys + place * KEYS + column
+        tl.store(sums, tl.load(sums, mask=mask, other=0.0) + slope, mask=mask)
+        tl.store(grad_queries + row * KEYS + column, v * tl.sum(slope, axis=0)[None, :], mask=column < KEYS)
+        sums = grad_score + row * KEYS + column
+        added = tl.sum(grad_energy * t, axis=0)[None, :]
+        tl.store(sums, tl.load(sums, mask=column < KEYS, other=0.0) + added, mask=column < KEYS)
+
+
+def _constants(memory: Memory) -> dict[str, object]:
+    """The constants of both kernels and the warps of a program: at least 16 columns are read together."""
+    positions = triton.next_power_of_2(memory.keys.size(1))
+    columns = max(16, NUMBERS // positions)
+    return {
+        "KEYS": memory.keys.size(2),
+        "VALUES": memory.values.size(2),
+        "POSITIONS": positions,
+        "COLUMNS": columns,
+        "ACCUMULATOR": accumulator(memory.keys),
+        "num_warps": 4 if positions * columns <= 2 * NUMBERS else 8,
+    }
+
+
+class FusedAttention(Attention):
+    """Additive attention as one kernel; the dot product's is made of matrix products, and stays as it is."""
+
+    def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+        """See :class:`~.packed.Attention`."""
+        if weights.query is None or weights.score is None:
+            return super().attend(state, memory, weights)
+        memory = Memory(*(tensor[: state.size(0)].contiguous() for tensor in memory))
+        queries, (sources, positions) = state @ weights.query.t(), memory.padding_mask.shape
+        contexts = state.new_empty(state.size(0), memory.values.size(2))
+        attention = state.new_empty(state.size(0), positions)
+        attend_kernel[(state.size(0),)](
+            queries, *memory, weights.score, contexts, attention, positions, state.size(0) // sources,
+            **_constants(memory),
+        )  # fmt: skip
+        return contexts, attention
+
+    def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
+        """See :class:`~.packed.Attention`."""
+        if weights.query is None or weights.score is None:
+            return super().backward(memory, weights, attention)
+        return FusedAttentionBackward(memory, weights, attention, weights.query)
+
+
+class FusedAttentionBackward(AttentionBackward):
+    """The gradients of additive attention, a kernel a step; sums over the steps are in float32 at least."""
+
+    def __init__(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor, query_weight: Tensor) -> None:
+        keys, dtype = memory.keys, accumulator_dtype(memory.keys)
+        self.query_weight = query_weight
+        self.memory, self.weights = Memory(*(tensor.contiguous() for tensor in memory)), weights
+        self.attention = attention.contiguous()
+        self.grad_keys = torch.zeros_like(self.memory.keys, dtype=dtype)
+        self.grad_queries = attention.new_empty(attention.size(0), keys.size(2))
+        self.grad_scores = torch.zeros(keys.size(0), keys.size(2), dtype=dtype, device=keys.device)
+
+    def step(self, grad_context: Tensor, state: Tensor, rows: slice) -> Tensor:
+        """See :class:`~.packed.AttentionBackward`."""
+        keys, values, _ = self.memory
+        grad_queries = self.grad_queries[rows]
+        attend_gradient_kernel[(state.size(0),)](
+            grad_context.contiguous(), self.attention[rows], state @ self.query_weight.t(), keys, values,
+            self.weights.score, grad_queries, self.grad_keys, self.grad_scores, keys.size(1),
+            **_constants(self.memory),
+        )  # fmt: skip
+        return grad_queries @ self.query_weight
+
+    def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """See :class:`~.packed.AttentionBackward`."""
+        grad_keys = self.grad_keys.mul_(self.weights.score).to(states.dtype)
+        return grad_keys, self.grad_queries.t() @ states, self.grad_scores.sum(dim=0).to(states.dtype)
