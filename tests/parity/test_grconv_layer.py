@@ -1,15 +1,15 @@
 """The grConv layer against GroundHog's: Theano, float32, ReLU, a ragged batch."""
 
-import pytest
 import torch
 
+from tests.kernels.batches import every_backend
 from tests.parity import oracle
 from tests.tolerances import ORACLE
 from user_dir.kernels.grconv import BACKENDS, GRConvWeights, grconv
 from user_dir.kernels.packing import make_packing
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@every_backend(BACKENDS)
 def test_roots_and_gradient_equal_the_authors(backend):
     arrays = {name: torch.from_numpy(array) for name, array in oracle.load("groundhog_rconv_layer.npz").items()}
     leaves = arrays["X"].transpose(0, 1).clone().requires_grad_()  # (B, S, H)
