@@ -9,21 +9,21 @@ misaligned, or seen before. The result does not depend on --jobs. Nothing appear
 from __future__ import annotations
 
 import argparse
-import importlib
-import sys
-import types
 from pathlib import Path
 
-_PLUGIN = Path(__file__).resolve().parents[1] / "user_dir"
+import without_fairseq  # noqa: F401
+
+from user_dir.preparation import ordered_map
 
 
 def main() -> None:
     """Command line."""
-    ordered_map = _import_preparation("ordered_map")
     parser = build_parser(ordered_map.processors())
     options = parser.parse_args()
     try:
-        cleaning = _import_preparation("cleaning")
+        # Here, so that a missing identifier of languages is named in one line.
+        from user_dir.preparation import cleaning
+
         settings = cleaning.Cleaning(
             sources=options.source,
             targets=options.target,
@@ -78,15 +78,6 @@ def build_parser(processors: int) -> argparse.ArgumentParser:
     parser.add_argument("--no-language-check", action="store_true", help="keep lines in other languages; faster")
     parser.add_argument("--examples", type=int, default=3, metavar="N", help="pairs shown for each rule (3)")
     return parser
-
-
-def _import_preparation(name: str) -> types.ModuleType:
-    """Imports from user_dir.preparation, but not user_dir itself, which would import fairseq."""
-    if "user_dir" not in sys.modules:
-        plugin = types.ModuleType("user_dir")
-        plugin.__path__ = [str(_PLUGIN)]
-        sys.modules["user_dir"] = plugin
-    return importlib.import_module(f"user_dir.preparation.{name}")
 
 
 if __name__ == "__main__":

@@ -9,21 +9,20 @@ papers' 61M words of Europarl are those of one side), and written in the order o
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
-import sys
-import types
 from pathlib import Path
 
-_PLUGIN = Path(__file__).resolve().parents[1] / "user_dir"
+import without_fairseq  # noqa: F401
+
+from user_dir.preparation import ordered_map, selection
+
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def main() -> None:
     """Command line."""
-    parser = build_parser(_import_preparation("ordered_map").processors())
+    parser = build_parser(ordered_map.processors())
     options = parser.parse_args()
-    selection = _import_preparation("selection")
     settings = selection.Selection(
         source=options.source,
         target=options.target,
@@ -81,15 +80,6 @@ def number_of_words(text: str) -> int:
     if not number:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of words: give one such as 500000, 20M or 0.5G")
     return number
-
-
-def _import_preparation(name: str) -> types.ModuleType:
-    """Imports from user_dir.preparation, but not user_dir itself, which would import fairseq."""
-    if "user_dir" not in sys.modules:
-        plugin = types.ModuleType("user_dir")
-        plugin.__path__ = [str(_PLUGIN)]
-        sys.modules["user_dir"] = plugin
-    return importlib.import_module(f"user_dir.preparation.{name}")
 
 
 if __name__ == "__main__":
