@@ -98,3 +98,12 @@ def convolve(words: Tensor, layer: nn.Conv1d) -> Tensor:
 def double(words: Tensor, layer: nn.ConvTranspose1d, length: int) -> Tensor:
     """A transposed convolution of width and stride two of one sentence (⌈n/2⌉, C), cut to n = ``length``: (n, C')."""
     return torch.stack([words[place // 2] @ layer.weight[:, :, place % 2] + layer.bias for place in range(length)])
+
+
+def normalize(words: Tensor, norm: nn.Module) -> Tensor:
+    """A layer norm of each word (n, C) of one sentence by itself, or nothing where the norm has no weights."""
+    gain, bias = getattr(norm, "weight", None), getattr(norm, "bias", None)
+    if gain is None:
+        return words
+    mean, variance = words.mean(dim=1, keepdim=True), words.var(dim=1, unbiased=False, keepdim=True)
+    return (words - mean) / (variance + norm.eps).sqrt() * gain + bias

@@ -12,6 +12,7 @@ from tests.layers.one_sentence import (
     assert_gradients_are_right,
     convolve,
     double,
+    normalize,
     parameter_count,
     randomized,
 )
@@ -24,12 +25,16 @@ OPTIONS = {
     "deep": {"depth": 5},
     "growth": {"depth": 2, "growth": 2},
     "gates": {"depth": 2, "growth": 2, "attention_gates": True},
+    "no_layer_norm": {"layer_norm": False},
+    "as_published": {"layer_norm": False, "word_residual": False},
 }
 every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
 
 def pair_by_loops(words, pair):
-    return convolve(convolve(words, pair.first.convolution).relu(), pair.second.convolution).relu()
+    for layer in (pair.first, pair.second):
+        words = normalize(convolve(words, layer.convolution), layer.norm).relu()
+    return words
 
 
 def pool_by_loops(words):
@@ -46,11 +51,12 @@ def gate_by_loops(skip, below, gate):
 
 
 def encode_by_loops(encoder, words):
-    hidden, skips = encoder.words(words), []
-    for pair in encoder.down:
+    words = normalize(encoder.words(words), encoder.norm)
+    hidden, skips = words, []
+    for pair in encoder.down[:-1]:
         skips.append(pair_by_loops(hidden, pair))
         hidden = pool_by_loops(skips[-1])
-    hidden = pair_by_loops(hidden, encoder.bottom)
+    hidden = pair_by_loops(hidden, encoder.down[-1])
     bottleneck = hidden.mean(dim=0)
     for level in reversed(range(len(skips))):
         skip = skips[level]
@@ -58,7 +64,7 @@ def encode_by_loops(encoder, words):
             skip = gate_by_loops(skip, hidden, encoder.gates[level])
         raised = double(hidden, encoder.upsampling[level].convolution, len(skip))
         hidden = pair_by_loops(torch.cat([skip, raised], dim=1), encoder.up[level])
-    annotations = torch.tanh(encoder.annotations(hidden))
+    annotations = torch.tanh(encoder.annotations(hidden) + (words if encoder.word_residual else 0))
     return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
 
 
@@ -81,16 +87,20 @@ def test_every_parameter_learns(options):
 
 @pytest.mark.parametrize(("depth", "growth"), [(1, 1), (3, 1), (2, 2)])
 @pytest.mark.parametrize("gates", [False, True])
-def test_number_of_parameters(depth, growth, gates):
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_number_of_parameters(depth, growth, gates, layer_norm):
     widths = [HIDDEN * growth**level for level in range(depth + 1)]
     expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN  # the three products
     for before, width in zip([HIDDEN, *widths], widths):  # pairs on the way down and at the bottom
         expected += 3 * before * width + 3 * width**2 + 2 * width
+    if layer_norm:  # a gain and a bias for the words, and for each convolution of a pair
+        expected += 2 * HIDDEN + 2 * 2 * (sum(widths) + sum(widths[:-1]))
     for width, below in pairwise(widths):
         expected += 2 * below * width + width  # transposed convolution
         expected += 3 * 2 * width * width + 3 * width**2 + 2 * width  # pair on the way up
         expected += gates * (width**2 + below * width + width + width + 1)
-    assert parameter_count(UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth, attention_gates=gates)) == expected
+    options = {"depth": depth, "growth": growth, "attention_gates": gates, "layer_norm": layer_norm}
+    assert parameter_count(UNetEncoder(EMBED, HIDDEN, **options)) == expected
 
 
 def test_gates_lie_between_nothing_and_the_skip():

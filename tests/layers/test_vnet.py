@@ -10,12 +10,20 @@ from tests.layers.one_sentence import (
     assert_gradients_are_right,
     convolve,
     double,
+    normalize,
     parameter_count,
 )
 from user_dir.layers.vnet import VNetEncoder
 
 HIDDEN = 3
-OPTIONS = {"plain": {}, "depth_one": {"depth": 1}, "deep": {"depth": 5}, "growth": {"depth": 2, "growth": 2}}
+OPTIONS = {
+    "plain": {},
+    "depth_one": {"depth": 1},
+    "deep": {"depth": 5},
+    "growth": {"depth": 2, "growth": 2},
+    "no_layer_norm": {"layer_norm": False},
+    "as_published": {"layer_norm": False, "word_residual": False},
+}
 every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
 
@@ -25,9 +33,10 @@ def prelu(words, layer):
 
 def stage_by_loops(words, stage):
     hidden = words
-    for convolution, activation in list(zip(stage.convolutions, stage.activations))[:-1]:
-        hidden = prelu(convolve(hidden, convolution.convolution), activation)
-    return prelu(convolve(hidden, stage.convolutions[-1].convolution) + words, stage.activations[-1])
+    for convolution, norm, activation in list(zip(stage.convolutions, stage.norms, stage.activations))[:-1]:
+        hidden = prelu(normalize(convolve(hidden, convolution.convolution), norm), activation)
+    summed = convolve(hidden, stage.convolutions[-1].convolution) + words
+    return prelu(normalize(summed, stage.norms[-1]), stage.activations[-1])
 
 
 def halve(words, layer):
@@ -38,20 +47,21 @@ def halve(words, layer):
         if place + 1 < len(words):
             row = row + weight[:, :, 1] @ words[place + 1]
         rows.append(row)
-    return prelu(torch.stack(rows), layer.activation)
+    return prelu(normalize(torch.stack(rows), layer.norm), layer.activation)
 
 
 def encode_by_loops(encoder, words):
-    skips = [stage_by_loops(encoder.words(words), encoder.down[0])]
+    words = normalize(encoder.words(words), encoder.norm)
+    skips = [stage_by_loops(words, encoder.down[0])]
     for downsampling, stage in zip(encoder.downsampling, encoder.down[1:]):
         skips.append(stage_by_loops(halve(skips[-1], downsampling), stage))
     hidden = skips.pop()
     bottleneck = hidden.mean(dim=0)
     for level in reversed(range(len(skips))):
         raised = double(hidden, encoder.upsampling[level].convolution, len(skips[level]))
-        raised = prelu(raised, encoder.activations[level])
+        raised = prelu(normalize(raised, encoder.norms[level]), encoder.activations[level])
         hidden = stage_by_loops(torch.cat([raised, skips[level]], dim=1), encoder.up[level])
-    annotations = torch.tanh(encoder.annotations(hidden))
+    annotations = torch.tanh(encoder.annotations(hidden) + (words if encoder.word_residual else 0))
     return annotations, torch.tanh(encoder.summary.weight @ torch.cat([bottleneck, annotations.mean(dim=0)]))
 
 
@@ -68,11 +78,13 @@ def test_gradients(options):
 
 @every_option
 def test_every_parameter_learns(options):
-    assert_every_parameter_learns(VNetEncoder(EMBED, HIDDEN, **options))
+    torch.manual_seed(2)
+    assert_every_parameter_learns(VNetEncoder(EMBED, 8, **options))
 
 
+@pytest.mark.parametrize("layer_norm", [False, True])
 @pytest.mark.parametrize(("depth", "growth"), [(1, 1), (4, 1), (3, 2)])
-def test_number_of_parameters(depth, growth):
+def test_number_of_parameters(depth, growth, layer_norm):
     widths = [HIDDEN * growth**level for level in range(depth + 1)]
     convolutions = [1, 1, 2, 3, 3][: depth + 1]
     expected = EMBED * HIDDEN + HIDDEN + 2 * HIDDEN * HIDDEN + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN
@@ -83,7 +95,14 @@ def test_number_of_parameters(depth, growth):
         raised = below if level == depth - 1 else 2 * below
         expected += 2 * width * below + 2 * below + 2 * raised * width + 2 * width  # the strided and the transposed one
         expected += convolutions[level] * (5 * (2 * width) ** 2 + 2 * 2 * width)
-    assert parameter_count(VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)) == expected
+    if layer_norm:  # a gain and a bias for the words, and before each PReLU
+        stages = sum(
+            count * (width + 2 * width * (level < depth))
+            for level, (width, count) in enumerate(zip(widths, convolutions))
+        )
+        expected += 2 * HIDDEN + 2 * (stages + sum(widths[1:]) + sum(widths[:-1]))
+    encoder = VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth, layer_norm=layer_norm)
+    assert parameter_count(encoder) == expected
 
 
 def test_dropout_at_the_bottom_is_drawn_in_training_only():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from .channel_norm import channel_norm
+
 
 class Convolution(nn.Module):
     """A convolution that keeps a sentence's length: beyond both its ends it reads zeros.
@@ -13,13 +15,16 @@ class Convolution(nn.Module):
         output_size: channels out.
         width: of the kernel, an odd number of positions.
         groups: into which the channels are split; as many as there are channels make it depthwise.
+        layer_norm: whether each position's output is normalised over its channels.
 
     Raises:
         ValueError: if the width is not a positive odd number: with an even one it would not be clear where an output
             stands.
     """
 
-    def __init__(self, input_size: int, output_size: int, *, width: int, groups: int = 1) -> None:
+    def __init__(
+        self, input_size: int, output_size: int, *, width: int, groups: int = 1, layer_norm: bool = False
+    ) -> None:
         super().__init__()
         if width < 1 or width % 2 == 0:
             raise ValueError(f"the width of a convolution must be a positive odd number, not {width}")
@@ -27,6 +32,7 @@ class Convolution(nn.Module):
         # He et al. (2015), eq. (10): what a rectifier takes away is put back.
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
         nn.init.zeros_(self.convolution.bias)
+        self.norm = channel_norm(output_size, wanted=layer_norm)
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """Convolves.
@@ -38,4 +44,4 @@ class Convolution(nn.Module):
         Returns:
             (B, C', L) with zeros on padding.
         """
-        return self.convolution(grid).masked_fill(padding, 0.0)
+        return self.norm(self.convolution(grid), padding)

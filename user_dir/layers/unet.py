@@ -9,22 +9,25 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .convolution import Convolution
-from .encoder_output import EncoderOutput
-from .left_edge import mean_over_positions, move_to_left_edge
-from .projection import projection
-from .resolution import Upsampling, padding_of_levels
+from .hourglass import HourglassEncoder, widths_of_levels
+from .resolution import Upsampling
 
 
 class ConvolutionPair(nn.Module):
     """Two convolutions of width three, each followed by a rectifier (Ronneberger et al. 2015, section 2).
 
     Theirs read no padding and so shorten their input, which a sentence cannot afford: these keep its length.
+
+    Args:
+        input_size: channels in.
+        output_size: channels out.
+        layer_norm: whether a norm stands before each rectifier.
     """
 
-    def __init__(self, input_size: int, output_size: int) -> None:
+    def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
         super().__init__()
-        self.first = Convolution(input_size, output_size, width=3)
-        self.second = Convolution(output_size, output_size, width=3)
+        self.first = Convolution(input_size, output_size, width=3, layer_norm=layer_norm)
+        self.second = Convolution(output_size, output_size, width=3, layer_norm=layer_norm)
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """(B, C, L) and its padding (B, 1, L) → (B, C', L), not negative, with zeros on padding."""
@@ -62,20 +65,13 @@ class AttentionGate(nn.Module):
         return skip * self.coefficients(skip, below)
 
 
-class UNetEncoder(nn.Module):
+class UNetEncoder(HourglassEncoder):
     """Halves the sentence ``depth`` times and doubles it again, with a skip from each level to its counterpart.
 
     Ronneberger et al. (2015), figure 1: on the way down a pair of convolutions, then max pooling by two; on the way up
     a transposed convolution, the concatenated skip, and a pair of convolutions; at the end a product for each position.
-    Dropout stands at the bottom, as theirs does. What they leave open, or what a sentence needs otherwise:
-
-    - a level of n positions has ⌈n/2⌉ below it (:func:`~user_dir.layers.resolution.padding_of_levels`), so every length
-      from one word on will do;
-    - the words are brought to the first level's width by a product with a bias;
-    - annotations and summary end in tanh, the range of the states that the decoder reads elsewhere;
-    - the summary is tanh(W [b; a]), with b the mean over the positions of the bottleneck and a the mean of the
-      annotations: a decoder without attention then leaves no weight of the upper half unread;
-    - no positions are added: through the bottom each word sees far, and the zeros beyond both ends tell its place.
+    Dropout stands at the bottom, as theirs does. :class:`~user_dir.layers.hourglass.HourglassEncoder` says what is not
+    in the paper.
 
     Args:
         input_size: E.
@@ -83,6 +79,8 @@ class UNetEncoder(nn.Module):
         depth: how often the sentence is halved (4 in the paper).
         growth: how many times wider each level is than the one above (2 in the paper).
         attention_gates: whether the skips pass an :class:`AttentionGate`.
+        layer_norm: whether a norm stands before each rectifier and on the words (not in the paper).
+        word_residual: whether the words are added to what becomes their annotations (not in the paper).
         dropout: probability of dropping a unit of the bottleneck.
 
     Raises:
@@ -97,48 +95,40 @@ class UNetEncoder(nn.Module):
         depth: int = 3,
         growth: int = 1,
         attention_gates: bool = False,
+        layer_norm: bool = True,
+        word_residual: bool = True,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
-        if depth < 1 or growth < 1:
-            raise ValueError(f"depth and growth of a U-Net must be at least 1, not {depth} and {growth}")
-        self.annotation_size = self.summary_size = hidden_size
-        self.depth = depth
-        widths = [hidden_size * growth**level for level in range(depth + 1)]
-        self.words = projection(input_size, hidden_size)
-        self.down = nn.ModuleList(
-            ConvolutionPair(above, below) for above, below in zip([hidden_size, *widths[:-2]], widths[:-1])
+        widths = widths_of_levels("U-Net", hidden_size, depth=depth, growth=growth)
+        super().__init__(
+            input_size,
+            hidden_size,
+            top_size=hidden_size,
+            bottom_size=widths[-1],
+            depth=depth,
+            layer_norm=layer_norm,
+            word_residual=word_residual,
+            dropout=dropout,
         )
-        self.bottom = ConvolutionPair(widths[-2], widths[-1])
+        self.down = nn.ModuleList(
+            ConvolutionPair(above, below, layer_norm=layer_norm) for above, below in pairwise([hidden_size, *widths])
+        )
         self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in pairwise(widths))
-        self.up = nn.ModuleList(ConvolutionPair(2 * width, width) for width in widths[:-1])
+        self.up = nn.ModuleList(ConvolutionPair(2 * width, width, layer_norm=layer_norm) for width in widths[:-1])
         gates = (AttentionGate(above, below) for above, below in pairwise(widths))
         self.gates = nn.ModuleList(gates) if attention_gates else None
-        self.dropout = nn.Dropout(dropout)
-        self.annotations = projection(hidden_size, hidden_size)
-        self.summary = projection(widths[-1] + hidden_size, hidden_size, bias=False)
 
-    def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
-
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
-        batch = move_to_left_edge(padding_mask)
-        levels = padding_of_levels(batch.padding, self.depth)
-        grid, skips = batch.grid(self.words(batch.packing.pack(embedded))), []
+    def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
+        """Pairs of convolutions with pooling between them; the last pair is the bottleneck."""
+        reached: list[Tensor] = []
         for pair, padding in zip(self.down, levels):
-            skips.append(pair(grid, padding))
             # A rectified unit is never below the zeros of padding: they win over no word.
-            grid = F.max_pool1d(skips[-1], 2, ceil_mode=True)
-        grid = self.dropout(self.bottom(grid, levels[-1]))
-        bottleneck = mean_over_positions(grid, levels[-1])
-        for level in reversed(range(self.depth)):
-            skip = skips[level] if self.gates is None else self.gates[level](skips[level], grid)
-            raised = self.upsampling[level](grid, levels[level])
-            grid = self.up[level](torch.cat([skip, raised], dim=1), levels[level])
-        annotations = torch.tanh(self.annotations(batch.rows(grid)))
-        top = mean_over_positions(batch.grid(annotations), batch.padding)
-        summary = torch.tanh(self.summary(torch.cat([bottleneck, top], dim=1)))
-        return EncoderOutput(batch.packing.unpack(annotations), padding_mask, summary)
+            below = F.max_pool1d(reached[-1], 2, ceil_mode=True) if reached else grid
+            reached.append(pair(below, padding))
+        return reached
+
+    def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
+        """The transposed convolution, the skip behind it, and a pair of convolutions."""
+        if self.gates is not None:
+            skip = self.gates[level](skip, grid)
+        return self.up[level](torch.cat([skip, self.upsampling[level](grid, padding)], dim=1), padding)

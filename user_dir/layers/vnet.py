@@ -8,11 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .channel_norm import channel_norm
 from .convolution import Convolution
-from .encoder_output import EncoderOutput
-from .left_edge import mean_over_positions, move_to_left_edge
-from .projection import projection
-from .resolution import Upsampling, padding_of_levels
+from .hourglass import HourglassEncoder, widths_of_levels
+from .resolution import Upsampling
 
 
 class ResidualStage(nn.Module):
@@ -23,19 +22,25 @@ class ResidualStage(nn.Module):
     Args:
         size: channels.
         convolutions: how many, at least one.
+        layer_norm: whether a norm stands before each PReLU; the last one's is of the sum.
     """
 
-    def __init__(self, size: int, *, convolutions: int) -> None:
+    def __init__(self, size: int, *, convolutions: int, layer_norm: bool) -> None:
         super().__init__()
         self.convolutions = nn.ModuleList(Convolution(size, size, width=5) for _ in range(convolutions))
+        self.norms = nn.ModuleList(channel_norm(size, wanted=layer_norm) for _ in range(convolutions))
         self.activations = nn.ModuleList(nn.PReLU(size) for _ in range(convolutions))
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """(B, C, L) and its padding (B, 1, L) → (B, C, L) with zeros on padding."""
         hidden = grid
-        for index, (convolution, activation) in enumerate(zip(self.convolutions, self.activations)):
+        for number, (convolution, norm, activation) in enumerate(
+            zip(self.convolutions, self.norms, self.activations), start=1
+        ):
             hidden = convolution(hidden, padding)
-            hidden = activation(hidden + grid if index == len(self.convolutions) - 1 else hidden)
+            if number == len(self.convolutions):
+                hidden = hidden + grid
+            hidden = activation(norm(hidden, padding))
         return hidden
 
 
@@ -43,11 +48,17 @@ class Downsampling(nn.Module):
     """A convolution of width and stride two in place of pooling, and a PReLU (Milletari et al. 2016, section 2).
 
     A last position without a partner is read with a zero beside it.
+
+    Args:
+        input_size: channels of the level above.
+        output_size: channels of the level below.
+        layer_norm: whether a norm stands before the PReLU.
     """
 
-    def __init__(self, input_size: int, output_size: int) -> None:
+    def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
         super().__init__()
         self.convolution = nn.Conv1d(input_size, output_size, 2, stride=2)
+        self.norm = channel_norm(output_size, wanted=layer_norm)
         self.activation = nn.PReLU(output_size)
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
         nn.init.zeros_(self.convolution.bias)
@@ -55,25 +66,24 @@ class Downsampling(nn.Module):
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """(B, C, L) and the padding (B, 1, ⌈L/2⌉) of the level below → (B, C', ⌈L/2⌉) with zeros on padding."""
         even = F.pad(grid, (0, grid.size(2) % 2))
-        return self.activation(self.convolution(even).masked_fill(padding, 0.0))
+        return self.activation(self.norm(self.convolution(even), padding))
 
 
-class VNetEncoder(nn.Module):
+class VNetEncoder(HourglassEncoder):
     """Residual stages at full, half, quarter … length and back, with a skip from each level to its counterpart.
 
     Milletari et al. (2016), section 2 and figure 2. On the way down stages and strided convolutions; on the way up a
     transposed convolution with a PReLU, to which the skip is concatenated, then a stage as wide as both; at the end a
     product for each position. A stage at level l has min(max(l, 1), 3) convolutions, as in the authors' released
-    network. What they leave open, or what a sentence needs otherwise, is decided as in
-    :class:`~user_dir.layers.unet.UNetEncoder`: ⌈n/2⌉ positions below n, words brought to the first level's width by a
-    product, annotations and summary through tanh, the summary made of the means of the bottleneck and of the
-    annotations, dropout at the bottom, no positions added.
+    network. :class:`~user_dir.layers.hourglass.HourglassEncoder` says what is not in the paper.
 
     Args:
         input_size: E.
         hidden_size: H, the width of the first level, of the annotations and of the summary.
         depth: how often the sentence is halved (4 in the paper).
         growth: how many times wider each level is than the one above (2 in the paper).
+        layer_norm: whether a norm stands before each PReLU and on the words (not in the paper).
+        word_residual: whether the words are added to what becomes their annotations (not in the paper).
         dropout: probability of dropping a unit of the bottleneck.
 
     Raises:
@@ -81,46 +91,50 @@ class VNetEncoder(nn.Module):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, *, depth: int = 3, growth: int = 1, dropout: float = 0.0
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        depth: int = 3,
+        growth: int = 1,
+        layer_norm: bool = True,
+        word_residual: bool = True,
+        dropout: float = 0.0,
     ) -> None:
-        super().__init__()
-        if depth < 1 or growth < 1:
-            raise ValueError(f"depth and growth of a V-Net must be at least 1, not {depth} and {growth}")
-        self.annotation_size = self.summary_size = hidden_size
-        self.depth = depth
-        widths = [hidden_size * growth**level for level in range(depth + 1)]
+        widths = widths_of_levels("V-Net", hidden_size, depth=depth, growth=growth)
+        super().__init__(
+            input_size,
+            hidden_size,
+            top_size=2 * hidden_size,
+            bottom_size=widths[-1],
+            depth=depth,
+            layer_norm=layer_norm,
+            word_residual=word_residual,
+            dropout=dropout,
+        )
         counts = [min(max(level, 1), 3) for level in range(depth + 1)]
         raised = [2 * width for width in widths[:-1]] + widths[-1:]
-        self.words = projection(input_size, hidden_size)
-        self.down = nn.ModuleList(ResidualStage(width, convolutions=n) for width, n in zip(widths, counts))
-        self.downsampling = nn.ModuleList(Downsampling(above, below) for above, below in pairwise(widths))
+        self.down = nn.ModuleList(
+            ResidualStage(width, convolutions=count, layer_norm=layer_norm) for width, count in zip(widths, counts)
+        )
+        self.downsampling = nn.ModuleList(
+            Downsampling(above, below, layer_norm=layer_norm) for above, below in pairwise(widths)
+        )
         self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in zip(widths, raised[1:]))
+        self.norms = nn.ModuleList(channel_norm(width, wanted=layer_norm) for width in widths[:-1])
         self.activations = nn.ModuleList(nn.PReLU(width) for width in widths[:-1])
-        self.up = nn.ModuleList(ResidualStage(width, convolutions=n) for width, n in zip(raised[:-1], counts))
-        self.dropout = nn.Dropout(dropout)
-        self.annotations = projection(2 * hidden_size, hidden_size)
-        self.summary = projection(widths[-1] + hidden_size, hidden_size, bias=False)
+        self.up = nn.ModuleList(
+            ResidualStage(width, convolutions=count, layer_norm=layer_norm) for width, count in zip(raised[:-1], counts)
+        )
 
-    def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
-        """Encodes a batch.
+    def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
+        """Stages with strided convolutions between them; the last stage is the bottleneck."""
+        reached = [self.down[0](grid, levels[0])]
+        for downsampling, stage, padding in zip(self.downsampling, self.down[1:], levels[1:]):
+            reached.append(stage(downsampling(reached[-1], padding), padding))
+        return reached
 
-        Args:
-            embedded: (B, S, E).
-            padding_mask: (B, S) True on padding.
-        """
-        batch = move_to_left_edge(padding_mask)
-        levels = padding_of_levels(batch.padding, self.depth)
-        grid = self.down[0](batch.grid(self.words(batch.packing.pack(embedded))), levels[0])
-        skips = []
-        for level in range(1, self.depth + 1):
-            skips.append(grid)
-            grid = self.down[level](self.downsampling[level - 1](grid, levels[level]), levels[level])
-        grid = self.dropout(grid)
-        bottleneck = mean_over_positions(grid, levels[-1])
-        for level in reversed(range(self.depth)):
-            raised = self.activations[level](self.upsampling[level](grid, levels[level]))
-            grid = self.up[level](torch.cat([raised, skips[level]], dim=1), levels[level])
-        annotations = torch.tanh(self.annotations(batch.rows(grid)))
-        top = mean_over_positions(batch.grid(annotations), batch.padding)
-        summary = torch.tanh(self.summary(torch.cat([bottleneck, top], dim=1)))
-        return EncoderOutput(batch.packing.unpack(annotations), padding_mask, summary)
+    def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
+        """The transposed convolution, a PReLU, the skip behind it, and a stage."""
+        raised = self.activations[level](self.norms[level](self.upsampling[level](grid, padding), padding))
+        return self.up[level](torch.cat([raised, skip], dim=1), padding)

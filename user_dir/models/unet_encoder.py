@@ -21,6 +21,12 @@ class UNetEncoderConfig(EncoderDecoderConfig):
     unet_attention_gates: bool = option(
         False, "let what lies below a skip decide how much of each of its words passes (Oktay et al. 2018, eq. (1))"
     )
+    unet_no_layer_norm: bool = option(
+        False, "leave out the U-Net's layer norms, before each rectifier and on the words; Ronneberger et al. have none"
+    )
+    unet_no_word_residual: bool = option(
+        False, "do not add the words to what the U-Net makes their annotations of; Ronneberger et al. do not"
+    )
 
 
 @register_model("unet_encoder", dataclass=UNetEncoderConfig)
@@ -36,5 +42,7 @@ class UNetEncoderModel(EncoderDecoderModel):
             depth=config.unet_depth,
             growth=config.unet_growth,
             attention_gates=config.unet_attention_gates,
+            layer_norm=not config.unet_no_layer_norm,
+            word_residual=not config.unet_no_word_residual,
             dropout=dropout(config, "encoder_dropout_out"),
         )

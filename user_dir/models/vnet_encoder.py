@@ -18,6 +18,12 @@ class VNetEncoderConfig(EncoderDecoderConfig):
     vnet_growth: int = option(
         1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
     )
+    vnet_no_layer_norm: bool = option(
+        False, "leave out the V-Net's layer norms, before each PReLU and on the words; Milletari et al. have none"
+    )
+    vnet_no_word_residual: bool = option(
+        False, "do not add the words to what the V-Net makes their annotations of; Milletari et al. do not"
+    )
 
 
 @register_model("vnet_encoder", dataclass=VNetEncoderConfig)
@@ -32,5 +38,7 @@ class VNetEncoderModel(EncoderDecoderModel):
             config.encoder_hidden_size,
             depth=config.vnet_depth,
             growth=config.vnet_growth,
+            layer_norm=not config.vnet_no_layer_norm,
+            word_residual=not config.vnet_no_word_residual,
             dropout=dropout(config, "encoder_dropout_out"),
         )
