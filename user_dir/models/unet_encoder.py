@@ -22,10 +22,10 @@ class UNetEncoderConfig(EncoderDecoderConfig):
         False, "let what lies below a skip decide how much of each of its words passes (Oktay et al. 2018, eq. (1))"
     )
     unet_no_layer_norm: bool = option(
-        False, "leave out the U-Net's layer norms, before each rectifier and on the words; Ronneberger et al. have none"
+        False, "no layer norm before each rectifier of the U-Net and on the words (Ronneberger et al. 2015)"
     )
     unet_no_word_residual: bool = option(
-        False, "do not add the words to what the U-Net makes their annotations of; Ronneberger et al. do not"
+        False, "do not add the words to what the U-Net makes their annotations of (Ronneberger et al. 2015)"
     )
 
 

@@ -19,10 +19,10 @@ class VNetEncoderConfig(EncoderDecoderConfig):
         1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
     )
     vnet_no_layer_norm: bool = option(
-        False, "leave out the V-Net's layer norms, before each PReLU and on the words; Milletari et al. have none"
+        False, "no layer norm before each PReLU of the V-Net and on the words (Milletari et al. 2016)"
     )
     vnet_no_word_residual: bool = option(
-        False, "do not add the words to what the V-Net makes their annotations of; Milletari et al. do not"
+        False, "do not add the words to what the V-Net makes their annotations of (Milletari et al. 2016)"
     )
 
 
