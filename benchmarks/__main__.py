@@ -19,11 +19,12 @@ from .growth import measure_growth
 from .machine import describe
 from .measurement import measure
 from .parity import ParityError
+from .profile import measure_profile
 from .registry import FAMILIES
 from .setting import DTYPES, Setting
-from .table import GROWTH_HEADER, HEADER, growth_line, line
+from .table import GROWTH_HEADER, HEADER, PROFILE_HEADER, growth_line, line, profile_line
 
-PARTS = ("time", "memory", "growth")
+PARTS = ("time", "memory", "growth", "profile")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -63,7 +64,7 @@ def _measure(arguments: Sequence[str]) -> None:
     setting = Setting(options.device, options.dtype, options.stock_dtype, options.threads, options.seconds)
     families = [FAMILIES[name] for name in options.cases]
     with_memory = "memory" in options.parts
-    result: dict[str, Any] = {"machine": describe(setting), "cases": [], "growth": []}
+    result: dict[str, Any] = {"machine": describe(setting), "cases": [], "growth": [], "profiles": []}
     print("  ".join(f"{name} {value}" for name, value in result["machine"].items()), flush=True)
     if "time" in options.parts:
         print(f"packed kernels, checked against the reference; medians\n\n{HEADER}", flush=True)
@@ -79,6 +80,13 @@ def _measure(arguments: Sequence[str]) -> None:
             result["growth"] += records
             print("\n".join(map(growth_line, records)), flush=True)
             _save(options.json, result)
+    if "profile" in options.parts:
+        print(f"\nshares of our time, by torch's profiler\n\n{PROFILE_HEADER}", flush=True)
+        for family in families:
+            for shape in family.quick if options.quick else family.shapes:
+                result["profiles"].append(measure_profile(family, shape, setting))
+                print(profile_line(result["profiles"][-1]), flush=True)
+                _save(options.json, result)
 
 
 def _save(path: Path | None, result: dict[str, Any]) -> None:
@@ -95,7 +103,9 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--device cuda: torch sees no GPU here")
     if options.threads < 1:
         raise ValueError(f"--threads must be at least 1, not {options.threads}")
-    if options.parts == ["memory"]:
+    if options.device == "cuda" and "profile" in options.parts:
+        raise ValueError("--parts profile: of the CPU only; on a GPU use the vendor's profiler")
+    if set(options.parts) <= {"memory", "profile"} and "memory" in options.parts:
         raise ValueError("--parts memory: memory is measured with time or growth; name one of them too")
     if options.json and not options.json.parent.is_dir():
         raise ValueError(f"--json {options.json}: there is no folder {options.json.parent}")
@@ -112,7 +122,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--cases", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="all unless named")
     parser.add_argument(
-        "--parts", nargs="+", choices=PARTS, default=PARTS, help="all unless named; memory is a part of the other two"
+        "--parts",
+        nargs="+",
+        choices=PARTS,
+        default=PARTS[:3],
+        help="time, memory and growth unless named; memory is a part of the other two; profile: where the time goes",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of torch (default: its own)")
@@ -131,6 +145,7 @@ def _quieten() -> None:
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore", FutureWarning)
     os.environ.setdefault("PYTHONWARNINGS", "ignore::FutureWarning")
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler, which announces itself
 
 
 if __name__ == "__main__":

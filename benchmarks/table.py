@@ -19,6 +19,7 @@ _COLUMNS = {
     "peak, MB": 8,
     "stock's": 7,
 }
+_PROFILE_COLUMNS = {"case": 73, "products": 8, "between operations": 18, "largest of the others": 60}
 _GROWTH_COLUMNS = {"case": 13, "grows with": 24, "time": 5, "memory": 6, "operations": 10}
 
 
@@ -33,7 +34,7 @@ def _header(columns: Mapping[str, int]) -> str:
     return f"{_row(columns, list(columns))}\n{rule}"
 
 
-HEADER, GROWTH_HEADER = _header(_COLUMNS), _header(_GROWTH_COLUMNS)
+HEADER, GROWTH_HEADER, PROFILE_HEADER = map(_header, (_COLUMNS, _GROWTH_COLUMNS, _PROFILE_COLUMNS))
 
 
 def label(case: str, shape: Shape) -> str:
@@ -67,6 +68,16 @@ def growth_line(record: Mapping[str, Any]) -> str:
     exponents = (f"{fitted[name]:.2f}" if name in fitted else "" for name in ("seconds", "bytes", "operations"))
     sizes = f"{record['quantity']} {', '.join(map(str, record['sizes']))}"
     return _row(_GROWTH_COLUMNS, [record["case"], sizes, *exponents])
+
+
+def profile_line(record: Mapping[str, Any]) -> str:
+    """The shares of a case's time: products, what lies between operations, and the largest of the other operations."""
+    largest = list(record["operations"].items())[:5]
+    others = ", ".join(f"{name} {share:.0%}" for name, share in largest)
+    return _row(
+        _PROFILE_COLUMNS,
+        [label(record["case"], record["shape"]), f"{record['products']:.0%}", f"{record['between']:.0%}", others],
+    )
 
 
 def _with_quartiles(spread: Mapping[str, float] | None) -> str:

@@ -50,6 +50,16 @@ def test_growth(tmp_path, capsys):
     assert sentences["exponents"]["operations"] == pytest.approx(1)
 
 
+def test_profile(tmp_path, capsys):
+    file = tmp_path / "figures.json"
+    command.main([*QUICK[:-1], "profile", "--cases", "encoder", "--json", str(file)])
+    for record in json.loads(file.read_text())["profiles"]:
+        assert 0 < record["products"] < 1 and 0 < record["between"] < 1
+        assert not set(record["operations"]) & {"mm", "addmm", "addmm_", "bmm"} and "tanh" in str(record["operations"])
+        assert record["products"] + record["between"] + sum(record["operations"].values()) == pytest.approx(1)
+    assert "| encoder, RNNsearch, tiny" in capsys.readouterr().out
+
+
 def wrong_grconv(*arguments, **options):
     output = packed_grconv(*arguments, **options)
     return output._replace(summaries=output.summaries * 1.001)
@@ -80,6 +90,7 @@ def test_a_kernel_that_is_wrong_is_not_timed(cases, kernel, wrong, tmp_path, mon
         (["--device", "cuda"], "--device cuda: torch sees no GPU"),
         (["--threads", "0"], "--threads must be at least 1, not 0"),
         (["--parts", "memory"], "memory is measured with time or growth"),
+        (["--parts", "memory", "profile"], "memory is measured with time or growth"),
         (["--json", "nowhere/figures.json"], "--json nowhere/figures.json: there is no folder nowhere"),
     ],
 )
