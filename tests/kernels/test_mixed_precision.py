@@ -26,7 +26,7 @@ class Formats(TorchDispatchMode):
         self.seen = set()
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
-        if function in PRODUCTS and arguments[-1].size(1) > 1:
+        if function in PRODUCTS and all(min(matrix.shape) > 1 for matrix in arguments[-2:]):
             self.seen |= {argument.dtype for argument in arguments}
         return function(*arguments, **(options or {}))
 
