@@ -21,7 +21,7 @@ from .measurement import measure
 from .parity import ParityError
 from .profile import measure_profile
 from .registry import FAMILIES
-from .setting import DTYPES, Setting
+from .setting import AUTOCAST, DTYPES, Setting
 from .table import GROWTH_HEADER, HEADER, PROFILE_HEADER, growth_line, line, profile_line
 
 PARTS = ("time", "memory", "growth", "profile")
@@ -131,7 +131,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of torch (default: its own)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of our models and the bare products")
+    parser.add_argument(
+        "--dtype",
+        choices=(*DTYPES, AUTOCAST),
+        default="float32",
+        help="of our models and the bare products; autocast: products in bfloat16, all else in float32, as --autocast",
+    )
     parser.add_argument("--stock-dtype", choices=DTYPES, default="float32", help="of fairseq's lstm")
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="of timing for a case, at least three rounds (default: 20)"

@@ -51,11 +51,11 @@ def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, lengt
     def check() -> None:
         # A relu whose sum is rounded to the other side of zero has another slope: in few bits the check takes tanh.
         few = Layer(leaves[:SENTENCES], weights, setting, options)
-        few.check("tanh", setting.number)
+        few.check("tanh", setting.product_number)
         few.check("relu", torch.float64)
 
     return Contest(
-        Layer(leaves, weights, setting, options).passes("packed", "relu", setting.number),
+        Layer(leaves, weights, setting, options).passes("packed", "relu", setting.product_number),
         grconv_levels(leaves, width=width, gates=gates, height=options.get("height", 0)).all(),
         check,
         "words",
@@ -78,24 +78,33 @@ class Layer(NamedTuple):
     options: dict[str, Any]
 
     def passes(self, backend: str, activation: str, dtype: torch.dtype) -> Callable[[], list[Tensor]]:
-        """A forward and backward pass: outputs and gradients. Leaves and weights are rounded to the run's dtype."""
+        """A forward and backward pass: outputs and gradients.
+
+        Args:
+            backend: of the kernel.
+            activation: of the candidates.
+            dtype: of all numbers, which are rounded to the run's before; the run's own, of the products.
+        """
+        narrow = self.setting.autocast and backend == "packed" and dtype == self.setting.product_number
         generator = torch.Generator().manual_seed(2)
+        number = self.setting.number if narrow else dtype
         packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
         leaves = torch.randn(sum(self.lengths), self.weights.left.size(0), generator=generator)
         leaves, *weights = (
-            tensor.to(self.setting.device, self.setting.number).to(dtype).requires_grad_()
+            tensor.to(self.setting.device, self.setting.number).to(number).requires_grad_()
             for tensor in (leaves, *self.weights)
         )
 
         def run() -> list[Tensor]:
-            output = grconv(
-                leaves,
-                GRConvWeights(*weights),
-                counts=packing.counts,
-                activation=activation,
-                backend=backend,
-                **self.options,
-            )
+            with torch.autocast(self.setting.device, dtype=dtype, enabled=narrow):
+                output = grconv(
+                    leaves,
+                    GRConvWeights(*weights),
+                    counts=packing.counts,
+                    activation=activation,
+                    backend=backend,
+                    **self.options,
+                )
             outputs = [rows for rows in (output.summaries, output.nodes) if rows.requires_grad and rows.numel()]
             gradients = [constant_gradient(rows) for rows in outputs]
             return [*outputs, *torch.autograd.grad(outputs, [leaves, *weights], gradients)]

@@ -100,7 +100,7 @@ def runner(products: Sequence[Product], setting: Setting) -> Callable[[], None]:
 
     def matrices(product: Product, rows: int, columns: int) -> Tensor:
         shape = (rows, columns) if product.batch == 1 else (product.batch, rows, columns)
-        return torch.randn(shape, generator=generator).to(setting.device, setting.number)
+        return torch.randn(shape, generator=generator).to(setting.device, setting.product_number)
 
     operands = [
         (matrices(product, product.m, product.k), matrices(product, product.k, product.n), product.times)

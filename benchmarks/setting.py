@@ -8,6 +8,9 @@ import torch
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
+#: bfloat16 products, all else in float32.
+AUTOCAST = "autocast"
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -15,8 +18,9 @@ class Setting:
 
     Attributes:
         device: ``cpu`` or ``cuda``.
-        dtype: a name of :data:`DTYPES`, of our models and of the bare products.
-        stock_dtype: likewise, of fairseq's ``lstm``, which is the yardstick and stays what it is while ours changes.
+        dtype: a name of :data:`DTYPES`, of our models and of the bare products; or :data:`AUTOCAST`.
+        stock_dtype: a name of :data:`DTYPES`, of fairseq's ``lstm``, the yardstick, which stays as it is while ours
+            changes.
         threads: of torch, in this process and in those that memory is measured in.
         seconds: how long a case is timed, though never for fewer than :data:`~benchmarks.timing.FEWEST` rounds.
     """
@@ -29,8 +33,18 @@ class Setting:
 
     @property
     def number(self) -> torch.dtype:
-        """The dtype of our models and of the products."""
-        return DTYPES[self.dtype]
+        """The dtype of our models' weights."""
+        return torch.float32 if self.autocast else DTYPES[self.dtype]
+
+    @property
+    def autocast(self) -> bool:
+        """Whether our models make their products in another format than their weights are in."""
+        return self.dtype == AUTOCAST
+
+    @property
+    def product_number(self) -> torch.dtype:
+        """The dtype of products, which says how exact a run can be."""
+        return torch.bfloat16 if self.autocast else DTYPES[self.dtype]
 
     @property
     def stock_number(self) -> torch.dtype:

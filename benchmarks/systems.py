@@ -105,7 +105,8 @@ def prepare_rivals(
     chosen, units = find_system(system), sizes(size)
     vocabulary = dictionary(units.vocabulary)
     task = TranslationTask(TranslationConfig(), vocabulary, vocabulary)
-    ours = build_ours(chosen, units, task, dropout).to(setting.device, setting.number)
+    options = {**chosen.options, "autocast": "bfloat16" if setting.autocast else "none"}
+    ours = build_ours(chosen._replace(options=options), units, task, dropout).to(setting.device, setting.number)
     stock = build_stock(chosen, units, task, dropout).to(setting.device, setting.stock_number)
 
     def draw(number: int) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def prepare_rivals(
         on_device(sample, setting),
         source_lengths(sample),
         target_lengths(sample, vocabulary),
-        lambda: assert_model_agrees(f"{system} {size}", ours, few["net_input"]),
+        lambda: assert_model_agrees(f"{system} {size}", ours, few["net_input"], setting.product_number),
     )
 
 

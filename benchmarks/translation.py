@@ -65,7 +65,7 @@ def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
         f"translation with {rivals.system.architecture}",
         lambda: best_scores(rivals.ours),
         lambda dtype: best_scores(reference_of(rivals.ours, dtype)),
-        setting.number,
+        setting.product_number,
     )
 
 

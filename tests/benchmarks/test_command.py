@@ -30,10 +30,11 @@ def test_a_run_writes_what_it_prints(tmp_path, capsys):
     assert all(line.endswith("times 1.00") for line in compare(run, run))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "autocast"])
 @pytest.mark.parametrize("cases", ["grconv_layer", "encoder", "decoder", "training_step"])
-def test_every_family_runs(cases, tmp_path, capsys):
+def test_every_family_runs(cases, dtype, tmp_path, capsys):
     file = tmp_path / "figures.json"
-    command.main([*QUICK, "--cases", cases, "--json", str(file)])
+    command.main([*QUICK, "--cases", cases, "--dtype", dtype, "--json", str(file)])
     records = json.loads(file.read_text())["cases"]
     assert len(records) == len(command.FAMILIES[cases].quick)
     assert all("stock" in record["seconds"] or cases == "grconv_layer" for record in records)

@@ -70,6 +70,7 @@ OPTIONS = {
     },
     "dropouts": {f"{side}_dropout_{place}": 0.3 for side in ("encoder", "decoder") for place in ("in", "out")},
     "shared_output": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
+    "autocast": {"autocast": "bfloat16"},
     "frozen": {"encoder_freeze_embed": True, "decoder_freeze_embed": True},
 }
 
@@ -198,6 +199,21 @@ def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
     expected = model(**batch)[0]
     scores = model.bfloat16()(**batch)[0]
     assert scores.dtype is torch.bfloat16
+    assert (scores.float() - expected).abs().max() < 0.05
+
+
+@every_architecture
+@every_attention
+def test_autocast_narrows_products_alone(architecture, attention):
+    """As --autocast, and around the model as fairseq's --amp does it on a GPU."""
+    model = build(architecture, decoder_attention=attention).eval()
+    batch = sample([4, 1, 6], [5, 2, 7])["net_input"]
+    expected = model(**batch)[0]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        around = model(**batch)[0]
+    scores = build(architecture, decoder_attention=attention, autocast="bfloat16").eval()(**batch)[0]
+    torch.testing.assert_close(scores, around)
+    assert scores.dtype is torch.bfloat16 and not torch.equal(scores.float(), expected)
     assert (scores.float() - expected).abs().max() < 0.05
 
 

@@ -7,11 +7,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from .mixed_precision import add_product, add_product_, product
+
 
 class Matrix(NamedTuple):
     """The matrix ``left``, or ``left @ right``, which is never multiplied out where it is applied.
 
-    A product of inner size R costs R · (M + K) multiplications a row instead of M · K.
+    A product of inner size R costs R · (M + K) multiplications a row instead of M · K. Products are made in the
+    matrix's number format; sums and rows' gradients have that of what is given, the matrix's gradients its own.
 
     Attributes:
         left: (M, K), or (M, R) of a product.
@@ -21,6 +24,10 @@ class Matrix(NamedTuple):
     left: Tensor
     right: Tensor | None = None
 
+    def to(self, number: torch.dtype) -> Matrix:
+        """The same in another format."""
+        return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
+
     def whole(self) -> Tensor:
         """The matrix (M, K), multiplied out."""
         return self.left if self.right is None else self.left @ self.right
@@ -28,23 +35,24 @@ class Matrix(NamedTuple):
     def add_to(self, sums: Tensor, rows: Tensor) -> Tensor:
         """``sums`` (n, M) plus the matrix times each of ``rows`` (n, K)."""
         if self.right is not None:
-            rows = rows @ self.right.t()
-        return torch.addmm(sums, rows, self.left.t())
+            rows = product(rows, self.right.t())
+        return add_product(sums, rows, self.left.t())
 
     def backward(self, grad: Tensor) -> Tensor:
         """The gradient (n, K) of rows whose products have the gradient (n, M)."""
-        grad = grad @ self.left
-        return grad if self.right is None else grad @ self.right
+        below = product(grad, self.left)
+        return (below if self.right is None else below @ self.right).to(grad.dtype)
 
     def add_backward_(self, sums: Tensor, grad: Tensor) -> None:
         """Adds :meth:`backward` of ``grad`` (n, M) to ``sums`` (n, K), in place."""
         if self.right is None:
-            sums.addmm_(grad, self.left)
+            add_product_(sums, grad, self.left)
         else:
-            sums.addmm_(grad @ self.left, self.right)
+            add_product_(sums, product(grad, self.left), self.right)
 
     def gradients(self, grad: Tensor, rows: Tensor) -> tuple[Tensor, Tensor | None]:
         """The gradients of ``left`` and ``right`` for the rows (N, K) whose products have the gradient (N, M)."""
+        grad, rows = grad.to(self.left.dtype), rows.to(self.left.dtype)
         if self.right is None:
             return grad.t() @ rows, None
         return grad.t() @ (rows @ self.right.t()), (grad @ self.left).t() @ rows

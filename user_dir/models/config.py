@@ -11,9 +11,11 @@ from typing import Any, Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from ..layers.attention import ATTENTIONS
+from .autocast import FORMATS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 DECODER_ORDER_CHOICES = ChoiceEnum(["update_first", "score_first"])
+AUTOCAST_CHOICES = ChoiceEnum(list(FORMATS))
 KERNEL_BACKEND_CHOICES = ChoiceEnum(["packed", "fused"])
 INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
@@ -128,6 +130,11 @@ class EncoderDecoderConfig(FairseqDataclass):
         "adaptive_loss --ddp-backend legacy_ddp",
     )
 
+    autocast: AUTOCAST_CHOICES = option(
+        "none",
+        "'bfloat16': matrix products in that format, in training and search; weights, states, sums and softmax keep "
+        "their own (torch.autocast; Micikevicius et al. 2018); 'none': what fairseq says, whose --amp does it on a GPU",
+    )
     kernel_backend: KERNEL_BACKEND_CHOICES = option(
         "packed",
         "how the recurrences are computed (this project's own): 'packed' in PyTorch's operations, 'fused' in Triton's "

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ..kernels.packing import make_packing
 from ..layers.decoder import DecoderState, GRUDecoder
 from ..layers.encoder_output import EncoderOutput
+from .autocast import autocast
 
 IncrementalState = dict[str, dict[str, Any]]
 
@@ -27,6 +28,7 @@ class Decoder(FairseqIncrementalDecoder):
         dropout_in: of the embeddings.
         dropout_out: of the features.
         max_positions: the longest target.
+        autocast: a name of :data:`~user_dir.models.autocast.FORMATS`.
     """
 
     def __init__(
@@ -39,8 +41,10 @@ class Decoder(FairseqIncrementalDecoder):
         dropout_in: float,
         dropout_out: float,
         max_positions: int,
+        autocast: str = "none",
     ) -> None:
         super().__init__(dictionary)
+        self.autocast = autocast
         self.embed_tokens = embedding
         self.layer = layer
         # fairseq's adaptive_loss and get_normalized_probs look for an attribute of this name.
@@ -84,10 +88,14 @@ class Decoder(FairseqIncrementalDecoder):
         state = self._cached_state(incremental_state)
         if state is None:
             packing = make_packing(prev_output_tokens.eq(self.dictionary.pad()))
-            features, attention, state = self.layer(self._embed(prev_output_tokens), packing, encoder_out)
+            embedded = self._embed(prev_output_tokens)
+            with autocast(self.autocast, embedded):
+                features, attention, state = self.layer(embedded, packing, encoder_out)
         else:
             words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
-            features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
+            embedded = self._embed(words)
+            with autocast(self.autocast, embedded):
+                features, attention, state = self.layer.step(embedded, encoder_out, state, word)
             features = features.unsqueeze(1)
             attention = None if attention is None else attention.unsqueeze(1)
         if incremental_state is not None:
@@ -100,7 +108,10 @@ class Decoder(FairseqIncrementalDecoder):
 
     def output_layer(self, features: Tensor) -> Tensor:
         """Features (B, T, O) to scores (B, T, V), unless the softmax is adaptive."""
-        return features if self.output_projection is None else self.output_projection(features)
+        if self.output_projection is None:
+            return features
+        with autocast(self.autocast, features):
+            return self.output_projection(features)
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         """Keeps the hypotheses ``new_order`` of a running search."""

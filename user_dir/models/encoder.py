@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ..layers.encoder_output import EncoderOutput
 from ..layers.self_attention import EncoderSelfAttention
+from .autocast import autocast
 
 
 class Encoder(FairseqEncoder):
@@ -24,6 +25,7 @@ class Encoder(FairseqEncoder):
         dropout_out: of the annotations and the summary.
         max_positions: the longest source.
         self_attention: of what the layer gives, or None.
+        autocast: a name of :data:`~user_dir.models.autocast.FORMATS`.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class Encoder(FairseqEncoder):
         dropout_out: float,
         max_positions: int,
         self_attention: EncoderSelfAttention | None = None,
+        autocast: str = "none",
     ) -> None:
         super().__init__(dictionary)
+        self.autocast = autocast
         self.embed_tokens = embedding
         self.layer = layer
         self.self_attention = self_attention
@@ -54,9 +58,10 @@ class Encoder(FairseqEncoder):
             **kwargs: what tasks pass besides; nothing of it is read.
         """
         embedded = self.dropout_in(self.embed_tokens(src_tokens))
-        output = self.layer(embedded, src_tokens.eq(self.dictionary.pad()))
-        if self.self_attention is not None:
-            output = self.self_attention(output)
+        with autocast(self.autocast, embedded):
+            output = self.layer(embedded, src_tokens.eq(self.dictionary.pad()))
+            if self.self_attention is not None:
+                output = self.self_attention(output)
         return output._replace(
             annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
         )

@@ -56,6 +56,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
                 summary_size=layer.summary_size,
                 dropout=dropout(cfg, "encoder_dropout_out"),
             ),
+            autocast=str(cfg.autocast),
         )
         decoder = Decoder(
             task.target_dictionary,
@@ -65,6 +66,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             dropout_in=dropout(cfg, "decoder_dropout_in"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
             max_positions=max_target_positions,
+            autocast=str(cfg.autocast),
         )
         if str(cfg.initialization) == "published":
             initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)

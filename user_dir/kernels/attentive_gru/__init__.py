@@ -8,7 +8,8 @@ from torch import Tensor
 
 from ..backend import choose
 from ..entering import check_initial
-from ..matrix import check_shape
+from ..matrix import as_matrix, check_shape
+from ..mixed_precision import precision
 from . import fused, packed, reference
 from .memory import AttentiveGRUWeights, Memory
 
@@ -36,7 +37,9 @@ def attend(
     Raises:
         ValueError: if the backend is unknown or cannot run here.
     """
-    return choose("attend", backend, _ATTEND)(state, memory, weights)
+    states, products, outside_autocast = precision(as_matrix(weights.gate).left, backend)
+    with outside_autocast:
+        return choose("attend", backend, _ATTEND)(state.to(states), memory.to(states), weights.to(products))
 
 
 def attentive_gru(
@@ -73,7 +76,8 @@ def attentive_gru(
         backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
 
     Returns:
-        The states s' (N, H), the contexts c (N, D) and the attention α (N, S). The attention carries no gradient.
+        The states s' (N, H), the contexts c (N, D) and the attention α (N, S), in the weights' number format, see
+        :mod:`user_dir.kernels.mixed_precision`. The attention carries no gradient.
 
     Raises:
         ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
@@ -90,5 +94,7 @@ def attentive_gru(
         raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
     if not counts:
         return tuple(inputs.new_zeros(0, n) for n in (size, memory.values.size(2), memory.keys.size(1)))
+    states, products, outside_autocast = precision(as_matrix(weights.gate).left, backend)
     run = choose("attentive_gru", backend, BACKENDS)
-    return run(inputs, initial, memory, weights, counts, time_gate)
+    with outside_autocast:
+        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from ..matrix import Matrix, as_matrix
@@ -23,6 +24,10 @@ class Memory(NamedTuple):
     keys: Tensor
     values: Tensor
     padding_mask: Tensor
+
+    def to(self, number: torch.dtype) -> Memory:
+        """The same in another number format."""
+        return self._replace(keys=self.keys.to(number), values=self.values.to(number))
 
     def rows(self, count: int) -> Memory:
         """What each of ``count`` states reads."""
@@ -48,6 +53,12 @@ class AttentiveGRUWeights(NamedTuple):
     context: Tensor | Matrix
     query: Tensor | None
     score: Tensor | None
+
+    def to(self, number: torch.dtype) -> AttentiveGRUWeights:
+        """The matrices in another number format; the score vector, which no product of matrices takes, as it is."""
+        gate, candidate, context = (matrix.to(number) for matrix in self.matrices())
+        query = None if self.query is None else self.query.to(number)
+        return AttentiveGRUWeights(gate, candidate, context, query, self.score)
 
     def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
         """Gate, candidate and context."""

@@ -19,6 +19,7 @@ from ..entering import EnteringBackward, before_the_start, entering
 from ..gru.elementwise import EAGER, Elementwise
 from ..gru.packed import joined, step, step_backward
 from ..matrix import Matrix
+from ..mixed_precision import product
 from .memory import AttentiveGRUWeights, Memory
 
 
@@ -51,14 +52,19 @@ def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple
     if weights.query is None or weights.score is None:
         energy = torch.bmm(grouped, keys.transpose(1, 2))
     else:
-        energy = _additive_energy((state @ weights.query.t()).view(*grouped.shape[:2], -1), keys, weights.score)
+        energy = _additive_energy(project_query(state, weights.query).view(*grouped.shape[:2], -1), keys, weights.score)
     energy.masked_fill_(padding_mask.unsqueeze(1), torch.finfo(energy.dtype).min)
     attention = torch.softmax(energy, dim=2)
     return torch.bmm(attention, values).flatten(0, 1), attention.flatten(0, 1)
 
 
+def project_query(state: Tensor, weight: Tensor) -> Tensor:
+    """W_a s (n, A) of the states (n, H)."""
+    return product(state, weight.t()).to(state.dtype)
+
+
 def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:
-    return (keys + (state @ query_weight.t()).unsqueeze(1)).tanh_()
+    return (keys + project_query(state, query_weight).unsqueeze(1)).tanh_()
 
 
 class Attention:
@@ -211,10 +217,12 @@ class AttentionBackward:
         self.grad_keys[: state.size(0)] += slope
         grad_query = slope.sum(dim=1).mul_(self.weights.score)
         self.grad_queries[rows] = grad_query
-        return grad_query @ self.weights.query
+        return product(grad_query, self.weights.query).to(grad_query.dtype)
 
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
-        if self.weights.score is None:
+        query = self.weights.query
+        if query is None:
             return _outer(self.grad_energy, states, counts, self.memory.keys), None, None
-        return self.grad_keys.mul_(self.weights.score), self.grad_queries.t() @ states, self.grad_score
+        grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
+        return self.grad_keys.mul_(self.weights.score), grad_weight, self.grad_score

@@ -12,9 +12,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from ..mixed_precision import product
 from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
 from .memory import AttentiveGRUWeights, Memory
-from .packed import Attention, AttentionBackward
+from .packed import Attention, AttentionBackward, project_query
 
 MASKED = tl.constexpr(-1e30)
 """The energy of padding: finite, so that a source of nothing but padding has an attention, too."""
@@ -133,7 +134,7 @@ class FusedAttention(Attention):
         if weights.query is None or weights.score is None:
             return super().attend(state, memory, weights)
         memory = Memory(*(tensor[: state.size(0)].contiguous() for tensor in memory))
-        queries, (sources, positions) = state @ weights.query.t(), memory.padding_mask.shape
+        queries, (sources, positions) = project_query(state, weights.query), memory.padding_mask.shape
         contexts = state.new_empty(state.size(0), memory.values.size(2))
         attention = state.new_empty(state.size(0), positions)
         attend_kernel[(state.size(0),)](
@@ -166,11 +167,11 @@ class FusedAttentionBackward(AttentionBackward):
         keys, values, _ = self.memory
         grad_queries = self.grad_queries[rows]
         attend_gradient_kernel[(state.size(0),)](
-            grad_context.contiguous(), self.attention[rows], state @ self.query_weight.t(), keys, values,
+            grad_context.contiguous(), self.attention[rows], project_query(state, self.query_weight), keys, values,
             self.weights.score, grad_queries, self.grad_keys, self.grad_scores, keys.size(1),
             **_constants(self.memory),
         )  # fmt: skip
-        return grad_queries @ self.query_weight
+        return product(grad_queries, self.query_weight).to(grad_queries.dtype)
 
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """See :class:`~.packed.AttentionBackward`."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from ..backend import choose
+from ..mixed_precision import precision
 from . import fused, packed, reference
 from .output import GRConvOutput
 from .weights import GRConvWeights
@@ -68,12 +69,14 @@ def grconv(
     if not counts:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
-    return choose("grconv", backend, BACKENDS)(
-        leaves,
-        weights,
-        counts,
-        activation,
-        height=height,
-        annotation_height=annotation_height,
-        checkpoint_levels=checkpoint_levels,
-    )
+    states, products, outside_autocast = precision(weights.left, backend)
+    with outside_autocast:
+        return choose("grconv", backend, BACKENDS)(
+            leaves.to(states),
+            weights.to(products),
+            counts,
+            activation,
+            height=height,
+            annotation_height=annotation_height,
+            checkpoint_levels=checkpoint_levels,
+        )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..cache import pieces
+from ..mixed_precision import add_product, add_product_
 from ..packing import rows_but_last
 from .gates import gates_gradient, open_gates
 
@@ -165,21 +166,23 @@ class PackedLevel:
     ) -> Tensor:
         """See :class:`Level`."""
         grad_pre = gradient_before_activation(grad, self.children, candidate, gates, activation)
-        sums.left.addmm_(grad_pre.t(), self.children.left)
-        sums.right.addmm_(grad_pre.t(), self.children.right)
         sums.bias.add_(grad_pre.sum(dim=0))
+        grad_pre, number = grad_pre.to(weights.both.dtype), weights.both.dtype
+        add_product_(sums.left, grad_pre.t(), self.children.left.to(number))
+        add_product_(sums.right, grad_pre.t(), self.children.right.to(number))
         return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
 
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:
         """See :class:`Level`."""
-        return LevelWeights(*map(torch.zeros_like, weights))
+        return LevelWeights(*(torch.zeros_like(weight, dtype=weights.bias.dtype) for weight in weights))
 
 
 def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:
     """The candidates (n, H) and the gates of the nodes; see :func:`~user_dir.kernels.grconv.gates.open_gates`."""
     size = children.left.size(1)
-    pre = torch.addmm(weights.bias, children.left, weights.left.t()).addmm_(children.right, weights.right.t())
+    pre = add_product(weights.bias, children.left, weights.left.t())
+    add_product_(pre, children.right, weights.right.t())
     gates = open_gates(pre[:, size:])
     candidate = pre[:, :size]
     if gates.size(2) > 1:
@@ -228,6 +231,6 @@ def gradient_below(
         level: from 1.
     """
     below = grad.new_zeros(pyramid.size(level - 1), grad.size(1))
-    below.index_copy_(0, pyramid.left(level), (grad * gates[:, 1]).addmm_(grad_pre, weights.left))
-    below[pyramid.counts[level - 1] :].addcmul_(grad, gates[:, 2]).addmm_(grad_pre, weights.right)
+    below.index_copy_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))
+    add_product_(below[pyramid.counts[level - 1] :].addcmul_(grad, gates[:, 2]), grad_pre, weights.right)
     return below

@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from ..mixed_precision import add_product_, product
 from ..triton_math import accumulator, accumulator_dtype, blocks, tanh
 from .level import LevelWeights, Pyramid
 
@@ -244,7 +245,7 @@ class FusedLevel:
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`~.level.Level`."""
         width = self.below.size(1)
-        products = self.below @ weights.both.flatten(0, 1).t()
+        products = product(self.below, weights.both.flatten(0, 1).t()).to(self.below.dtype)
         candidate = torch.empty(self.count, width, dtype=self.below.dtype, device=self.below.device)
         gates = candidate.new_empty(self.count, 3, (weights.bias.numel() - width) // 3)
         nodes = self._launch(products, weights.bias, candidate, gates, activation, again=False)
@@ -286,9 +287,10 @@ class FusedLevel:
             WIDTH=self.below.size(1), GATES=gates.size(2), TANH=activation == "tanh",
             ROWS=block.rows, COLUMNS=block.columns, ACCUMULATOR=accumulator(grad),
         )  # fmt: skip
-        sums.both.flatten(0, 1).add_(grad_products.t() @ self.below)
+        narrow = grad_products.to(both.dtype)
+        sums.both.flatten(0, 1).add_(narrow.t() @ self.below.to(both.dtype))
         sums.bias.add_(grad_products[:, :pre].sum(dim=0, dtype=sums.bias.dtype))
-        return grad_below.addmm_(grad_products, both)
+        return add_product_(grad_below, narrow, both)
 
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 
@@ -27,6 +28,11 @@ class GRConvWeights(NamedTuple):
     gate_left: Tensor
     gate_right: Tensor
     gate_bias: Tensor
+
+    def to(self, number: torch.dtype) -> GRConvWeights:
+        """The matrices in another number format; the biases as they are."""
+        names = ("left", "right", "gate_left", "gate_right")
+        return self._replace(**{name: getattr(self, name).to(number) for name in names})
 
     def check(self, size: int) -> None:
         """Refuses weights that do not fit nodes of that width.

@@ -9,6 +9,7 @@ from torch import Tensor
 from ..backend import choose
 from ..entering import check_initial
 from ..matrix import Matrix, check_shape
+from ..mixed_precision import precision
 from . import fused, packed, reference
 
 BACKENDS = {"reference": reference.gru, "packed": packed.gru, "fused": fused.gru}
@@ -46,7 +47,7 @@ def gru(
         backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
 
     Returns:
-        (N, H) the states.
+        (N, H) the states, in the weights' number format; see :mod:`user_dir.kernels.mixed_precision`.
 
     Raises:
         ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
@@ -60,4 +61,8 @@ def gru(
         return inputs.new_zeros(0, size)
     if counts[0] > initial.size(0):
         raise ValueError(f"{counts[0]} sentences start, but there are {initial.size(0)} initial states")
-    return choose("gru", backend, BACKENDS)(inputs, initial, gate, candidate, counts, time_gate)
+    states, products, outside_autocast = precision(gate.left, backend)
+    with outside_autocast:
+        return choose("gru", backend, BACKENDS)(
+            inputs.to(states), initial.to(states), gate.to(products), candidate.to(products), counts, time_gate
+        )

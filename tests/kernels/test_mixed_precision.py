@@ -1,0 +1,121 @@
+"""The kernels under torch.autocast: products in its format, all else in the weights' own."""
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tests.kernels.batches import packing_of, random
+from user_dir.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from user_dir.kernels.grconv import GRConvWeights, grconv
+from user_dir.kernels.gru import gru
+from user_dir.kernels.matrix import Matrix
+
+LENGTHS, SIZE, RANK = [7, 1, 5], 6, 2
+PACKING = packing_of(LENGTHS)
+ROWS = sum(LENGTHS)
+
+#: torch's products of two matrices. Attention's are of vectors, alone or in batches, and stay as they are.
+PRODUCTS = {torch.ops.aten.mm.default, torch.ops.aten.addmm.default, torch.ops.aten.addmm_.default}
+
+
+class Formats(TorchDispatchMode):
+    """Notes the number formats that products are made in."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        if function in PRODUCTS and all(min(matrix.shape) > 1 for matrix in arguments[-2:]):
+            self.seen |= {argument.dtype for argument in arguments}
+        return function(*arguments, **(options or {}))
+
+
+def whole(rows, columns, seed):
+    return random(rows, columns, seed=seed) / columns**0.5
+
+
+def run_gru(backend, factors):
+    inputs, initial, gate, candidate = factors[0], factors[1], factors[2], factors[3]
+    return (gru(inputs, initial, gate, candidate, counts=PACKING.counts, backend=backend),)
+
+
+def run_low_rank_gru(backend, factors):
+    inputs, initial, *matrices = factors
+    gate, candidate = Matrix(*matrices[:2]), Matrix(*matrices[2:])
+    return (gru(inputs, initial, gate, candidate, counts=PACKING.counts, backend=backend),)
+
+
+def run_attentive_gru(backend, factors):
+    inputs, initial, keys, values, gate, candidate, context, *attention = factors
+    query, score = attention or (None, None)
+    mask = torch.zeros(len(LENGTHS), keys.size(1), dtype=torch.bool)
+    memory, weights = Memory(keys, values, mask), AttentiveGRUWeights(gate, candidate, context, query, score)
+    states, contexts, _ = attentive_gru(inputs, initial, memory, weights, counts=PACKING.counts, backend=backend)
+    return states, contexts, *attend(initial, memory, weights, backend=backend)
+
+
+def run_grconv(backend, factors, **options):
+    leaves, *weights = factors
+    output = grconv(leaves, GRConvWeights(*weights), counts=PACKING.counts, backend=backend, **options)
+    return output.summaries, output.nodes
+
+
+def run_grconv_with_checkpoints(backend, factors):
+    options = {} if backend == "reference" else {"checkpoint_levels": 2}
+    return run_grconv(backend, factors, annotation_height=2, **options)
+
+
+GRU_INPUTS = [random(ROWS, 3 * SIZE), random(len(LENGTHS), SIZE)]
+GRU = [whole(2 * SIZE, SIZE, 1), whole(SIZE, SIZE, 2)]
+FACTORS = [whole(2 * SIZE, RANK, 1), whole(RANK, SIZE, 2), whole(SIZE, RANK, 3), whole(RANK, SIZE, 4)]
+DOT = [*GRU_INPUTS, random(len(LENGTHS), 4, SIZE), random(len(LENGTHS), 4, 5), *GRU, whole(3 * SIZE, 5, 3)]
+GRCONV = [random(ROWS, SIZE), whole(SIZE, SIZE, 1), whole(SIZE, SIZE, 2), random(SIZE)]
+SCALAR_GATES = [whole(3, SIZE, 3), whole(3, SIZE, 4), random(3)]
+UNIT_GATES = [whole(3 * SIZE, SIZE, 3), whole(3 * SIZE, SIZE, 4), random(3 * SIZE)]
+
+CASES = {
+    "gru": (run_gru, [*GRU_INPUTS, *GRU]),
+    "low_rank_gru": (run_low_rank_gru, [*GRU_INPUTS, *FACTORS]),
+    "dot": (run_attentive_gru, DOT),
+    "additive": (run_attentive_gru, [*DOT, whole(SIZE, SIZE, 6), random(SIZE, seed=7)]),
+    "grconv": (run_grconv, [*GRCONV, *SCALAR_GATES]),
+    "grconv_unit_gates": (run_grconv, [*GRCONV, *UNIT_GATES]),
+    "grconv_checkpoints": (run_grconv_with_checkpoints, [*GRCONV, *SCALAR_GATES]),
+}
+every_case = pytest.mark.parametrize(("run", "arguments"), CASES.values(), ids=CASES)
+
+
+def outputs_and_gradients(run, arguments, backend, *, autocast=False, narrow=0):
+    """And the formats of all products; the first ``narrow`` arguments come in bfloat16, as from autocast's layers."""
+    leaves = [argument.clone().requires_grad_() for argument in arguments]
+    given = [leaf.bfloat16() if index < narrow else leaf for index, leaf in enumerate(leaves)]
+    with Formats() as formats:
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+            outputs = [output for output in run(backend, given) if output.numel()]
+        loss = sum((output * random(*output.shape, seed=5)).sum() for output in outputs if output.requires_grad)
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+    return outputs, gradients, formats.seen
+
+
+@every_case
+def test_products_are_narrow_and_all_else_is_as_it_was(run, arguments):
+    outputs, gradients, formats = outputs_and_gradients(run, arguments, "packed", autocast=True, narrow=1)
+    assert formats == {torch.bfloat16}
+    assert all(tensor.dtype is torch.float32 for tensor in [*outputs, *gradients])
+
+
+@every_case
+def test_what_comes_out_is_that_of_the_reference_but_for_rounding(run, arguments):
+    outputs, gradients, _ = outputs_and_gradients(run, arguments, "packed", autocast=True)
+    expected, expected_gradients, formats = outputs_and_gradients(run, arguments, "reference", autocast=True)
+    assert formats == {torch.float32}
+    for found, true in zip([*outputs, *gradients], [*expected, *expected_gradients], strict=True):
+        # bfloat16 has eight bits, and a recurrence goes over what was rounded before.
+        assert (found - true).norm() <= 0.02 * true.norm()
+        assert not torch.equal(found, true) or not true.any()
+
+
+@every_case
+def test_without_autocast_nothing_is_narrow(run, arguments):
+    assert outputs_and_gradients(run, arguments, "packed")[2] == {torch.float32}

@@ -1,0 +1,56 @@
+"""Mixed precision: under ``torch.autocast`` the products of matrices are made in its format, all else is as it was.
+
+autocast goes by single operations. Under it a recurrence would round its states at every step, and operations in place
+would meet two formats. So the kernels leave it, and do what it is meant to do: their weights are narrowed once a call,
+products are made in the weights' format, and what they are added to, states, softmax and sums keep their own.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Precision(NamedTuple):
+    """The formats of a kernel's numbers.
+
+    Attributes:
+        states: of all that is no product, which is the weights' own.
+        products: of the products of matrices; another one under autocast only.
+        outside: within it no autocast is on.
+    """
+
+    states: torch.dtype
+    products: torch.dtype
+    outside: AbstractContextManager[object]
+
+
+def precision(weight: Tensor, backend: str) -> Precision:
+    """What autocast asks of a kernel with this weight; nothing of the backend ``reference``, which stays the truth."""
+    device, own = weight.device.type, weight.dtype
+    if not torch.is_autocast_enabled(device):
+        return Precision(own, own, nullcontext())
+    narrow = own if backend == "reference" else torch.get_autocast_dtype(device)
+    return Precision(own, narrow, torch.autocast(device, enabled=False))
+
+
+def product(rows: Tensor, matrix: Tensor) -> Tensor:
+    """``rows @ matrix``, made and returned in the matrix's format."""
+    return rows.to(matrix.dtype) @ matrix
+
+
+def add_product(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
+    """``sums + rows @ matrix``: the product in the matrix's format, the sum in its own."""
+    if sums.dtype == matrix.dtype:
+        return torch.addmm(sums, rows, matrix)
+    return sums + product(rows, matrix)
+
+
+def add_product_(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
+    """As :func:`add_product`, in place."""
+    if sums.dtype == matrix.dtype:
+        return sums.addmm_(rows, matrix)
+    return sums.add_(product(rows, matrix))
