@@ -1,9 +1,9 @@
 """Commands of this environment as processes of their own, without the seconds that each would import PyTorch for.
 
-`run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq and nothing
-else, once for all tests of a pytest worker: memory, standard streams, working directory, environment and exit status
-are the command's own. What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs
-that Python loads when it starts, the hash seed. Every command is run that way at least once.
+`run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, once for
+all tests of a pytest worker: memory, standard streams, working directory, environment and exit status are the command's
+own. What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads
+when it starts, the hash seed. Every command is run that way at least once.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def run_warm(
 def _server() -> multiprocessing.context.ForkServerContext:
     """The process that `run_warm` forks. It ends with this one."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["fairseq"])
+    # The second is what PyTorch imports, for as long as fairseq takes, when it makes the first optimiser.
+    context.set_forkserver_preload(["fairseq", "torch._dynamo"])
     with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
         multiprocessing.forkserver.ensure_running()
     return context
