@@ -56,7 +56,7 @@ def train_in_process(data, save, *arguments):
         configuration(
             options.get_training_parser(),
             *(data, "--user-dir", toy.PLUGIN, "--save-dir", save, "--arch", "gru_encoder", "--max-update", UPDATES),
-            *(*toy.SMALL, *toy.TRAINING, "--num-workers", 0, "--no-epoch-checkpoints", *arguments),
+            *(*toy.SMALL, *toy.TRAINING, "--num-workers", 0, *arguments),
         )
     )
 

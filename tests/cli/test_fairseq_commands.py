@@ -42,7 +42,7 @@ def trained(data, tmp_path_factory):
     results = {}
     for name, options in MODELS.items():
         save = tmp_path_factory.mktemp(name)
-        results[name] = toy.train(data, save, *options, "--max-update", "150", fresh=True), save
+        results[name] = toy.train(data, save, *options, "--max-update", "150"), save
     return results
 
 
@@ -51,7 +51,7 @@ def test_train_then_generate(name, data, trained):
     process, save = trained[name]
     losses = logged(process, "loss")
     assert losses[-1] < losses[0] / 2
-    done = toy.generate(data, save / "checkpoint_best.pt", fresh=True)
+    done = toy.generate(data, save / "checkpoint_best.pt")
     hypotheses, references = toy.lines(done.stdout, "H"), toy.lines(done.stdout, "T")
     assert hypotheses.keys() == references.keys() == set(range(20))
     right = sum(hypotheses[i] == references[i] for i in references)
@@ -72,7 +72,8 @@ def test_validate_agrees_with_training(data, trained):
 
 def test_print_alignment_points_at_the_translated_word(data, trained):
     """The target is the reversed source, so the alignment of a right translation is known."""
-    done = toy.generate(data, trained["gru_encoder"][1] / "checkpoint_best.pt", "--print-alignment", "hard")
+    path = trained["gru_encoder"][1] / "checkpoint_best.pt"
+    done = toy.generate(data, path, "--print-alignment", "hard", fresh=True)
     hypotheses, references, alignments = (toy.lines(done.stdout, letter) for letter in "HTA")
     right = total = 0
     for index, reference in references.items():
@@ -99,8 +100,9 @@ def test_ensemble_interactive_and_their_hard_inputs(data, trained):
 
 
 def test_a_resumed_training_has_the_same_losses(data, tmp_path):
+    """In new interpreters and in forks of one that has imported fairseq."""
     options = [*MODELS["gru_encoder"], "--dropout", "0.2"]
-    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12")
+    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12", fresh=True)
     toy.train(data, tmp_path / "parts", *options, "--max-update", "7")
     rest = toy.train(data, tmp_path / "parts", *options, "--max-update", "12")
     assert len(logged(rest, "loss")) < len(logged(whole, "loss"))
