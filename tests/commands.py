@@ -77,8 +77,8 @@ def run_warm(
 def _server() -> multiprocessing.context.ForkServerContext:
     """The process that `run_warm` forks. It ends with this one."""
     context = multiprocessing.get_context("forkserver")
-    # The second is what PyTorch imports, for as long as fairseq takes, when it makes the first optimiser.
-    context.set_forkserver_preload(["fairseq", "torch._dynamo"])
+    # PyTorch imports the second, for seconds, when it makes the first optimiser; scripts that draw import the third.
+    context.set_forkserver_preload(["fairseq", "torch._dynamo", "matplotlib.figure"])
     with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
         multiprocessing.forkserver.ensure_running()
     return context

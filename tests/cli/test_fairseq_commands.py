@@ -92,7 +92,6 @@ def test_ensemble_interactive_and_their_hard_inputs(data, trained):
     done = toy.run(
         *("fairseq-interactive", data, "--user-dir", toy.PLUGIN, "--path", paths, "--cpu", "--beam", "2"),
         text=text,
-        fresh=True,
     )
     hypotheses = toy.lines(done.stdout, "H")
     assert hypotheses.keys() == {0, 1, 2, 3}
