@@ -8,6 +8,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import without_fairseq  # noqa: F401
+
 from user_dir.analysis.ablation.cells import read_results
 from user_dir.analysis.ablation.plan import read_plan
 from user_dir.analysis.ablation.plots import figures

@@ -15,6 +15,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import without_fairseq  # noqa: F401
+
 from user_dir.analysis.command_line import add_input_arguments, read_input
 from user_dir.analysis.output_files import write_text
 from user_dir.analysis.plots import write_plots

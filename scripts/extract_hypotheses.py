@@ -9,6 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import without_fairseq  # noqa: F401
+
 from user_dir.analysis.generate_log import LogError, read_generate_log
 
 

@@ -16,10 +16,11 @@ Smith et al. 2017), or through shared subwords: text and dictionary of both, for
 from __future__ import annotations
 
 import argparse
-import logging
 import time
 from collections import Counter
 from pathlib import Path
+
+import without_fairseq  # noqa: F401
 
 from user_dir.embeddings.lexicon import covered, read_lexicon
 from user_dir.embeddings.orthogonal_map import fit_map, mapped, precision_at_one
@@ -36,8 +37,6 @@ def main() -> None:
         parser.error("--map-to and --lexicon need each other")
     if options.test_lexicon and not options.lexicon:
         parser.error("--test-lexicon needs --map-to and --lexicon")
-    # fairseq, which user_dir imports, has everything logged that is told.
-    logging.getLogger("gensim").setLevel(logging.WARNING)
     try:
         # What can be wrong with the other files shall show before the training.
         target = read_vectors(options.map_to) if options.map_to else None

@@ -10,6 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import without_fairseq  # noqa: F401
+
 from user_dir.analysis.sentences import read_sentences
 from user_dir.rating.page import render_key, render_page
 from user_dir.rating.sampling import Corpus, Sample, sample_screens

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+import without_fairseq  # noqa: F401
+
 from user_dir.analysis.ablation.plan import Plan, read_plan
 
 

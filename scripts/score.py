@@ -6,6 +6,8 @@ import logging
 import sys
 from pathlib import Path
 
+import without_fairseq  # noqa: F401
+
 from user_dir.analysis.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
 from user_dir.analysis.sentences import read_sentences, require_same_count
 from user_dir.metrics import METRICS

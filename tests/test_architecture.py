@@ -74,6 +74,20 @@ def test_references_import_torch_only():
         assert len(path.read_text().splitlines()) <= 70, path
 
 
+def test_scripts_start_without_fairseq_where_they_need_none_of_it():
+    """The import of `without_fairseq` saves them seconds and hundreds of megabytes; it must come before the others."""
+    light = {part for part, others in ALLOWED.items() if not others & {"torch", "fairseq"}}
+    found = 0
+    for path in python_files("scripts"):
+        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        lines = {node.lineno: node.module.split(".")[1] for node in imports if node.module.startswith("user_dir.")}
+        if lines and light.issuperset(lines.values()):
+            before = path.read_text().splitlines()[: min(lines)]
+            assert any(line.startswith("import without_fairseq") for line in before), path
+            found += 1
+    assert found > 15
+
+
 def test_every_part_is_covered():
     parts = {path.name for path in PLUGIN.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert parts == {name for name in ALLOWED if not name.endswith(".py")}

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,10 +35,17 @@ def command(name, *overrides):
     return done.stdout.split("\n")[:-1]
 
 
-def build(arguments, words):
-    """The model of a command line, without memory for its numbers."""
+@cache
+def configuration(name):
+    """What fairseq makes of the command line; it takes a second and more."""
+    arguments = command(name)
     arguments = [a for i, a in enumerate(arguments) if "--user-dir" not in arguments[max(i - 1, 0) : i + 1]]
-    config = convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), arguments))
+    return convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), arguments))
+
+
+def build(name, words):
+    """A configuration and its model, without memory for its numbers."""
+    config = deepcopy(configuration(name))
     dictionary = Dictionary()
     for word in range(words):
         dictionary.add_symbol(f"w{word}")
@@ -53,7 +62,7 @@ def test_all_systems_of_the_papers_and_their_small_twins_are_there():
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_every_configuration_builds(name):
-    config, model = build(command(name), words=50)
+    config, model = build(name, words=50)
     assert sum(parameter.numel() for parameter in model.parameters()) > 10_000
     assert (config.task.source_lang, config.task.target_lang) == (("fr", "en") if name == "multi30k" else ("en", "fr"))
 
@@ -61,7 +70,7 @@ def test_every_configuration_builds(name):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_sizes_give_the_published_models_number_of_parameters(name):
     """30,000 words, <unk> among them, and </s>; fairseq's <s> and <pad> have embeddings and output rows besides."""
-    _, model = build(command(name), words=29_999)
+    _, model = build(name, words=29_999)
     extra = 2 * (3 * 620 + 1)
     count = sum(parameter.numel() for parameter in model.parameters()) - extra
     kind = name.split("-")[0]

@@ -14,16 +14,24 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq_cli import generate, train
 
 from tests.cli import toy
+from tests.combinations import half
 
 PLACES = {
     "encoder": ("--encoder-self-attention-heads", "4"),
     "decoder": ("--decoder-self-attention-heads", "4"),
     "between": ("--decoder-attention", "additive"),
 }
-GRID = [
-    tuple(itertools.compress(PLACES, switches)) for switches in itertools.product([False, True], repeat=len(PLACES))
-]
+SWITCHES = [[False, True]] * len(PLACES)
 UPDATES = 12
+
+
+def grid():
+    """The eight cells. The half that has any two places in all four ways is run by default."""
+    default = half(*SWITCHES)
+    for switches in itertools.product(*SWITCHES):
+        places = tuple(itertools.compress(PLACES, switches))
+        marks = () if switches in default else pytest.mark.slow
+        yield pytest.param(places, id="-".join(places) or "nowhere", marks=marks)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +39,7 @@ def data(tmp_path_factory):
     """The embedded corpus, small, binarised."""
     folder = tmp_path_factory.mktemp("attention-grid")
     sizes = ("--train", 300, "--valid", 10, "--test", 10, "--max-words", 12)
-    toy.run("python", toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
+    toy.run(toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
     toy.preprocess(folder / "text", folder / "bin", "--nwordssrc", 200, "--nwordstgt", 200)
     return folder / "bin"
 
@@ -48,7 +56,7 @@ def train_in_process(data, save, *arguments):
         configuration(
             options.get_training_parser(),
             *(data, "--user-dir", toy.PLUGIN, "--save-dir", save, "--arch", "gru_encoder", "--max-update", UPDATES),
-            *(*toy.SMALL, *toy.TRAINING, "--num-workers", 0, "--no-epoch-checkpoints", *arguments),
+            *(*toy.SMALL, *toy.TRAINING, "--num-workers", 0, *arguments),
         )
     )
 
@@ -65,7 +73,7 @@ def generate_in_process(data, path, folder):
     return (folder / "generate-test.txt").read_text()
 
 
-@pytest.mark.parametrize("places", GRID, ids=["-".join(places) or "nowhere" for places in GRID])
+@pytest.mark.parametrize("places", grid())
 def test_a_cell_trains_and_translates(places, data, tmp_path, caplog):
     arguments = [word for place in places for word in PLACES[place]]
     if "between" not in places:

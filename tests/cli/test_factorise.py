@@ -18,13 +18,13 @@ def trained(tmp_path_factory):
     return folder
 
 
-def factorise(*arguments, check=True):
-    return toy.run("python", toy.REPOSITORY / "scripts/factorise.py", *arguments, check=check)
+def factorise(*arguments, check=True, fresh=False):
+    return toy.run(toy.REPOSITORY / "scripts/factorise.py", *arguments, check=check, fresh=fresh)
 
 
 def test_translations_at_full_rank_and_fine_tuning_below_it(trained, tmp_path):
     full = trained / "full/checkpoint_last.pt"
-    done = factorise("--checkpoint", full, "--rank", 96, "--save-dir", tmp_path / "exact")
+    done = factorise("--checkpoint", full, "--rank", 96, "--save-dir", tmp_path / "exact", fresh=True)
     lines = done.stdout.splitlines()
     assert len(lines) == 1 + 3 + 4 + 2 and lines[-1] == str(tmp_path / "exact/checkpoint.pt")
     assert [line.split()[5] for line in lines[1:-2]] == ["1.0000"] * 7

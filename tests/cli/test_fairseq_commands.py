@@ -32,7 +32,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def data(corpus, tmp_path_factory):
     folder = tmp_path_factory.mktemp("data") / "bin"
-    toy.preprocess(corpus, folder)
+    toy.preprocess(corpus, folder, fresh=True)
     return folder
 
 
@@ -64,6 +64,7 @@ def test_validate_agrees_with_training(data, trained):
     done = toy.run(
         *("fairseq-validate", data, "--user-dir", toy.PLUGIN, "--path", save / "checkpoint_last.pt"),
         *("--task", "translation", "--cpu", "--max-tokens", "600"),
+        fresh=True,
     )
     loss = float(re.search(r"loss ([\d.]+)", (done.stdout + done.stderr).split("valid on")[-1]).group(1))
     assert loss == pytest.approx(logged(process, "valid_loss")[-1], abs=2e-3)
@@ -71,7 +72,8 @@ def test_validate_agrees_with_training(data, trained):
 
 def test_print_alignment_points_at_the_translated_word(data, trained):
     """The target is the reversed source, so the alignment of a right translation is known."""
-    done = toy.generate(data, trained["gru_encoder"][1] / "checkpoint_best.pt", "--print-alignment", "hard")
+    path = trained["gru_encoder"][1] / "checkpoint_best.pt"
+    done = toy.generate(data, path, "--print-alignment", "hard", fresh=True)
     hypotheses, references, alignments = (toy.lines(done.stdout, letter) for letter in "HTA")
     right = total = 0
     for index, reference in references.items():
@@ -88,7 +90,8 @@ def test_ensemble_interactive_and_their_hard_inputs(data, trained):
     paths = ":".join(str(save / "checkpoint_best.pt") for _, save in trained.values())
     text = "w1 w2 w3\n\nw5\nnever seen w1\n"
     done = toy.run(
-        *("fairseq-interactive", data, "--user-dir", toy.PLUGIN, "--path", paths, "--cpu", "--beam", "2"), text=text
+        *("fairseq-interactive", data, "--user-dir", toy.PLUGIN, "--path", paths, "--cpu", "--beam", "2"),
+        text=text,
     )
     hypotheses = toy.lines(done.stdout, "H")
     assert hypotheses.keys() == {0, 1, 2, 3}
@@ -96,8 +99,9 @@ def test_ensemble_interactive_and_their_hard_inputs(data, trained):
 
 
 def test_a_resumed_training_has_the_same_losses(data, tmp_path):
+    """In new interpreters and in forks of one that has imported fairseq."""
     options = [*MODELS["gru_encoder"], "--dropout", "0.2"]
-    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12")
+    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12", fresh=True)
     toy.train(data, tmp_path / "parts", *options, "--max-update", "7")
     rest = toy.train(data, tmp_path / "parts", *options, "--max-update", "12")
     assert len(logged(rest, "loss")) < len(logged(whole, "loss"))
@@ -171,6 +175,7 @@ def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
         *(f"common.user_dir={toy.PLUGIN}", f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt"),
         *("common.cpu=true", "optimization.max_update=2", "model.encoder_hidden_size=16"),
         *(f"checkpoint.save_dir={tmp_path / 'save'}", f"hydra.run.dir={tmp_path / 'hydra'}"),
+        fresh=True,
     )
     done = toy.generate(data, tmp_path / "save/checkpoint_last.pt")
     assert len(toy.lines(done.stdout, "H")) == 20
@@ -182,7 +187,7 @@ from user_dir.models import GRUEncoderModel
 model = GRUEncoderModel.from_pretrained({str(trained["gru_encoder"][1])!r}, "checkpoint_best.pt", {str(data)!r})
 print("TRANSLATION:", model.translate("w1 w2 w3", beam=3))
 """
-    done = toy.run("python", "-c", program)
+    done = toy.run("python", "-c", program, fresh=True)
     assert "TRANSLATION: W3 W2 W1" in done.stdout
 
 

@@ -51,7 +51,7 @@ def parts(text: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def train_help() -> str:
-    return toy.run("fairseq-train", "--user-dir", toy.PLUGIN, "--help").stdout
+    return toy.run("fairseq-train", "--user-dir", toy.PLUGIN, "--help", fresh=True).stdout
 
 
 def test_every_option_of_every_model_is_listed_once(train_help):

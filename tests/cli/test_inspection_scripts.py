@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -19,18 +16,8 @@ TREES.append("(S (X s1) (A (X s2) (A (X s3) (X s4))) (X s5) (X s6))")
 LINKS = ["0-0 3-1", "0-0 0-1", "", "0-0 1?1 5-3"]
 
 
-def script(name, *arguments, check=True):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, toy.REPOSITORY / "scripts" / name, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=toy.REPOSITORY,
-        timeout=300,
-    )
-    assert not check or done.returncode == 0, done.stderr
-    return done
+def script(name, *arguments, check=True, fresh=False):
+    return toy.run(toy.REPOSITORY / "scripts" / name, *arguments, check=check, fresh=fresh)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +35,7 @@ def test_structure(folder, tmp_path):
         "structure.py",
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
         *(*gold, "--sentences", 0, 3, "--out", tmp_path / "out"),
+        fresh=True,
     )
     assert "All tokens: 4 sentences, 3 of them with a phrase to find" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
@@ -67,6 +55,7 @@ def test_alignments_of_given_translations(folder, tmp_path):
         "alignments.py",
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
         *("--target", folder / "test.tgt", *gold, "--sentences", 2, "--format", "svg", "--out", tmp_path / "out"),
+        fresh=True,
     )
     assert "4 sentences, 10 target words" in done.stdout and "Alignment error rate: " in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}

@@ -20,7 +20,7 @@ SCRIPT = toy.REPOSITORY / "scripts/pretrain_embeddings.py"
 
 
 def pretrain(*arguments):
-    return toy.run("python", SCRIPT, *arguments)
+    return toy.run(SCRIPT, *arguments, fresh=True)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,7 @@ def test_both_languages_in_one_space(folder, tmp_path):
 )
 def test_bad_options_are_refused_by_name(folder, tmp_path, monkeypatch, capsys, arguments, status, message):
     line = ["--text", f"{folder}/train.src", "--out", f"{tmp_path}/x.vec", *(word.format(folder) for word in arguments)]
+    monkeypatch.syspath_prepend(SCRIPT.parent)
     monkeypatch.setattr("sys.argv", [SCRIPT.name, *line])
     with pytest.raises(SystemExit) as stopped:
         runpy.run_path(str(SCRIPT), run_name="__main__")

@@ -26,6 +26,7 @@ def files(tmp_path):
 def score(monkeypatch, files, *options, systems=("one", "two")):
     """Runs the script as its command line would."""
     arguments = ["--reference", files / "reference", *(word for name in systems for word in system(files, name))]
+    monkeypatch.syspath_prepend(SCRIPT.parent)
     monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments), *map(str, options)])
     runpy.run_path(str(SCRIPT), run_name="__main__")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests import commands
+
+REPOSITORY = commands.REPOSITORY
 PLUGIN = REPOSITORY / "user_dir"
 WORDS = [f"w{index}" for index in range(8)]
 
@@ -20,22 +20,17 @@ SMALL = [
 TRAINING = [
     *("--optimizer", "adam", "--lr", "0.01", "--clip-norm", "1", "--max-tokens", "600", "--cpu", "--seed", "1"),
     *("--log-format", "json", "--log-interval", "1", "--no-progress-bar"),
+    # Epochs of a toy corpus are four updates: most of the time would go to what is done after each.
+    *("--no-epoch-checkpoints", "--save-interval", "10", "--validate-interval", "10"),
 ]
 
 
-def run(command: str, *arguments: object, text: str | None = None, check: bool = True) -> subprocess.CompletedProcess:
-    """Runs a console command of this environment, on one thread, from the repository."""
-    executable = Path(sys.executable).with_name(command)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [executable, *map(str, arguments)],
-        input=text,
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=REPOSITORY,
-        timeout=300,
-    )
+def run(
+    command: str | Path, *arguments: object, text: str = "", check: bool = True, fresh: bool = False
+) -> subprocess.CompletedProcess:
+    """Runs a console command or a script from the repository; ``fresh`` imports all anew (see `tests.commands`)."""
+    start = commands.run if fresh else commands.run_warm
+    done = start(command, *arguments, text=text)
     if check and done.returncode:
         raise AssertionError(f"{command} ended with {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     return done
@@ -52,24 +47,26 @@ def write_corpus(folder: Path, *, train: int = 400) -> None:
             (folder / f"{split}.{suffix}").write_text(lines)
 
 
-def preprocess(text: Path, destination: Path, *options: object) -> None:
+def preprocess(text: Path, destination: Path, *options: object, fresh: bool = False) -> None:
     """Binarises the corpus in ``text`` with fairseq's own command."""
     splits = [f"--{split}pref={text / split}" for split in ("train", "valid", "test")]
-    run("fairseq-preprocess", "-s", "src", "-t", "tgt", *splits, "--destdir", destination, *options)
+    run("fairseq-preprocess", "-s", "src", "-t", "tgt", *splits, "--destdir", destination, *options, fresh=fresh)
 
 
-def train(data: Path, save: Path, *options: object, check: bool = True) -> subprocess.CompletedProcess:
+def train(
+    data: Path, save: Path, *options: object, check: bool = True, fresh: bool = False
+) -> subprocess.CompletedProcess:
     """Trains on binarised data; ``options`` name the architecture and the number of updates."""
-    return run(
-        "fairseq-train", data, "--user-dir", PLUGIN, "--save-dir", save, *SMALL, *TRAINING, *options, check=check
-    )
+    model = ("--save-dir", save, *SMALL, *TRAINING, *options)
+    return run("fairseq-train", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
 
 
-def generate(data: Path, path: object, *options: object, check: bool = True) -> subprocess.CompletedProcess:
+def generate(
+    data: Path, path: object, *options: object, check: bool = True, fresh: bool = False
+) -> subprocess.CompletedProcess:
     """Translates the test set."""
-    return run(
-        *("fairseq-generate", data, "--user-dir", PLUGIN, "--path", path, "--cpu", "--beam", "3", *options), check=check
-    )
+    model = ("--path", path, "--cpu", "--beam", "3", *options)
+    return run("fairseq-generate", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
 
 
 def lines(output: str, letter: str) -> dict[int, str]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import commands
+
 PROJECT = Path(__file__).resolve().parents[2]
 VERSIONS = [(3, minor) for minor in range(8, 14)]
 
@@ -74,21 +76,15 @@ def run_python(tmp_path: Path):
 
 @pytest.fixture
 def run_in_environment(tmp_path: Path):
-    """Runs a command of the environment these tests run in, and returns it finished, with its output."""
+    """Runs a command of the environment these tests run in, and returns it finished, with all that it said as stdout.
 
-    def run(*command: object, **options: object) -> subprocess.CompletedProcess:
-        program, *arguments = map(str, command)
-        path = Path(sys.executable).with_name(program)
-        finished = subprocess.run(
-            [str(path), *arguments],
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""},
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **options,
-        )
-        finished.stdout = re.sub(r"\x1b\[[0-9;]*m", "", finished.stdout)
+    With ``warm``, in a process that has imported fairseq before: see `tests.commands`.
+    """
+
+    def run(program: str, *arguments: object, text: str = "", warm: bool = False) -> subprocess.CompletedProcess:
+        start = commands.run_warm if warm else commands.run
+        finished = start(program, *arguments, text=text, cwd=tmp_path, PYTHONPATH="")
+        finished.stdout = re.sub(r"\x1b\[[0-9;]*m", "", finished.stdout + finished.stderr)
         return finished
 
     return run

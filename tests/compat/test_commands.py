@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from fairseq import options
+
+from tests import commands
 
 from .test_checkpoints import globals_in
 
@@ -38,10 +39,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{split}.src").write_text("\n".join(sentences) + "\n")
         (folder / f"{split}.tgt").write_text("\n".join(sentences).upper() + "\n")
     prefixes = [part for split in ("train", "valid", "test") for part in (f"--{split}pref", folder / split)]
-    command = Path(sys.executable).with_name("fairseq-preprocess")
-    subprocess.run(
-        [command, "-s", "src", "-t", "tgt", *prefixes, "--destdir", folder / "binary"], check=True, capture_output=True
-    )
+    languages = ("-s", "src", "-t", "tgt")
+    done = commands.run_warm("fairseq-preprocess", *languages, *prefixes, "--destdir", folder / "binary")
+    assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -49,9 +49,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def train(data: Path, run_in_environment):
     """Runs fairseq-train on the corpus and returns what it printed."""
 
-    def run(arch: str, save_dir: Path, *arguments: object) -> str:
-        words = f"{TRAINING} --arch {arch} {WIDTHS[arch]}".split()
-        finished = run_in_environment("fairseq-train", data / "binary", *words, "--save-dir", save_dir, *arguments)
+    def run(arch: str, save_dir: Path, *arguments: object, warm: bool = False) -> str:
+        words = [*f"{TRAINING} --arch {arch} {WIDTHS[arch]}".split(), "--save-dir", save_dir, *arguments]
+        finished = run_in_environment("fairseq-train", data / "binary", *words, warm=warm)
         assert finished.returncode == 0, finished.stdout
         return finished.stdout
 
@@ -71,12 +71,12 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     # With --eval-bleu the meters are arrays of numpy's.
     assert "numpy.core.multiarray _reconstruct" in globals_in(folder / "checkpoint_last.pt")
     assert "argparse Namespace" in globals_in(folder / "checkpoint_last.pt")
-    log = train("transformer", folder, "--bf16", "--max-update", 60, *bleu)
+    log = train("transformer", folder, "--bf16", "--max-update", 60, *bleu, warm=True)
     assert re.search(r"Loaded checkpoint .*checkpoint_last.pt \(epoch \d+ @ 20 updates\)", log)
     assert losses(log)[-1] < first[-1]
 
     generated = run_in_environment(
-        "fairseq-generate", data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--beam", 3
+        "fairseq-generate", data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--beam", 3, warm=True
     )
     assert generated.returncode == 0, generated.stdout
     assert len(re.findall(r"^H-\d+\t", generated.stdout, flags=re.MULTILINE)) == 20
@@ -86,7 +86,7 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     typed = run_in_environment(
         "fairseq-interactive",
         *(data / "binary", "--path", folder / "checkpoint_last.pt", "--cpu", "--buffer-size", 2, "--batch-size", 2),
-        input=source,
+        text=source,
     )
     assert typed.returncode == 0, typed.stdout
     assert re.findall(r"^S-\d+\t(.*)", typed.stdout, flags=re.MULTILINE) == source.splitlines()

@@ -1,5 +1,7 @@
 """What every encoder owes to the decoder, whatever is inside it. A new encoder adds a line to ENCODERS."""
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -15,7 +17,8 @@ from user_dir.layers.vnet import VNetEncoder
 EMBED, HIDDEN = 6, 5
 LENGTHS = [4, 1, 7, 2]
 
-ENCODERS = {
+#: Encoders whose layers have several implementations, of which each is tested.
+WITH_BACKENDS = {
     "gru": lambda backend: GRUEncoder(EMBED, HIDDEN, backend=backend),
     "gru_bidirectional": lambda backend: GRUEncoder(EMBED, HIDDEN, bidirectional=True, backend=backend),
     "gru_backward_summary": lambda backend: GRUEncoder(
@@ -34,14 +37,6 @@ ENCODERS = {
     ),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
-    "sepconv": lambda backend: SeparableConvolutionEncoder(EMBED, HIDDEN, num_modules=2, positions=True),
-    "sepconv_ordinary": lambda backend: SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 5, 3), ordinary=True),
-    "unet": lambda backend: UNetEncoder(EMBED, HIDDEN),
-    "unet_gates": lambda backend: UNetEncoder(EMBED, HIDDEN, depth=1, growth=2, attention_gates=True),
-    "vnet": lambda backend: VNetEncoder(EMBED, HIDDEN, depth=2),
-    "vnet_wide": lambda backend: VNetEncoder(EMBED, HIDDEN, depth=1, growth=2),
-    "grnn": lambda backend: GRNNEncoder(EMBED, HIDDEN),
-    "grnn_ancestors": lambda backend: GRNNEncoder(EMBED, HIDDEN, annotations="ancestors"),
     "grconv_bounded": lambda backend: GRConvEncoder(EMBED, HIDDEN, height=2, backend=backend),
     "grconv_pyramid": lambda backend: GRConvEncoder(EMBED, HIDDEN, annotation_height=2, backend=backend),
     "grconv_whole_pyramid": lambda backend: GRConvEncoder(EMBED, HIDDEN, annotation_height=9, backend=backend),
@@ -50,9 +45,26 @@ ENCODERS = {
     ),
     "grconv_unit_gates": lambda backend: GRConvEncoder(EMBED, HIDDEN, unit_gates=True, backend=backend),
 }
+ENCODERS = {
+    **WITH_BACKENDS,
+    "sepconv": lambda _: SeparableConvolutionEncoder(EMBED, HIDDEN, num_modules=2, positions=True),
+    "sepconv_ordinary": lambda _: SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 5, 3), ordinary=True),
+    "unet": lambda _: UNetEncoder(EMBED, HIDDEN),
+    "unet_gates": lambda _: UNetEncoder(EMBED, HIDDEN, depth=1, growth=2, attention_gates=True),
+    "vnet": lambda _: VNetEncoder(EMBED, HIDDEN, depth=2),
+    "vnet_wide": lambda _: VNetEncoder(EMBED, HIDDEN, depth=1, growth=2),
+    "grnn": lambda _: GRNNEncoder(EMBED, HIDDEN),
+    "grnn_ancestors": lambda _: GRNNEncoder(EMBED, HIDDEN, annotations="ancestors"),
+}
 
 every_encoder = pytest.mark.parametrize("name", ENCODERS)
-every_backend = pytest.mark.parametrize("backend", ["reference", "packed"])
+every_encoder_and_backend = pytest.mark.parametrize(
+    ("name", "backend"),
+    [
+        *product(WITH_BACKENDS, ["reference", "packed"]),
+        *((name, "only") for name in ENCODERS if name not in WITH_BACKENDS),
+    ],
+)
 both_sides = pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
 
 
@@ -80,8 +92,7 @@ def sentences():
     return [random(length, EMBED, seed=length) for length in LENGTHS]
 
 
-@every_encoder
-@every_backend
+@every_encoder_and_backend
 @both_sides
 def test_a_sentence_does_not_depend_on_its_batch_or_its_padding(name, backend, left_pad):
     encoder = build(name, backend)
@@ -93,8 +104,7 @@ def test_a_sentence_does_not_depend_on_its_batch_or_its_padding(name, backend, l
         torch.testing.assert_close(together.annotations[row][valid], alone.annotations[0], **INVARIANCE)
 
 
-@every_encoder
-@every_backend
+@every_encoder_and_backend
 @both_sides
 def test_poison_on_padding_reaches_no_output_and_no_gradient(name, backend, left_pad):
     encoder = build(name, backend)
@@ -110,7 +120,7 @@ def test_poison_on_padding_reaches_no_output_and_no_gradient(name, backend, left
     assert results[1][1][0][mask].eq(0).all()
 
 
-@every_encoder
+@pytest.mark.parametrize("name", WITH_BACKENDS)
 def test_backends_agree(name):
     reference, packed = build(name, "reference"), build(name, "packed")
     arguments = batch(sentences(), left_pad=True)
@@ -131,8 +141,7 @@ def test_shapes_zeros_on_padding_and_every_parameter_used(name):
         assert gradient.abs().sum() > 0, parameter.shape
 
 
-@every_encoder
-@every_backend
+@every_encoder_and_backend
 def test_an_empty_sentence_in_a_batch_is_a_zero_summary(name, backend):
     encoder = build(name, backend)
     embedded, mask = batch(sentences(), left_pad=True)

@@ -160,18 +160,23 @@ def test_bad_parameters_are_named(tmp_path):
         import_model(tmp_path / "missing.npz", tmp_path / "model")
 
 
-@pytest.mark.parametrize("options", [[], ["--task", "published_translation", "--shrinking-beam", "--unkpen", "inf"]])
-def test_fairseq_interactive_translates_with_what_was_imported(options, tmp_path):
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """The folder of a model that the script has imported."""
+    folder = tmp_path_factory.mktemp("imported")
     arrays, _ = made_up("rnnsearch", SIZES[0], seed=3)
     arrays["b_dec_deep_softmax"][-1] += 2  # ends its sentences
-    np.savez(tmp_path / "params.npz", **arrays)
-    toy.run(
-        *("python", toy.REPOSITORY / "scripts/import_groundhog.py"),
-        *("--params", tmp_path / "params.npz", "--save-dir", tmp_path / "model"),
-    )
+    np.savez(folder / "params.npz", **arrays)
+    script = toy.REPOSITORY / "scripts/import_groundhog.py"
+    toy.run(script, "--params", folder / "params.npz", "--save-dir", folder / "model", fresh=True)
+    return folder / "model"
+
+
+@pytest.mark.parametrize("options", [[], ["--task", "published_translation", "--shrinking-beam", "--unkpen", "inf"]])
+def test_fairseq_interactive_translates_with_what_was_imported(options, imported):
     done = toy.run(
-        *("fairseq-interactive", tmp_path / "model", "--user-dir", toy.PLUGIN, "--cpu", "--beam", "4", *options),
-        *("--path", tmp_path / "model/checkpoint.pt", "--max-len-b", "20"),
+        *("fairseq-interactive", imported, "--user-dir", toy.PLUGIN, "--cpu", "--beam", "4", *options),
+        *("--path", imported / "checkpoint.pt", "--max-len-b", "20"),
         text="5 6 7\n3 9 unseen 12\n",
     )
     hypotheses = toy.lines(done.stdout, "H")

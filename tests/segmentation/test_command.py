@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 
@@ -28,20 +26,11 @@ def run(tmp_path_factory):
     return folder
 
 
-def translate(run, out, *options, check=True):
+def translate(run, out, *options, check=True, fresh=False):
     """Runs the script on the input of the folder."""
-    done = subprocess.run(
-        [
-            *(sys.executable, SCRIPT, "--forward", run / "forward/checkpoint_last.pt", "--data", run / "data"),
-            *("--input", run / "input", "--out", out, "--cpu", "--beam", "3", *map(str, options)),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=toy.REPOSITORY,
-        timeout=300,
-    )
-    assert not check or done.returncode == 0, done.stderr[-3000:]
-    return done
+    model = ("--forward", run / "forward/checkpoint_last.pt", "--data", run / "data")
+    files = ("--input", run / "input", "--out", out, "--cpu", "--beam", 3)
+    return toy.run(SCRIPT, *model, *files, *options, check=check, fresh=fresh)
 
 
 def inverse(run):
@@ -52,7 +41,7 @@ def inverse(run):
 @pytest.fixture(scope="module")
 def out(run):
     """What the four modes write."""
-    translate(run, run / "out", *inverse(run), "--max-span", "4")
+    translate(run, run / "out", *inverse(run), "--max-span", "4", fresh=True)
     return run / "out"
 
 
