@@ -62,10 +62,7 @@ def grconv(
         raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if leaves.size(0) != sum(counts):
         raise ValueError(f"{sum(counts)} leaves are planned, but there are {leaves.size(0)}")
-    if min(height, annotation_height) < 0 or 0 < height < annotation_height:
-        raise ValueError(f"nodes up to level {annotation_height} are asked of a pyramid of height {height}")
-    if checkpoint_levels < 0:
-        raise ValueError(f"checkpoints every {checkpoint_levels} levels do not exist; 0: none")
+    _check_levels(height, annotation_height, checkpoint_levels)
     if not counts:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
@@ -80,3 +77,10 @@ def grconv(
             annotation_height=annotation_height,
             checkpoint_levels=checkpoint_levels,
         )
+
+
+def _check_levels(height: int, annotation_height: int, checkpoint_levels: int) -> None:
+    if min(height, annotation_height) < 0 or 0 < height < annotation_height:
+        raise ValueError(f"nodes up to level {annotation_height} are asked of a pyramid of height {height}")
+    if checkpoint_levels < 0:
+        raise ValueError(f"checkpoints every {checkpoint_levels} levels do not exist; 0: none")
