@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.kernels.batches import packing_of, random
+from tests.kernels.batches import every_backend, packing_of, random
 from user_dir.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
 from user_dir.kernels.grconv import GRConvWeights, grconv
 from user_dir.kernels.gru import gru
@@ -52,7 +52,9 @@ def run_attentive_gru(backend, factors):
     mask = torch.zeros(len(LENGTHS), keys.size(1), dtype=torch.bool)
     memory, weights = Memory(keys, values, mask), AttentiveGRUWeights(gate, candidate, context, query, score)
     states, contexts, _ = attentive_gru(inputs, initial, memory, weights, counts=PACKING.counts, backend=backend)
-    return states, contexts, *attend(initial, memory, weights, backend=backend)
+    with torch.no_grad():
+        read = attend(initial, memory, weights, backend=backend)
+    return states, contexts, *read
 
 
 def run_grconv(backend, factors, **options):
@@ -98,16 +100,21 @@ def outputs_and_gradients(run, arguments, backend, *, autocast=False, narrow=0):
     return outputs, gradients, formats.seen
 
 
+every_fast_backend = every_backend(["packed", "fused"])
+
+
 @every_case
-def test_products_are_narrow_and_all_else_is_as_it_was(run, arguments):
-    outputs, gradients, formats = outputs_and_gradients(run, arguments, "packed", autocast=True, narrow=1)
+@every_fast_backend
+def test_products_are_narrow_and_all_else_is_as_it_was(backend, run, arguments):
+    outputs, gradients, formats = outputs_and_gradients(run, arguments, backend, autocast=True, narrow=1)
     assert formats == {torch.bfloat16}
     assert all(tensor.dtype is torch.float32 for tensor in [*outputs, *gradients])
 
 
 @every_case
-def test_what_comes_out_is_that_of_the_reference_but_for_rounding(run, arguments):
-    outputs, gradients, _ = outputs_and_gradients(run, arguments, "packed", autocast=True)
+@every_fast_backend
+def test_what_comes_out_is_that_of_the_reference_but_for_rounding(backend, run, arguments):
+    outputs, gradients, _ = outputs_and_gradients(run, arguments, backend, autocast=True)
     expected, expected_gradients, formats = outputs_and_gradients(run, arguments, "reference", autocast=True)
     assert formats == {torch.float32}
     for found, true in zip([*outputs, *gradients], [*expected, *expected_gradients], strict=True):

@@ -37,9 +37,10 @@ def attend(
     Raises:
         ValueError: if the backend is unknown or cannot run here.
     """
-    states, products, outside_autocast = precision(as_matrix(weights.gate).left, backend)
+    states, products, outside_autocast = precision(state if weights.score is None else weights.score, backend)
+    weights = weights._replace(query=None if weights.query is None else weights.query.to(products))
     with outside_autocast:
-        return choose("attend", backend, _ATTEND)(state.to(states), memory.to(states), weights.to(products))
+        return choose("attend", backend, _ATTEND)(state.to(states), memory.to(states), weights)
 
 
 def attentive_gru(

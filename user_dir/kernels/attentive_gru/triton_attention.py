@@ -176,4 +176,5 @@ class FusedAttentionBackward(AttentionBackward):
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """See :class:`~.packed.AttentionBackward`."""
         grad_keys = self.grad_keys.mul_(self.weights.score).to(states.dtype)
-        return grad_keys, self.grad_queries.t() @ states, self.grad_scores.sum(dim=0).to(states.dtype)
+        grad_weight = product(self.grad_queries.t(), states.to(self.query_weight.dtype))
+        return grad_keys, grad_weight, self.grad_scores.sum(dim=0).to(states.dtype)
