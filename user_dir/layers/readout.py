@@ -40,5 +40,6 @@ class MaxoutReadout(nn.Module):
         Returns:
             (N, output_size).
         """
-        pairs = self.state(states) + projected_words + projected_context
+        # Under autocast the products are narrow; their sum has the weights' format.
+        pairs = self.state(states).to(self.state.weight.dtype) + projected_words + projected_context
         return pairs.unflatten(1, (-1, 2)).amax(dim=2)
