@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
-from user_dir.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv
+from user_dir.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv, packed
 
 #: Heights of the pyramid and of what is returned of it, and whether each unit has gates of its own.
 MODES = {
@@ -19,6 +19,12 @@ MODES = {
     "checkpoints_4_unit_gates_bounded_3": {"checkpoint_levels": 4, "unit_gates": True, "height": 3},
     "unit_gates_bounded_3_nodes_3": {"unit_gates": True, "height": 3, "annotation_height": 3},
 }
+
+
+@pytest.fixture(autouse=True)
+def few_nodes_are_kept(monkeypatch):
+    """So that the small pyramids here merge nodes again, as large ones do."""
+    monkeypatch.setattr(packed, "KEPT_BYTES", 0)
 
 
 def arguments(lengths, size, dtype=torch.float32, *, unit_gates=False):
@@ -194,16 +200,30 @@ def kept_numbers(leaves, counts, **options):
     return sum(storages.values()) - leaves.numel() - 2 * (size + 3) * size - size - 3
 
 
-@pytest.mark.parametrize("checkpoint_levels", [0, 10])
-def test_what_is_kept_of_a_long_sentence(checkpoint_levels):
-    """Of a hundred leaves: a candidate, 3 logits and 3 gates a node, and the nodes of every ninth level.
+def test_nodes_that_are_kept_and_nodes_that_are_merged_again_are_the_same(monkeypatch):
+    counts, tensors = arguments([17, 3, 12], 5)
+    results = []
+    for room in (0, 1 << 24):
+        monkeypatch.setattr(packed, "KEPT_BYTES", room)
+        given = [tensor.clone().requires_grad_() for tensor in tensors]
+        summaries = run(counts)("packed", *given).summaries
+        results.append([summaries, *torch.autograd.grad(summaries.sum(), given)])
+    for few, all_of_them in zip(*results):
+        assert torch.equal(few, all_of_them)
 
-    With checkpoints the nodes of every tenth level alone.
+
+@pytest.mark.parametrize(
+    ("room", "checkpoint_levels", "spacing"), [(0, 0, 9), (0.1, 0, 9), (0.3, 0, 4), (0.5, 0, 2), (1, 0, 1), (1, 10, 10)]
+)
+def test_what_is_kept_of_a_long_sentence(room, checkpoint_levels, spacing, monkeypatch):
+    """Of a hundred leaves: a candidate, 3 logits and 3 gates a node, and the nodes that there is room for.
+
+    At least those of every ninth level. With checkpoints the nodes of every tenth level alone.
     """
     size, length = 40, 100
     leaves = random(length, size).requires_grad_()
-    kept = kept_numbers(leaves, [1] * length, checkpoint_levels=checkpoint_levels)
     nodes = length * (length - 1) // 2
-    spacing = checkpoint_levels or 9
+    monkeypatch.setattr(packed, "KEPT_BYTES", room * nodes * size * leaves.element_size())
+    kept = kept_numbers(leaves, [1] * length, checkpoint_levels=checkpoint_levels)
     checkpoints = sum(length - level for level in range(spacing, length - 1, spacing)) * size
     assert kept == (checkpoints if checkpoint_levels else nodes * (size + 6) + checkpoints)

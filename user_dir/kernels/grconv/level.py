@@ -230,7 +230,8 @@ def gradient_below(
         pyramid: where the nodes stand.
         level: from 1.
     """
-    below = grad.new_zeros(pyramid.size(level - 1), grad.size(1))
-    below.index_copy_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))
-    add_product_(below[pyramid.counts[level - 1] :].addcmul_(grad, gates[:, 2]), grad_pre, weights.right)
-    return below
+    first = pyramid.counts[level - 1]
+    below = grad.new_empty(pyramid.size(level - 1), grad.size(1))
+    below[:first] = 0
+    add_product_(torch.mul(grad, gates[:, 2], out=below[first:]), grad_pre, weights.right)
+    return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))

@@ -1,8 +1,9 @@
 """The gated recursive convolution a level at a time: the nodes of the pyramids alone, whatever else is in the batch.
 
-What is kept for the backward pass is the candidate and the gates of every node, and of L levels the nodes of every
-√L-th. The nodes between are merged again on the way back, a few levels at a time, which takes no matrix product. With
-checkpoints every K levels candidates and gates are not kept either, and the products are made again, too.
+What is kept for the backward pass is the candidate and the gates of every node, and the nodes of as many levels as fit
+into a few megabytes; where that is less, of L levels those of every √L-th. The nodes between are merged again on the
+way back, a few levels at a time, which takes no matrix product. With checkpoints every K levels candidates and gates
+are not kept either, and the products are made again, too.
 """
 
 from __future__ import annotations
@@ -39,13 +40,25 @@ def grconv(
         activation,
         top,
         returned=min(annotation_height, top),
-        spacing=checkpoint_levels or isqrt(max(1, top)),
+        spacing=checkpoint_levels or _spacing(counts, top, leaves),
         checkpointed=checkpoint_levels > 0,
         level=level,
     )
     both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
     bias = torch.cat([weights.bias, weights.gate_bias])
     return GRConvOutput(*_GRConv.apply(leaves, both.unflatten(0, (2, -1)), bias, plan))
+
+
+KEPT_BYTES = 1 << 24
+"""So much may be kept of nodes that could be merged again: to merge all of them again takes a twelfth of the time."""
+
+
+def _spacing(counts: Sequence[int], top: int, leaves: Tensor) -> int:
+    """The least number of levels between those whose nodes are kept that respects :data:`KEPT_BYTES`, at most √L."""
+    most = isqrt(max(1, top))
+    nodes = [0, *(sum(counts[level:]) for level in range(1, top))]
+    bytes_a_node = leaves.size(1) * leaves.element_size()
+    return next((step for step in range(1, most) if sum(nodes[::step]) * bytes_a_node <= KEPT_BYTES), most)
 
 
 class _Plan(NamedTuple):
