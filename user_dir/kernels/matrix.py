@@ -9,6 +9,9 @@ from torch import Tensor
 
 from .mixed_precision import add_product, add_product_, product
 
+STEPS_OF_A_COPY = 12
+"""So many products with few rows gain what :func:`by_columns` costs."""
+
 
 class Matrix(NamedTuple):
     """The matrix ``left``, or ``left @ right``, which is never multiplied out where it is applied.
@@ -27,6 +30,12 @@ class Matrix(NamedTuple):
     def to(self, number: torch.dtype) -> Matrix:
         """The same in another format."""
         return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
+
+    def for_steps(self, steps: int) -> Matrix:
+        """The same, stored as :meth:`add_to` multiplies it fastest, if so many calls are worth a copy."""
+        if steps < STEPS_OF_A_COPY:
+            return self
+        return Matrix(by_columns(self.left), None if self.right is None else by_columns(self.right))
 
     def whole(self) -> Tensor:
         """The matrix (M, K), multiplied out."""
@@ -56,6 +65,14 @@ class Matrix(NamedTuple):
         if self.right is None:
             return grad.t() @ rows, None
         return grad.t() @ (rows @ self.right.t()), (grad @ self.left).t() @ rows
+
+
+def by_columns(weight: Tensor) -> Tensor:
+    """A weight (…, M, K) in a copy whose columns are contiguous, for products of the same weight with many small parts.
+
+    A library that multiplies few rows with it, ``rows @ weight.mT``, otherwise turns it round each time.
+    """
+    return weight.mT.contiguous().mT
 
 
 def as_matrix(weight: Tensor | Matrix) -> Matrix:

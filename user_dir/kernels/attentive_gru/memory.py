@@ -60,6 +60,12 @@ class AttentiveGRUWeights(NamedTuple):
         query = None if self.query is None else self.query.to(number)
         return AttentiveGRUWeights(gate, candidate, context, query, self.score)
 
+    def for_steps(self, steps: int) -> AttentiveGRUWeights:
+        """The same, stored as so many steps multiply with them fastest; see :meth:`Matrix.for_steps`."""
+        gate, candidate, context = (matrix.for_steps(steps) for matrix in self.matrices())
+        query = self.query if self.query is None else as_matrix(self.query).for_steps(steps).left
+        return AttentiveGRUWeights(gate, candidate, context, query, self.score)
+
     def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
         """Gate, candidate and context."""
         return as_matrix(self.gate), as_matrix(self.candidate), as_matrix(self.context)

@@ -63,10 +63,6 @@ def project_query(state: Tensor, weight: Tensor) -> Tensor:
     return product(state, weight.t()).to(state.dtype)
 
 
-def _tanh(state: Tensor, keys: Tensor, query_weight: Tensor) -> Tensor:
-    return (keys + project_query(state, query_weight).unsqueeze(1)).tanh_()
-
-
 class Attention:
     """How a step attends."""
 
@@ -116,6 +112,7 @@ class _AttentiveGRU(torch.autograd.Function):
     def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
         time_gate, counts, parts = rest[-3:]
         memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
+        weights = weights.for_steps(len(counts))
         gate, candidate, context_weight = weights.matrices()
         timeline = before_the_start(initial, time_gate)
         span = len(timeline)
@@ -211,12 +208,15 @@ class AttentionBackward:
         self.grad_energy[rows] = grad_energy
         if self.weights.score is None:
             return torch.bmm(grad_energy.unsqueeze(1), keys).squeeze(1)
-        tanh = _tanh(state, keys, self.weights.query)
-        self.grad_score += grad_energy.flatten() @ tanh.flatten(0, 1)
-        slope = torch.ops.aten.tanh_backward(grad_energy.unsqueeze(2).expand_as(tanh), tanh)
-        self.grad_keys[: state.size(0)] += slope
-        grad_query = slope.sum(dim=1).mul_(self.weights.score)
-        self.grad_queries[rows] = grad_query
+        queries = project_query(state, self.weights.query).unsqueeze(1)
+        grad_query = self.grad_queries[rows]
+        for piece in pieces(keys.size(0), keys.size(1) * keys.size(2), keys):
+            tanh = (keys[piece] + queries[piece]).tanh_()
+            self.grad_score += grad_energy[piece].flatten() @ tanh.flatten(0, 1)
+            slope = torch.ops.aten.tanh_backward(grad_energy[piece].unsqueeze(2).expand_as(tanh), tanh)
+            self.grad_keys[piece] += slope
+            torch.sum(slope, dim=1, out=grad_query[piece])
+        grad_query.mul_(self.weights.score)
         return product(grad_query, self.weights.query).to(grad_query.dtype)
 
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:

@@ -94,6 +94,7 @@ class _GRU(torch.autograd.Function):
     def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
         gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
         time_gate, counts, elementwise = rest[4:]
+        gate_weight, candidate_weight = (weight.for_steps(len(counts)) for weight in (gate_weight, candidate_weight))
         timeline = before_the_start(initial, time_gate)
         span, saved = len(timeline), []
         for x in inputs.split(counts):
