@@ -86,17 +86,24 @@ def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, ann
 def search(source: Sequence[int], sizes: Sizes, *, steps: int, beam: int) -> tuple[Product, ...]:
     """The decoder with additive attention in a beam search that takes so many steps; it has no gradients.
 
-    The annotations meet every weight once a source, and a step sums their products. How many different words the
-    hypotheses of a step end in is not known before, so one of them is counted.
+    The annotations meet every weight once a source, and a step sums their products. All hypotheses of a source begin
+    alike, so the first step is one of sentences. How many different words the hypotheses of a step end in is not known
+    before, so one of them is counted.
     """
     embedding, hidden, readout = sizes.embedding, sizes.decoder, 2 * sizes.readout
     sentences, positions = len(source), max(source)
-    rows, products = sentences * beam, 3 * hidden + readout
+    products = 3 * hidden + readout
     once = linear(sentences, sizes.encoded, hidden) + linear(sum(source), sizes.encoded, hidden + products)
-    step = linear(1, embedding, products) + linear(rows, hidden, 2 * hidden) + linear(rows, hidden, hidden)
-    step += linear(rows, hidden, hidden) + linear(rows, hidden, readout) + linear(rows, sizes.readout, sizes.vocabulary)
-    attention = (
-        Product(rows * positions, hidden, 1, steps),
-        Product(beam, positions, products, steps, batch=sentences),
-    )
-    return once.forward + step.times(steps).forward + attention
+
+    def step(hypotheses: int, times: int) -> tuple[Product, ...]:
+        rows = sentences * hypotheses
+        dense = linear(1, embedding, products) + linear(rows, hidden, 2 * hidden) + linear(rows, hidden, hidden)
+        dense += linear(rows, hidden, hidden) + linear(rows, hidden, readout)
+        dense += linear(rows, sizes.readout, sizes.vocabulary)
+        attention = (
+            Product(rows * positions, hidden, 1, times),
+            Product(hypotheses, positions, products, times, batch=sentences),
+        )
+        return dense.times(times).forward + attention
+
+    return once.forward + step(1, 1) + step(beam, steps - 1)

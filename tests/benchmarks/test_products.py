@@ -96,13 +96,15 @@ def test_the_decoder(system):
 
 @pytest.mark.parametrize("steps", [3, 8])
 def test_the_search(steps):
-    rivals, rows = rivals_of("RNNsearch"), 3 * BEAM
+    rivals, sentences, rows = rivals_of("RNNsearch"), 3, 3 * BEAM
     listed = search(rivals.source, TINY, steps=steps, beam=BEAM)
     listed += rivals.system.encoder_products(rivals.source, TINY).forward
     done = counted(translator(rivals.ours, rivals, rivals.sample, steps)) - zero_states("RNNsearch", 3)
-    # The first step multiplies contexts, not annotations; a step multiplies one to all of its words.
+    # The first step multiplies contexts, not annotations, and scores every hypothesis; a step multiplies one to all of
+    # its words.
     width = 3 * TINY.decoder + 2 * TINY.readout
-    first = 2 * rows * (TINY.encoded * width - 6 * (width - TINY.encoded))
+    first = 2 * sentences * (TINY.encoded * width - 6 * (width - TINY.encoded))
+    first += 2 * (rows - sentences) * TINY.readout * TINY.vocabulary
     words = 2 * steps * (rows - 1) * TINY.embedding * width
     assert operations(listed) + first <= done <= operations(listed) + first + words
 

@@ -118,3 +118,24 @@ def test_an_adaptive_softmax_can_be_searched():
     built = models("gru_encoder", "additive", adaptive_softmax_cutoff="5,9")
     hypotheses = generate(built, sources([3, 5]))
     assert all(hypothesis["positional_scores"].isfinite().all() for beam in hypotheses for hypothesis in beam)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+@pytest.mark.parametrize("options", [{}, {"skip_time": 3}, {"decoder_self_attention_heads": 2}], ids=str)
+@pytest.mark.parametrize("attention", ["none", "additive"])
+def test_hypotheses_that_begin_alike_begin_once(attention, options, alike):
+    (model,) = models("gru_encoder", attention, **options)
+    batch, beam = sources([3, 7]), 3
+    encoded = model.encoder(**batch)
+    order = torch.arange(2).repeat_interleave(beam)
+    together = model.encoder.reorder_encoder_out(encoded, order)
+    apart = encoded._replace(**{name: field[order] for name, field in zip(encoded._fields[:3], encoded[:3])})
+    begin = torch.tensor([[2, 5], [2, 6]] if alike else [[2, 5], [2, 6], [2, 7], [2, 5], [2, 8], [2, 9]])
+    begin = begin[order] if alike else begin
+    sizes, layer = [], model.decoder.layer.forward
+    model.decoder.layer.forward = lambda embedded, *rest: (sizes.append(embedded.size(0)), layer(embedded, *rest))[1]
+    states = {}, {}
+    for tokens in (begin, torch.cat([begin, torch.tensor([[4], [5], [6], [7], [8], [9]])], dim=1)):
+        results = [model.decoder(tokens, out, state) for out, state in zip((together, apart), states)]
+        torch.testing.assert_close(results[0][0], results[1][0], **INVARIANCE)
+    assert sizes == [2 if alike else 6, 6]

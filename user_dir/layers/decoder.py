@@ -53,6 +53,15 @@ class DecoderState(NamedTuple):
         known = torch.cat([self.earlier, self.hidden.unsqueeze(2)], dim=2)
         return self._replace(hidden=hidden, earlier=known[:, :, 1:])
 
+    def for_each_hypothesis(self, beam: int) -> DecoderState:
+        """The state of ``beam`` hypotheses a source, side by side, each of which goes on from the same state."""
+        hidden, earlier, context = (
+            for_each_hypothesis(field, beam) for field in (self.hidden, self.earlier, self.context)
+        )
+        rows = for_each_hypothesis(torch.arange(self.hidden.size(0), device=hidden.device), beam)
+        past = None if self.past is None else self.past.index_select(rows)
+        return self._replace(hidden=hidden, earlier=earlier, context=context, past=past)
+
     def index_select(self, rows: Tensor) -> DecoderState:
         """The hypotheses ``rows``; what is their source's is copied only where others leave the batch."""
         beam = max(1, self.hidden.size(0) // max(1, self.keys.size(0)))
