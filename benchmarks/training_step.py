@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fairseq.criterions.cross_entropy import CrossEntropyCriterionConfig
+from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.optim.adam import FairseqAdamConfig
@@ -26,12 +26,25 @@ DROPOUT, CLIP_NORM = 0.2, 1.0
 LEARNING_RATE = 1e-6
 
 
-def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+#: Ours of the plug-in, and what fairseq's own model is trained with: the same loss.
+CRITERION, STOCK_CRITERION = "chunked_cross_entropy", "cross_entropy"
+
+
+def prepare(
+    setting: Setting,
+    *,
+    system: str,
+    size: str,
+    sentences: int,
+    length: int,
+    lengths: str,
+    criterion: str = CRITERION,
+) -> Contest:
     """One update: fairseq's translation task, cross-entropy, clipping, Adam.
 
     The products are those of encoder and decoder; embeddings, softmax and Adam have none. bfloat16 is fairseq's
     ``--bf16``, with master weights in float32. The arguments are those of
-    :func:`~benchmarks.systems.prepare_rivals`.
+    :func:`~benchmarks.systems.prepare_rivals`, and the criterion of our model.
     """
     rivals = prepare_rivals(
         setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths, dropout=DROPOUT
@@ -40,17 +53,22 @@ def prepare(setting: Setting, *, system: str, size: str, sentences: int, length:
         rivals.source, rivals.target, rivals.size, attention=rivals.system.attention
     )
     return Contest(
-        _update(setting, setting.dtype, rivals.task, rivals.ours, rivals.sample),
+        _update(setting, setting.dtype, criterion, rivals.task, rivals.ours, rivals.sample),
         products.all(),
         rivals.check,
         "words",
         sum(rivals.target),
-        _update(setting, setting.stock_dtype, rivals.task, rivals.stock, rivals.sample),
+        _update(setting, setting.stock_dtype, STOCK_CRITERION, rivals.task, rivals.stock, rivals.sample),
     )
 
 
 def _update(
-    setting: Setting, dtype: str, task: FairseqTask, model: FairseqEncoderDecoderModel, sample: dict[str, Any]
+    setting: Setting,
+    dtype: str,
+    criterion: str,
+    task: FairseqTask,
+    model: FairseqEncoderDecoderModel,
+    sample: dict[str, Any],
 ) -> Callable[[], object]:
     config = OmegaConf.structured(FairseqConfig)
     config.common.cpu = setting.device == "cpu"
@@ -59,7 +77,7 @@ def _update(
     config.optimization.clip_norm = CLIP_NORM
     config.optimizer = OmegaConf.structured(FairseqAdamConfig(_name="adam"))
     config.lr_scheduler = OmegaConf.structured(FixedLRScheduleConfig(_name="fixed"))
-    config.criterion = OmegaConf.structured(CrossEntropyCriterionConfig(_name="cross_entropy"))
+    config.criterion = OmegaConf.structured(CRITERION_DATACLASS_REGISTRY[criterion](_name=criterion))
     trainer = Trainer(config, task, model, task.build_criterion(config.criterion))
     return lambda: trainer.train_step([sample])
 
@@ -70,6 +88,7 @@ FAMILY = Family(
     prepare=prepare,
     shapes=(
         model_shape("RNNsearch", "small", 80, 25, "alike"),
+        {**model_shape("RNNsearch", "small", 80, 25, "alike"), "criterion": STOCK_CRITERION},
         model_shape("RNNsearch", "small", 80, 25, "mixed"),
         model_shape("RNNenc", "small", 80, 25, "alike"),
         model_shape("grConv", "small", 80, 25, "alike"),

@@ -25,7 +25,7 @@ ALLOWED = {
     "embeddings": {"numpy", "scipy", "gensim"},
     "tasks": {"torch", "numpy", "fairseq"},
     "scoring.py": {"fairseq", "metrics"},
-    "criterion.py": {"fairseq", "torch"},
+    "criterions": {"fairseq", "torch", "models"},
     "help_option.py": {"fairseq", "models"},
 }
 

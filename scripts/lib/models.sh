@@ -68,6 +68,9 @@ warmup_updates() {
   echo "${WARMUP:-$((tenth > 0 ? tenth : 1))}"
 }
 
+# criterion NAME: the cross-entropy of a model; that of user_dir is the same number in less memory.
+criterion() { case $1 in lstm | fconv | transformer) echo cross_entropy ;; *) echo chunked_cross_entropy ;; esac }
+
 # is_configuration NAME: configs/NAME.yaml exists.
 is_configuration() { [[ $1 != */* && -f $ROOT/configs/$1.yaml ]]; }
 
@@ -85,6 +88,6 @@ set_training_flags() {
   if [[ -n ${PLAN:-} ]]; then set_cell_flags "$1"; else set_model_flags "$1"; fi
   TRAINING_FLAGS=("$OUT/data" --user-dir "$ROOT/user_dir" --task translation
     --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" --dropout "$DROPOUT"
-    --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion cross_entropy --max-tokens "$MAX_TOKENS"
+    --optimizer adam --lr "$LEARNING_RATE" --clip-norm 1.0 --criterion "$(criterion "$1")" --max-tokens "$MAX_TOKENS"
     "${MODEL_FLAGS[@]}" --seed "$2")
 }

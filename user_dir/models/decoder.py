@@ -9,9 +9,11 @@ from fairseq.models import FairseqIncrementalDecoder
 from fairseq.modules import AdaptiveSoftmax
 from torch import Tensor, nn
 
+from ..kernels.cross_entropy import cross_entropy
 from ..kernels.packing import make_packing
 from ..layers.decoder import DecoderState, GRUDecoder
 from ..layers.encoder_output import EncoderOutput
+from ..layers.hypotheses import for_each_hypothesis
 from .autocast import autocast
 
 IncrementalState = dict[str, dict[str, Any]]
@@ -59,6 +61,7 @@ class Decoder(FairseqIncrementalDecoder):
         prev_output_tokens: Tensor,
         encoder_out: EncoderOutput | None = None,
         incremental_state: IncrementalState | None = None,
+        features_only: bool = False,
         **kwargs: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
         """Scores the word after each previous word.
@@ -67,15 +70,16 @@ class Decoder(FairseqIncrementalDecoder):
             prev_output_tokens: (B, T). With an incremental state that has seen a prefix, only the last column is read.
             encoder_out: the encoded batch.
             incremental_state: fairseq's cache of the search; None for teacher forcing.
+            features_only: whether to stop before the output layer.
             **kwargs: what tasks pass to encoder and decoder alike; nothing of it is read.
 
         Returns:
-            The scores (B, T, V), or the features (B, T, O) if the softmax is adaptive; and, outside training and with
-            attention, ``{"attn": [(B, T, S)]}``, in the layout of the source tokens: the weight of an annotation that
-            covers several tokens is spread evenly over them.
+            The scores (B, T, V), or the features (B, T, O) if asked for or the softmax is adaptive; and, outside
+            training and with attention, ``{"attn": [(B, T, S)]}``, in the layout of the source tokens: the weight of an
+            annotation that covers several tokens is spread evenly over them.
         """
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
-        return self.output_layer(features), extra
+        return features if features_only else self.output_layer(features), extra
 
     def extract_features(
         self,
@@ -87,10 +91,7 @@ class Decoder(FairseqIncrementalDecoder):
         """As :meth:`forward`, before the output layer."""
         state = self._cached_state(incremental_state)
         if state is None:
-            packing = make_packing(prev_output_tokens.eq(self.dictionary.pad()))
-            embedded = self._embed(prev_output_tokens)
-            with autocast(self.autocast, embedded):
-                features, attention, state = self.layer(embedded, packing, encoder_out)
+            features, attention, state = self._start(prev_output_tokens, encoder_out)
         else:
             words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
             embedded = self._embed(words)
@@ -103,6 +104,24 @@ class Decoder(FairseqIncrementalDecoder):
         extra = None if attention is None or self.training else {"attn": [encoder_out.over_tokens(attention)]}
         return self.dropout_out(features), extra
 
+    def _start(self, tokens: Tensor, source: EncoderOutput) -> tuple[Tensor, Tensor | None, DecoderState]:
+        """Features (B, T, O), attention (B, T, S') or None, and state after tokens (B, T) from the begin symbol on.
+
+        Where all hypotheses of each source begin alike, as in a search, that is done once a source.
+        """
+        beam = source.beam
+        alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
+        if alike:
+            tokens, source = tokens[::beam], source._replace(beam=1)
+        packing = make_packing(tokens.eq(self.dictionary.pad()))
+        embedded = self._embed(tokens)
+        with autocast(self.autocast, embedded):
+            features, attention, state = self.layer(embedded, packing, source)
+        if not alike:
+            return features, attention, state
+        attention = None if attention is None else for_each_hypothesis(attention, beam)
+        return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
+
     def _embed(self, tokens: Tensor) -> Tensor:
         return self.dropout_in(self.embed_tokens(tokens))
 
@@ -112,6 +131,19 @@ class Decoder(FairseqIncrementalDecoder):
             return features
         with autocast(self.autocast, features):
             return self.output_projection(features)
+
+    def cross_entropy(self, features: Tensor, target: Tensor) -> Tensor:
+        """The sum of −log p of the targets (N,) after the features (N, O), as :meth:`output_layer` would score them.
+
+        The scores are made for some rows at a time; see :func:`user_dir.kernels.cross_entropy.cross_entropy`. It is
+        not for adaptive softmax.
+        """
+        output = self.output_projection
+        with autocast(self.autocast, features):
+            if isinstance(output, nn.Sequential):
+                *factors, output = output
+                features = nn.Sequential(*factors)(features)
+            return cross_entropy(features, output.weight, output.bias, target)
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         """Keeps the hypotheses ``new_order`` of a running search."""

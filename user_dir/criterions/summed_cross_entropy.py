@@ -3,16 +3,19 @@
 from typing import Any
 
 from fairseq.criterions import register_criterion
-from fairseq.criterions.cross_entropy import CrossEntropyCriterion, CrossEntropyCriterionConfig
+from fairseq.criterions.cross_entropy import CrossEntropyCriterionConfig
 from torch import Tensor, nn
+
+from .chunked_cross_entropy import ChunkedCrossEntropyCriterion
 
 
 @register_criterion("summed_cross_entropy", dataclass=CrossEntropyCriterionConfig)
-class SummedCrossEntropyCriterion(CrossEntropyCriterion):
+class SummedCrossEntropyCriterion(ChunkedCrossEntropyCriterion):
     """Cross-entropy whose gradient is that of the sum over all words of the batch.
 
     fairseq divides the gradient by the number of words before ``--clip-norm`` sees it; the authors' released code clips
-    the gradient of the sum, so that practically every update is clipped. The logged loss is per word all the same.
+    the gradient of the sum, so that practically every update is clipped. The logged loss is per word all the same. The
+    scores are made for some words at a time, as ``chunked_cross_entropy`` makes them.
     """
 
     def forward(

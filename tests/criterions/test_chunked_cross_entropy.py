@@ -1,0 +1,84 @@
+"""fairseq's cross-entropy without all the scores: the same losses, gradients and updates."""
+
+import copy
+
+import pytest
+import torch
+from fairseq.criterions.cross_entropy import CrossEntropyCriterion
+from fairseq.models.fconv import FConvDecoder, FConvEncoder, FConvModel
+
+from tests.models.building import ARCHITECTURES, build, sample, task
+from tests.training import trainer
+from user_dir.criterions.chunked_cross_entropy import ChunkedCrossEntropyCriterion
+from user_dir.models.decoder import Decoder
+
+BATCH = sample([4, 1, 6], [5, 2, 7])
+OUTPUTS = {
+    "plain": {},
+    "tied": {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True},
+    "low rank": {"decoder_output_rank": 3},
+    "low rank, tied": {"decoder_embed_dim": 6, "decoder_output_rank": 6, "share_decoder_input_output_embed": True},
+}
+
+
+def loss_and_gradients(criterion, model, **options):
+    loss, size, logged = criterion(task(), sentence_avg=False)(model, BATCH, **options)
+    return loss, torch.autograd.grad(loss.sum(), list(model.parameters())), size, logged
+
+
+def assert_same(model, **options):
+    theirs = loss_and_gradients(CrossEntropyCriterion, model, **options)
+    ours = loss_and_gradients(ChunkedCrossEntropyCriterion, model, **options)
+    torch.testing.assert_close(ours[0], theirs[0])
+    for a, b in zip(ours[1], theirs[1]):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+    assert ours[2] == theirs[2] and ours[3].keys() == theirs[3].keys()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_same_loss_and_gradients(architecture):
+    assert_same(build(architecture).eval())
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_output_layer(output):
+    assert_same(build("gru_encoder", **OUTPUTS[output]).eval())
+
+
+def test_a_loss_for_each_word():
+    assert_same(build("gru_encoder").eval(), reduce=False)
+
+
+def test_a_model_of_fairseqs_own_is_trained_as_ever():
+    stock = stock_model()
+    assert not isinstance(stock.decoder, Decoder)
+    assert_same(stock.eval())
+
+
+def stock_model():
+    for_task = task()
+    sizes = {"embed_dim": 6, "convolutions": ((6, 3),), "max_positions": 64}
+    encoder = FConvEncoder(for_task.source_dictionary, **sizes)
+    encoder.num_attention_layers = 1
+    return FConvModel(encoder, FConvDecoder(for_task.target_dictionary, out_embed_dim=6, **sizes))
+
+
+def test_no_scores_are_made(monkeypatch):
+    model = build("gru_encoder")
+    monkeypatch.setattr(model.decoder, "output_layer", lambda features: pytest.fail("all scores at once"))
+    loss_and_gradients(ChunkedCrossEntropyCriterion, model)
+    with pytest.raises(pytest.fail.Exception):
+        loss_and_gradients(CrossEntropyCriterion, model)
+
+
+@pytest.mark.parametrize("flags", [[], ["--bf16"]])
+def test_an_update_of_fairseqs_trainer(flags):
+    ours, theirs = (build("gru_encoder", dropout=0.0) for _ in range(2))
+    before = copy.deepcopy(ours.state_dict())
+    for model, name in ((ours, "chunked_cross_entropy"), (theirs, "cross_entropy")):
+        trainer(model, name, "--optimizer", "sgd", "--lr", "0.5", "--clip-norm", "1", *flags).train_step([BATCH])
+    tolerance = 0.02 if flags else 1e-5
+    for name, a in ours.state_dict().items():
+        moved = theirs.state_dict()[name].float() - before[name].float()
+        difference = (a.float() - theirs.state_dict()[name].float()).norm()
+        assert difference <= tolerance * moved.norm() + 1e-7, name

@@ -1,0 +1,121 @@
+"""The output layer and its loss in one operation, against torch's."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tests.kernels.batches import random
+from user_dir.kernels import cross_entropy as module
+from user_dir.kernels.cross_entropy import cross_entropy
+
+ROWS, SIZE, VOCABULARY = 11, 4, 7
+
+
+@pytest.fixture(params=[1, 4, 100], ids=lambda rows: f"{rows} rows at a time")
+def few_rows(request, monkeypatch):
+    monkeypatch.setattr(module, "FEWEST_ROWS", request.param)
+    monkeypatch.setattr(module, "SCORES", {"cpu": 1})
+
+
+def problem(dtype=torch.float64, *, bias=True):
+    factors = [random(ROWS, SIZE, seed=1), random(VOCABULARY, SIZE, seed=2), random(VOCABULARY, seed=3)]
+    factors = [factor.to(dtype).requires_grad_() for factor in factors]
+    target = torch.arange(ROWS) * 3 % VOCABULARY
+    return factors[0], factors[1], factors[2] if bias else None, target
+
+
+def torchs(features, weight, bias, target):
+    scores = F.linear(features, weight, bias)
+    return F.cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), target, reduction="sum")
+
+
+def gradients(loss, factors):
+    return torch.autograd.grad(3 * loss, [factor for factor in factors if factor is not None])
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_loss_and_gradients(few_rows, bias):
+    *factors, target = problem(bias=bias)
+    ours, expected = cross_entropy(*factors, target), torchs(*factors, target)
+    torch.testing.assert_close(ours, expected)
+    for a, b in zip(gradients(ours, factors), gradients(expected, factors)):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_loss_of_narrow_weights_is_wide(few_rows, dtype):
+    *factors, target = problem(dtype)
+    ours, expected = cross_entropy(*factors, target), torchs(*factors, target)
+    assert ours.dtype == torch.float32
+    tolerance = 16 * torch.finfo(dtype).eps
+    torch.testing.assert_close(ours, expected, rtol=tolerance, atol=0)
+    for factor, a, b in zip(factors, gradients(ours, factors), gradients(expected, factors)):
+        assert a.dtype == factor.dtype
+        assert (a - b).float().norm() <= tolerance * b.float().norm()
+
+
+def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows):
+    *factors, target = problem(torch.float32)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        ours = cross_entropy(*factors, target)
+    narrow = [factor.detach().bfloat16() for factor in factors[:2]]
+    expected = F.cross_entropy(F.linear(*narrow).float() + factors[2], target, reduction="sum")
+    torch.testing.assert_close(ours, expected)
+    for a, b in zip(gradients(ours, factors), gradients(torchs(*factors, target), factors)):
+        assert a.dtype == torch.float32 and (a - b).norm() <= 0.02 * b.norm()
+
+
+def test_only_wanted_gradients_are_made():
+    features, weight, bias, target = problem()
+    alone = cross_entropy(features, weight.detach(), bias.detach(), target)
+    (only,) = torch.autograd.grad(alone, [features])
+    torch.testing.assert_close(only, torch.autograd.grad(torchs(features, weight, bias, target), [features])[0])
+    assert not cross_entropy(features.detach(), weight.detach(), None, target).requires_grad
+
+
+def test_a_second_backward_pass_gives_the_same():
+    *factors, target = problem()
+    loss = cross_entropy(*factors, target)
+    first, second = (torch.autograd.grad(loss, factors, retain_graph=True) for _ in range(2))
+    for a, b in zip(first, second):
+        assert torch.equal(a, b)
+
+
+class Largest(TorchDispatchMode):
+    """Notes how many numbers the largest tensor has that an operation returns."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        result = function(*arguments, **(options or {}))
+        if isinstance(result, torch.Tensor):
+            self.numbers = max(self.numbers, result.numel())
+        return result
+
+
+def test_never_all_scores_at_once(monkeypatch):
+    monkeypatch.setattr(module, "SCORES", {"cpu": 1000})
+    rows, vocabulary = 4 * module.FEWEST_ROWS, 50
+    features, weight = random(rows, SIZE, seed=1), random(vocabulary, SIZE, seed=2)
+    with Largest() as largest:
+        loss = cross_entropy(
+            features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long)
+        )
+        loss.backward()
+    assert largest.numbers == module.FEWEST_ROWS * vocabulary
+
+
+def test_no_rows():
+    weight = random(VOCABULARY, SIZE).requires_grad_()
+    loss = cross_entropy(torch.zeros(0, SIZE).double(), weight, None, torch.zeros(0, dtype=torch.long))
+    assert loss == 0 and not torch.autograd.grad(loss, weight)[0].any()
+
+
+@pytest.mark.parametrize("wrong", ["weight", "bias", "target"])
+def test_shapes_that_do_not_fit_are_refused(wrong):
+    features, weight, bias, target = problem()
+    given = {"weight": weight, "bias": bias, "target": target}
+    given[wrong] = given[wrong][:, 1:] if wrong == "weight" else given[wrong][1:]
+    with pytest.raises(ValueError, match=r"do not fit: \(11, 4\)"):
+        cross_entropy(features, **given)
