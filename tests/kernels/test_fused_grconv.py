@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter
-from tests.kernels.test_grconv import MODES, arguments, few_nodes_are_kept, heights_of, run  # noqa: F401
+from tests.kernels.test_grconv import MODES, arguments, heights_of, run
 from user_dir.kernels import packing
 from user_dir.kernels.grconv import GRConvWeights, grconv
 from user_dir.kernels.grconv.level import LevelWeights, Pyramid

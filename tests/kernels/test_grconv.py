@@ -21,12 +21,6 @@ MODES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def few_nodes_are_kept(monkeypatch):
-    """So that the small pyramids here merge nodes again, as large ones do."""
-    monkeypatch.setattr(packed, "KEPT_BYTES", 0)
-
-
 def arguments(lengths, size, dtype=torch.float32, *, unit_gates=False):
     gates = 3 * size if unit_gates else 3
     shapes = [(sum(lengths), size), (size, size), (size, size), (size,), (gates, size), (gates, size), (gates,)]

@@ -18,5 +18,9 @@ def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
     """
     if like.device.type != "cpu":
         return [slice(0, rows)]
-    size = max(1, NUMBERS // max(1, numbers))
+    return slices(rows, max(1, NUMBERS // max(1, numbers)))
+
+
+def slices(rows: int, size: int) -> list[slice]:
+    """Rows, ``size`` at a time."""
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from .cache import slices
 from .mixed_precision import add_product_, precision, product
 
 SCORES = {"cpu": 1 << 19}
@@ -91,8 +92,7 @@ class _CrossEntropy(torch.autograd.Function):
 
 def _pieces(rows: int, weight: Tensor) -> list[slice]:
     scores = SCORES.get(weight.device.type, OTHER_SCORES)
-    size = max(FEWEST_ROWS, scores // weight.size(0))
-    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+    return slices(rows, max(FEWEST_ROWS, scores // weight.size(0)))
 
 
 def _scores(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -32,8 +32,8 @@ class Matrix(NamedTuple):
         return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
 
     def for_steps(self, steps: int) -> Matrix:
-        """The same, stored as :meth:`add_to` multiplies it fastest, if so many calls are worth a copy."""
-        if steps < STEPS_OF_A_COPY:
+        """The same, stored as a CPU multiplies it fastest in :meth:`add_to`, if so many calls are worth a copy."""
+        if steps < STEPS_OF_A_COPY or self.left.device.type != "cpu":
             return self
         return Matrix(by_columns(self.left), None if self.right is None else by_columns(self.right))
 

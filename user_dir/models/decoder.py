@@ -141,8 +141,7 @@ class Decoder(FairseqIncrementalDecoder):
         output = self.output_projection
         with autocast(self.autocast, features):
             if isinstance(output, nn.Sequential):
-                *factors, output = output
-                features = nn.Sequential(*factors)(features)
+                features, output = output[:-1](features), output[-1]
             return cross_entropy(features, output.weight, output.bias, target)
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -56,14 +57,15 @@ class AttentiveGRUWeights(NamedTuple):
 
     def to(self, number: torch.dtype) -> AttentiveGRUWeights:
         """The matrices in another number format; the score vector, which no product of matrices takes, as it is."""
-        gate, candidate, context = (matrix.to(number) for matrix in self.matrices())
-        query = None if self.query is None else self.query.to(number)
-        return AttentiveGRUWeights(gate, candidate, context, query, self.score)
+        return self._each(lambda matrix: matrix.to(number))
 
     def for_steps(self, steps: int) -> AttentiveGRUWeights:
         """The same, stored as so many steps multiply with them fastest; see :meth:`Matrix.for_steps`."""
-        gate, candidate, context = (matrix.for_steps(steps) for matrix in self.matrices())
-        query = self.query if self.query is None else as_matrix(self.query).for_steps(steps).left
+        return self._each(lambda matrix: matrix.for_steps(steps))
+
+    def _each(self, change: Callable[[Matrix], Matrix]) -> AttentiveGRUWeights:
+        query = None if self.query is None else change(Matrix(self.query)).left
+        gate, candidate, context = map(change, self.matrices())
         return AttentiveGRUWeights(gate, candidate, context, query, self.score)
 
     def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
