@@ -230,7 +230,8 @@ prepare_pair() {
   DIRECTION=$PAIR OUT=""
   parse_prepare_options "$@"
   check_prepare_options
-  OUT=${OUT:-$ROOT/runs/data-$DIRECTION-${CORPUS:+$(basename "$CORPUS")}${CORPUS:-$SIZE}}
+  if [[ -z $OUT && -n $CORPUS ]]; then OUT=$ROOT/runs/data-$DIRECTION-$(basename "$(realpath "$CORPUS")"); fi
+  OUT=${OUT:-$ROOT/runs/data-$DIRECTION-$SIZE}
   list_sets
   print_plan
   prepare_environment

@@ -150,6 +150,11 @@ def test_the_plan_has_sizes_and_writes_nothing(tmp_path, corpora):
     assert not (tmp_path / "data").exists()
 
 
+def test_the_folder_is_named_after_the_corpus(corpora):
+    assert "/runs/data-fr-en-small\n" in run(prepare("fr-en", "--dry-run"))
+    assert "/runs/data-en-zh-zh-en\n" in run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", direction="en-zh"))
+
+
 @pytest.mark.parametrize("script", ["prepare_fr_en", "prepare_zh_en", "translate", "score", "train"])
 def test_help(script):
     text = run(command(f"{script}.sh", "--help"))
