@@ -16,6 +16,10 @@ readonly TESTS=(
 
 stop() { printf 'run_fairseq_tests: %s\n' "$*" >&2; exit 1; }
 
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+    awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$0"
+    exit
+fi
 [[ $# -eq 1 ]] || stop "give one folder, a checkout of fairseq v0.12.2."
 checkout=$(cd "$1" 2>/dev/null && pwd) || stop "there is no folder $1."
 [[ -f $checkout/tests/test_binaries.py ]] || stop "$checkout has no tests/test_binaries.py; it has to be a checkout of fairseq."

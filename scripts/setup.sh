@@ -153,7 +153,15 @@ finish() {
     rm -f "$unfinished"
 }
 
+# The comment at the top.
+print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "${BASH_SOURCE[0]}"; }
+
 main() {
+    case ${1:-} in
+        "") ;;
+        -h | --help) print_usage && exit ;;
+        *) stop "takes no arguments, so not $1; see --help." ;;
+    esac
     project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     venv=${VENV:-$project/.venv}
     [[ $venv == /* ]] || venv=$PWD/$venv

@@ -3,7 +3,7 @@
 #
 #   bash scripts/test.sh [PYTEST-ARGUMENT...]
 #
-# One worker a core, each with one thread; -n 0 runs all in one process.
+# One worker a core, each with one thread; -n 0 runs all in one process. pytest's own help: .venv/bin/pytest --help
 # VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
 #
 set -euo pipefail
@@ -14,6 +14,10 @@ ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
 # shellcheck source=lib/environment.sh
 . "$ROOT/scripts/lib/environment.sh"
 
+if [[ ${1:-} == --help ]]; then
+  print_usage "$0"
+  exit
+fi
 prepare_environment
 cd "$ROOT"
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}

@@ -155,12 +155,6 @@ def test_the_folder_is_named_after_the_corpus(corpora):
     assert "/runs/data-en-zh-zh-en\n" in run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", direction="en-zh"))
 
 
-@pytest.mark.parametrize("script", ["prepare_fr_en", "prepare_zh_en", "translate", "score", "train"])
-def test_help(script):
-    text = run(command(f"{script}.sh", "--help"))
-    assert f"bash scripts/{script}.sh" in text and "--dry-run" in text
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("segmentation", ["word:200", "bpe:100", "sentencepiece:900"])
 def test_chinese_in_shards(segmentation, corpora, tmp_path):

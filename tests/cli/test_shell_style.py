@@ -1,3 +1,5 @@
+"""What every shell script keeps to: shellcheck's rules, and a help that is the comment at its top."""
+
 import shutil
 import subprocess
 
@@ -14,3 +16,12 @@ def test_shellcheck_finds_nothing():
     assert len(SCRIPTS) > 8
     result = subprocess.run([SHELLCHECK, *map(str, SCRIPTS)], capture_output=True, text=True)
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("script", sorted(ROOT.glob("scripts/*.sh")), ids=lambda path: path.name)
+def test_help(script, tmp_path):
+    environment = {"PATH": "/usr/bin:/bin", "VENV": str(tmp_path / "none")}
+    result = subprocess.run(["bash", script, "--help"], capture_output=True, text=True, env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert f"bash scripts/{script.name}" in result.stdout
+    assert not list(tmp_path.iterdir())
