@@ -165,7 +165,7 @@ select_training() {
   done
   run "$VENV/bin/python" "$ROOT/scripts/select_sentences.py" --source "$1/train.$SOURCE_LANG" \
     --target "$1/train.$TARGET_LANG" --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" \
-    --in-domain "${in_domain[@]}" --words "$SELECT_WORDS" --out "$2/train" --report "$2/REPORT.md"
+    --in-domain "${in_domain[@]}" --words "$SELECT_WORDS" --jobs "$JOBS" --out "$2/train" --report "$2/REPORT.md"
 }
 
 # make_training_text: sets TRAINING_TEXT, the folder of the text to train on.

@@ -139,10 +139,10 @@ def test_broken_text_is_named(corpora, tmp_path):
 
 
 def test_the_plan_has_sizes_and_writes_nothing(tmp_path, corpora):
-    text = run(prepare("fr-en", "--dry-run", size="full", select_words="348M", out=tmp_path / "data"))
+    text = run(prepare("fr-en", "--dry-run", size="full", select_words="348M", jobs=3, out=tmp_path / "data"))
     assert "OPUS-giga_fren-v2-eng-fra                22,519,904 pairs,  2702 MB" in text
     assert "Together 41.1 million pairs to train on" in text
-    assert "--in-domain" in text and "--words 348M" in text
+    assert "--in-domain" in text and "--words 348M --jobs 3 --out" in text
     text = run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", shards=2, out=tmp_path / "data"))
     size = (corpora / "zh-en" / "train.zh").stat().st_size
     assert f"train.zh {size:>10} bytes" in text
