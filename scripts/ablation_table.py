@@ -15,6 +15,7 @@ from user_dir.analysis.ablation.plan import read_plan
 from user_dir.analysis.ablation.plots import figures
 from user_dir.analysis.ablation.table import ablation_table, results_as_json
 from user_dir.analysis.bucket_scores import RESAMPLES
+from user_dir.analysis.command_line import add_jobs_argument
 from user_dir.analysis.evaluation_tables import as_markdown, as_text
 from user_dir.analysis.output_files import save_figure, write_text
 
@@ -25,11 +26,12 @@ def main() -> None:
     parser.add_argument("plan", help="YAML file of configs/ablations/")
     parser.add_argument("run", nargs="+", help="run folder, one for each segmentation")
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
+    add_jobs_argument(parser)
     parser.add_argument("--out", required=True, help="folder for PLAN.txt, .md, .json and PLAN-*.svg")
     arguments = parser.parse_args()
     try:
         plan = read_plan(arguments.plan)
-        results = read_results(plan, arguments.run, resamples=arguments.resamples)
+        results = read_results(plan, arguments.run, resamples=arguments.resamples, jobs=arguments.jobs)
         tables, out = [ablation_table(results)], Path(arguments.out)
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / f"{plan.name}.json", results_as_json(results))
@@ -37,7 +39,7 @@ def main() -> None:
         write_text(out / f"{plan.name}.txt", as_text(tables))
         for name, figure in figures(results):
             save_figure(figure, out / f"{plan.name}-{name}.svg")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     print(as_text(tables), end="")
 

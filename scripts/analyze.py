@@ -36,7 +36,7 @@ def main() -> None:
         for suffix, render in {"json": study_as_json, "md": study_as_markdown, "txt": study_as_text}.items():
             write_text(folder / f"analysis.{suffix}", render(result))
         write_plots(result, folder)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     print(study_as_text(result), end="")
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import without_fairseq  # noqa: F401
 
-from user_dir.preparation import ordered_map
+from user_dir.ordered_map import processors
 
 
 def main() -> None:
     """Command line."""
-    parser = build_parser(ordered_map.processors())
+    parser = build_parser(processors())
     options = parser.parse_args()
     try:
         # Here, so that a missing identifier of languages is named in one line.
@@ -44,7 +44,7 @@ def main() -> None:
     print(f"{kept:,} of {seen:,} pairs kept; {options.report} tells why the others went.")
 
 
-def build_parser(processors: int) -> argparse.ArgumentParser:
+def build_parser(jobs: int) -> argparse.ArgumentParser:
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for side in ("source", "target"):
@@ -55,7 +55,7 @@ def build_parser(processors: int) -> argparse.ArgumentParser:
         parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
     parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="of the files PREFIX.CODE")
     parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json appears beside it")
-    parser.add_argument("--jobs", type=int, default=processors, metavar="N", help="processes (all processors)")
+    parser.add_argument("--jobs", type=int, default=jobs, metavar="N", help="processes (all processors)")
     parser.add_argument(
         "--exclude",
         type=Path,

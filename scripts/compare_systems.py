@@ -10,6 +10,7 @@ import sys
 import without_fairseq  # noqa: F401
 
 from user_dir.analysis.bucket_scores import RESAMPLES
+from user_dir.analysis.command_line import add_jobs_argument
 from user_dir.analysis.comparison.results import ComparedRun, compare
 from user_dir.analysis.comparison.tables import comparison_as_json, tables
 from user_dir.analysis.evaluation_tables import as_markdown, as_text
@@ -25,6 +26,7 @@ def main() -> None:
     parser.add_argument("--baseline", help="that the others are tested against (the first of fairseq's own models)")
     parser.add_argument("--extra-tests", default="", help="names of further test sets, comma-separated")
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
+    add_jobs_argument(parser)
     parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md and OUT.json")
     arguments = parser.parse_args()
     try:
@@ -36,11 +38,12 @@ def main() -> None:
             baseline=arguments.baseline,
             extra_tests=arguments.extra_tests.split(",") if arguments.extra_tests else (),
             resamples=arguments.resamples,
+            jobs=arguments.jobs,
         )
         write_text(f"{arguments.out}.json", comparison_as_json(comparison))
         write_text(f"{arguments.out}.md", as_markdown(tables(comparison)))
         write_text(f"{arguments.out}.txt", as_text(tables(comparison)))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     print(as_text(tables(comparison)), end="")
 

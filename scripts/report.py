@@ -63,7 +63,7 @@ def main() -> None:
         )
         Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
         write_text(arguments.out, render_page(report))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     print(f"{arguments.out}: {len(report.systems)} systems, {len(report.study.test_set)} sentences")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import without_fairseq  # noqa: F401
 
+from user_dir.analysis.command_line import add_jobs_argument
 from user_dir.analysis.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
 from user_dir.analysis.sentences import read_sentences, require_same_count
 from user_dir.metrics import METRICS
@@ -39,8 +40,8 @@ def main() -> None:
                 parser.error(f"--system {value}: there is a system {name} already")
             systems[name] = read_sentences(file)
             require_same_count(file, systems[name], arguments.reference, references)
-        columns = score_systems(systems, references, scoring)
-    except (OSError, ValueError, ModuleNotFoundError) as error:
+        columns = score_systems(systems, references, scoring, jobs=arguments.jobs)
+    except (OSError, ValueError, RuntimeError, ModuleNotFoundError) as error:
         sys.exit(f"error: {error}")
     if arguments.out:
         for suffix, render in {".json": as_json, ".md": as_markdown, ".txt": as_text}.items():
@@ -87,6 +88,7 @@ def argument_parser() -> argparse.ArgumentParser:
         "else 1000), or by 10,000 trials of approximate randomisation",
     )
     parser.add_argument("--seed", type=int, default=12345, help="of resampling (12345, sacrebleu's)")
+    add_jobs_argument(parser)
     parser.add_argument("--out", metavar="PREFIX", help="writes PREFIX.txt, PREFIX.md and PREFIX.json as well")
     return parser
 

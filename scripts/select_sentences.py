@@ -14,14 +14,15 @@ from pathlib import Path
 
 import without_fairseq  # noqa: F401
 
-from user_dir.preparation import ordered_map, selection
+from user_dir.ordered_map import processors
+from user_dir.preparation import selection
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def main() -> None:
     """Command line."""
-    parser = build_parser(ordered_map.processors())
+    parser = build_parser(processors())
     options = parser.parse_args()
     settings = selection.Selection(
         source=options.source,
@@ -44,7 +45,7 @@ def main() -> None:
     )
 
 
-def build_parser(processors: int) -> argparse.ArgumentParser:
+def build_parser(jobs: int) -> argparse.ArgumentParser:
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for side in ("source", "target"):
@@ -69,7 +70,7 @@ def build_parser(processors: int) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="of the files PREFIX.CODE")
     parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json appears beside it")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="another seed, another random sample (1)")
-    parser.add_argument("--jobs", type=int, default=processors, metavar="N", help="processes (all processors)")
+    parser.add_argument("--jobs", type=int, default=jobs, metavar="N", help="processes (all processors)")
     return parser
 
 

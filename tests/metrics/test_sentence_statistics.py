@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.metrics.translations import references, translations
-from user_dir.metrics import METRICS, score, statistics
+from user_dir.metrics import METRICS, score, sentence_statistics, statistics
 from user_dir.metrics.builders import METRICS as BUILDERS
 
 REFERENCES = references(40)
@@ -45,6 +45,15 @@ def test_scores_and_intervals_are_those_of_the_metric_itself(monkeypatch, name, 
         expected._ci,
     )
     assert result.details == expected._verbose
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_processes_change_nothing(monkeypatch, name):
+    expected = statistics(name, HYPOTHESES, REFERENCES)
+    monkeypatch.setattr(sentence_statistics, "_BLOCK", 9)
+    counted = statistics(name, HYPOTHESES, REFERENCES, jobs=2)
+    np.testing.assert_array_equal(counted.rows, expected.rows)
+    assert counted.score(resamples=20) == expected.score(resamples=20)
 
 
 def test_rows_and_sums():

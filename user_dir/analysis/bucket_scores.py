@@ -64,7 +64,9 @@ class Comparison:
 class ScoredSystem:
     """A system with its sentences counted once, so that any number of subsets is scored quickly."""
 
-    def __init__(self, system: System, test_set: TestSet, metric: str, *, tokenize: str | None = None) -> None:
+    def __init__(
+        self, system: System, test_set: TestSet, metric: str, *, tokenize: str | None = None, jobs: int = 1
+    ) -> None:
         """Counts every seed's translations.
 
         Raises:
@@ -86,6 +88,7 @@ class ScoredSystem:
                 target_language=test_set.target_language,
                 tokenize=tokenize,
                 lowercase=test_set.lowercase,
+                jobs=jobs,
             )
 
     @cached_property

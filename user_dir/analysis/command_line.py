@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..metrics import METRICS, split_words
+from ..ordered_map import processors
 from .evaluation import Settings
 from .generate_log import read_generate_log
 from .nbest_lists import NBestLists, nbest_lists
@@ -45,6 +46,14 @@ def add_input_arguments(parser: ArgumentParser) -> None:
     what.add_argument("--length-limits", type=whole_numbers, default=[10, 20, 30, 40, 50, 60], help="10,20,30,…")
     what.add_argument("--most-unknown", type=int, default=5, help="the last group has so many unknown words or more")
     what.add_argument("--window", type=int, default=10, help="lengths that a point of a curve covers")
+    add_jobs_argument(parser)
+
+
+def add_jobs_argument(parser: ArgumentParser) -> None:
+    """Adds ``--jobs``, which changes no number."""
+    parser.add_argument(
+        "--jobs", type=positive, default=processors(), metavar="N", help="processes that count (all processors)"
+    )
 
 
 def read_input(parser: ArgumentParser, arguments: Namespace) -> dict[str, Any]:
@@ -74,6 +83,7 @@ def read_input(parser: ArgumentParser, arguments: Namespace) -> dict[str, Any]:
         limits=arguments.length_limits,
         most_unknown=arguments.most_unknown,
         window=arguments.window,
+        jobs=arguments.jobs,
     )
     if arguments.only:
         systems = [named(systems, name, "--only") for name in arguments.only.split(",")]
@@ -170,6 +180,13 @@ def metric_names(text: str) -> list[str]:
         if name not in METRICS:
             raise ArgumentTypeError(f"unknown metric {name!r}: choose of {', '.join(METRICS)}")
     return names
+
+
+def positive(text: str) -> int:
+    """A whole number above zero."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return int(text)
 
 
 def whole_numbers(text: str) -> list[int]:

@@ -29,6 +29,7 @@ class Settings:
         most_unknown: where the last group of unknown words begins.
         window: lengths that a point of a curve covers.
         fewest: sentences below which a point is left out.
+        jobs: processes that count; the numbers do not depend on it.
     """
 
     metrics: Sequence[str] = ("bleu", "chrf", "ter")
@@ -39,6 +40,7 @@ class Settings:
     most_unknown: int = 5
     window: int = 10
     fewest: int = 10
+    jobs: int = 1
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,9 @@ def evaluate(test_set: TestSet, systems: Sequence[System], settings: Settings | 
 
 def evaluate_metric(metric: str, test_set: TestSet, systems: Sequence[System], settings: Settings) -> MetricEvaluation:
     """One metric, with its breakdowns and curves if it is among the detailed ones."""
-    scored = [ScoredSystem(system, test_set, metric, tokenize=settings.tokenize) for system in systems]
+    scored = [
+        ScoredSystem(system, test_set, metric, tokenize=settings.tokenize, jobs=settings.jobs) for system in systems
+    ]
     breakdowns: list[Breakdown] = []
     curves: list[SystemCurve] = []
     if metric in settings.detailed:

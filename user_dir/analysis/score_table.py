@@ -53,9 +53,11 @@ class SystemScore:
 
 
 def score_systems(
-    systems: Mapping[str, Sequence[str]], references: Sequence[str], scoring: Scoring
+    systems: Mapping[str, Sequence[str]], references: Sequence[str], scoring: Scoring, *, jobs: int = 1
 ) -> list[list[SystemScore]]:
     """Scores every system under every metric: a list for each metric, in the order of the systems.
+
+    The numbers do not depend on ``jobs``, the processes that count.
 
     Raises:
         ValueError: as `metrics.statistics`, `SentenceStatistics.score` and the paired tests.
@@ -72,6 +74,7 @@ def score_systems(
                 target_language=scoring.target_language,
                 tokenize=scoring.tokenize,
                 lowercase=scoring.lowercase,
+                jobs=jobs,
             )
             for name, hypotheses in systems.items()
         }

@@ -10,11 +10,17 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.base import Score as SacrebleuScore
 
+from ..ordered_map import ordered_map
 from .builders import METRICS
 from .score import Interval, Score
 
 SEED = 12345
 """sacrebleu's default, so that resampled numbers are the same as its command's."""
+
+SLOW = {"meteor", "ter"}
+"""Metrics that take milliseconds a sentence, where a process of its own pays."""
+
+_BLOCK = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +93,7 @@ def statistics(
     target_language: str | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
+    jobs: int = 1,
 ) -> SentenceStatistics:
     """Counts once what every score, interval and test of these sentences needs.
 
@@ -98,11 +105,13 @@ def statistics(
             sacrebleu's default.
         tokenize: one of sacrebleu's tokenisations, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
+        jobs: processes, for metrics that are `SLOW`. They are forked.
 
     Raises:
         ValueError: for an unknown metric or tokenisation, for no sentences, and for unequal counts.
         TypeError: if a sentence is not a string.
         ModuleNotFoundError: for METEOR without nltk.
+        RuntimeError: a process died.
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
@@ -116,9 +125,18 @@ def statistics(
         tokenize = "zh"
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise ValueError(f"unknown tokenisation {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
-    metric = METRICS[name](tokenize, lowercase)
-    rows = metric._extract_corpus_statistics(hypotheses, [references])
-    return SentenceStatistics(metric, np.array(rows, dtype=np.float64))
+
+    def count(sentences: slice) -> SentenceStatistics:
+        metric = METRICS[name](tokenize, lowercase)
+        rows = metric._extract_corpus_statistics(hypotheses[sentences], [references[sentences]])
+        return SentenceStatistics(metric, np.array(rows, dtype=np.float64))
+
+    if jobs == 1 or name not in SLOW or len(hypotheses) <= _BLOCK:
+        return count(slice(None))
+    blocks = [slice(first, first + _BLOCK) for first in range(0, len(hypotheses), _BLOCK)]
+    counted = list(ordered_map(count, blocks, min(jobs, len(blocks))))
+    # Counting tells a metric what its signature says.
+    return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]))
 
 
 def check_resamples(resamples: int) -> None:

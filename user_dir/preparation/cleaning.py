@@ -11,11 +11,11 @@ from typing import IO
 
 import numpy as np
 
+from ..ordered_map import ordered_map
 from .block_cleaning import BlockCleaner, CleanedBlock
 from .cleaning_report import RuleText, as_json, as_markdown
 from .corpus_rules import corpus_rules
 from .normalization import normalize
-from .ordered_map import ordered_map
 from .parallel_text import language_file, read_blocks, read_lines
 from .partial_files import partial_folder, publish
 from .progress import Progress

@@ -9,8 +9,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO
 
+from ..ordered_map import ordered_map
 from .archives import DAMAGE, OPENERS
-from .ordered_map import ordered_map
 
 #: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
 LINE_BREAKS = re.compile("[\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029]+")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..ordered_map import ordered_map
 from .cutoff import Cutoff, find_cutoff
 from .domain_scores import LanguageScorer, PairScorer, line_tokens
-from .ordered_map import ordered_map
 from .parallel_text import BLOCK_LINES, language_file, read_blocks
 from .partial_files import partial_folder, publish
 from .progress import Progress

@@ -42,13 +42,14 @@ class Results:
     metrics: Sequence[MetricEvaluation]
 
 
-def read_results(plan: Plan, folders: Sequence[str | PathLike[str]], *, resamples: int) -> Results:
+def read_results(plan: Plan, folders: Sequence[str | PathLike[str]], *, resamples: int, jobs: int = 1) -> Results:
     """Reads what `scripts/ablation.sh` left.
 
     Args:
         plan: that was run.
         folders: run folders, one for each segmentation.
         resamples: of the bootstrap.
+        jobs: processes that count.
 
     Raises:
         LogError: if a folder is not that of a run, or a log is damaged.
@@ -63,7 +64,7 @@ def read_results(plan: Plan, folders: Sequence[str | PathLike[str]], *, resample
     metrics: Sequence[MetricEvaluation] = []
     if systems and systems[0].name == plan.base:
         test_set, _, _ = read_runs(folders)
-        metrics = evaluate(test_set, systems, Settings(detailed=(), resamples=resamples))
+        metrics = evaluate(test_set, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
     return Results(plan, cells, metrics)
 
 

@@ -102,7 +102,7 @@ class ComparedRun:
         files = {str(seed): folder / f"seed-{seed}" / name for seed in self.seeds}
         return {seed: file for seed, file in files.items() if file.is_file()}
 
-    def scores(self, name: str | None, baseline: str, resamples: int) -> TestScores:
+    def scores(self, name: str | None, baseline: str, *, resamples: int, jobs: int) -> TestScores:
         """One test set; None is the recipe's own.
 
         Raises:
@@ -114,7 +114,7 @@ class ComparedRun:
         )
         systems = self.translations(translation, baseline)
         reference = self.references(f"{place}/raw")
-        metrics = evaluate(reference, systems, Settings(detailed=(), resamples=resamples))
+        metrics = evaluate(reference, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
         tokenized = None
         if name is None and not self.folder.options["SEGMENTATION"].startswith("sentencepiece"):
             tokenized = self.tokenized_scores(systems)
@@ -172,6 +172,7 @@ def compare(
     baseline: str | None = None,
     extra_tests: Sequence[str] = (),
     resamples: int = RESAMPLES,
+    jobs: int = 1,
 ) -> Comparison:
     """Compares all systems of a run that have not failed.
 
@@ -180,6 +181,7 @@ def compare(
         baseline: one of its models; without it, the first of `STOCK_MODELS` among them, or the first.
         extra_tests: names of test sets besides the recipe's own.
         resamples: of the bootstrap, for intervals and tests; 0 for neither.
+        jobs: processes that count.
 
     Raises:
         LogError: if a file is missing or damaged.
@@ -188,5 +190,5 @@ def compare(
     baseline = baseline or next((model for model in run.models if model in STOCK_MODELS), run.models[0])
     if baseline not in run.models:
         raise ValueError(f"the baseline {baseline!r} is none of the models: {', '.join(run.models)}")
-    tests = [run.scores(name, baseline, resamples) for name in (None, *extra_tests)]
+    tests = [run.scores(name, baseline, resamples=resamples, jobs=jobs) for name in (None, *extra_tests)]
     return Comparison(baseline, run.seeds, [run.system(model) for model in run.models], tests)
