@@ -16,8 +16,11 @@ readonly TESTS=(
 
 stop() { printf 'run_fairseq_tests: %s\n' "$*" >&2; exit 1; }
 
-if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-    awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$0"
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=lib/console.sh
+. "$project/scripts/lib/console.sh"
+if [[ ${1:-} == --help ]]; then
+    print_usage "$0"
     exit
 fi
 [[ $# -eq 1 ]] || stop "give one folder, a checkout of fairseq v0.12.2."
@@ -25,7 +28,6 @@ checkout=$(cd "$1" 2>/dev/null && pwd) || stop "there is no folder $1."
 [[ -f $checkout/tests/test_binaries.py ]] || stop "$checkout has no tests/test_binaries.py; it has to be a checkout of fairseq."
 version=$(cat "$checkout/fairseq/version.txt" 2>/dev/null || true)
 [[ $version == 0.12.2 ]] || stop "$checkout is fairseq ${version:-of an unknown version}, not 0.12.2."
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=$(cd "${VENV:-$project/.venv}" 2>/dev/null && pwd)/bin/python || stop "there is no environment; run scripts/setup.sh first."
 [[ -x $python ]] || stop "there is no $python; run scripts/setup.sh first."
 
