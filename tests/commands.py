@@ -92,6 +92,9 @@ def _become(line: list[str], streams: list[Path], cwd: Path, variables: Mapping[
         os.dup2(os.open(stream, flags | os.O_CREAT), number)
     # The other two are as they were; this one multiprocessing has closed.
     sys.stdin = os.fdopen(0, closefd=False)
+    # multiprocessing has made its own way of starting processes the default: fairseq's data loaders would each import
+    # PyTorch again, for seconds.
+    multiprocessing.set_start_method(None, force=True)
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(cwd)
