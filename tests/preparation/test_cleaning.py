@@ -5,14 +5,17 @@ import json
 import lzma
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.preparation.scripts import ROOT, SHARED, command, read_lines, run, write_lines
+from user_dir.preparation.cleaning import Cleaning
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
 NAMES = ["encoding", "empty", "too long", "identical", "held out", "length ratio", "non-letters", "markup"]
@@ -117,25 +120,34 @@ def test_counts_add_up(cleaned):
     assert [file["seen"] for file in report["files"]] == [12_000, report["seen"] - 12_000]
 
 
-def test_the_report_says_what_went_and_where(messy, cleaned):
-    folder, _, second = messy
+def test_the_report_says_what_went_and_where(cleaned):
     out, _, report = cleaned
-    assert report["not_utf8"] == {str(second[0]): {"lines": 1, "first": [5]}}
+    assert report["not_utf8"] == {"b.fr": {"lines": 1, "first": [5]}}
     text = out.with_name("clean.md").read_text()
-    assert f"- `{second[0]}`: 1, line 5" in text
+    assert "- `b.fr`: 1, line 5" in text
     assert "| too long | 24,050 | 1 | 0.00% | 24,049 |" in text and "max_words = 100" in text
-    assert f"- empty ({folder / 'a.fr'}:3001):\n  - (nothing)\n  - `Nothing.`" in text
+    assert "- empty (a.fr:3001):\n  - (nothing)\n  - `Nothing.`" in text
     assert "sources = 1, targets = 1" in text
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
-def test_jobs_make_no_difference(messy, cleaned, tmp_path, jobs):
-    folder, first, second = messy
-    options = ("--exclude", folder / "test", "--jobs", jobs)
-    clean(tmp_path / "clean", (first[0], second[0]), (first[1], second[1]), *options)
+def test_neither_jobs_nor_the_place_make_a_difference(messy, cleaned, tmp_path, jobs):
+    folder = tmp_path / "elsewhere"
+    shutil.copytree(messy[0], folder, ignore=shutil.ignore_patterns("out"))
+    sources, targets = ([folder / f"{name}.{language}" for name in "ab"] for language in ("fr", "en"))
+    out = folder / "out" / "clean"
+    clean(out, sources, targets, "--exclude", folder / "test", "--jobs", jobs)
     for ending in ("fr", "en", "md", "json"):
-        expected = cleaned[0].with_name(f"clean.{ending}").read_text().replace(str(cleaned[0]), str(tmp_path / "clean"))
-        assert (tmp_path / f"clean.{ending}").read_text() == expected, ending
+        expected = cleaned[0].with_name(f"clean.{ending}").read_text()
+        assert out.with_name(f"clean.{ending}").read_text() == expected, ending
+
+
+def test_files_far_from_the_report_have_their_whole_path():
+    settings = {"languages": ("fr", "en"), "out": Path("/x/out")}
+    near = Cleaning(sources=[Path("/x/a.fr")], targets=[Path("/x/a.en")], report=Path("/x/data/r.md"), **settings)
+    assert near.shown_names == {Path("/x/a.fr"): "a.fr", Path("/x/a.en"): "a.en"}
+    far = Cleaning(sources=[Path("/y/a.fr")], targets=[Path("/x/a.en")], report=Path("/x/r.md"), **settings)
+    assert far.shown_names == {Path("/y/a.fr"): "/y/a.fr", Path("/x/a.en"): "/x/a.en"}
 
 
 def test_compressed_files(messy, cleaned, tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from typing import IO
@@ -53,6 +55,18 @@ class Cleaning:
     examples: int = 3
     jobs: int = 1
 
+    @cached_property
+    def shown_names(self) -> dict[Path, str]:
+        """Names of the files in the report: paths within the folder that they and the report lie in.
+
+        So the same text has the same report wherever it is prepared.
+        """
+        paths = (*self.sources, *self.targets)
+        folder = Path(os.path.commonpath([path.absolute() for path in (*paths, self.report)]))
+        if folder == Path(folder.anchor):
+            return {path: str(path) for path in paths}
+        return {path: os.path.relpath(path, folder) for path in paths}
+
 
 def clean(cleaning: Cleaning) -> Tally:
     """Writes the pairs that every rule keeps, in order, and the report; all four files appear together.
@@ -76,7 +90,8 @@ def clean(cleaning: Cleaning) -> Tally:
     )
     later_rules = corpus_rules()
     texts = [*map(RuleText.of, rules), *map(RuleText.of, later_rules)]
-    tally = Tally(tuple(text.name for text in texts), tuple(map(str, cleaning.sources)), cleaning.examples)
+    sources = tuple(cleaning.shown_names[path] for path in cleaning.sources)
+    tally = Tally(tuple(text.name for text in texts), sources, cleaning.examples)
     with partial_folder(cleaning.out) as folder:
         records = folder / "records"
         cleaner = BlockCleaner(rules, cleaning.languages, cleaning.examples)
@@ -146,7 +161,7 @@ def _apply_pair_rules(cleaning: Cleaning, cleaner: BlockCleaner, tally: Tally, f
             progress.update(cleaned.seen, cleaned.progress)
     progress.finish()
     if not sum(tally.seen):
-        raise ValueError(f"there is no pair in {', '.join(tally.files)}")
+        raise ValueError(f"there is no pair in {', '.join(map(str, cleaning.sources))}")
     return paths
 
 
@@ -156,11 +171,11 @@ def _count(cleaned: CleanedBlock, cleaning: Cleaning, tally: Tally) -> None:
     for rule, count in enumerate(cleaned.dropped):
         tally.drop(cleaned.file, rule, count)
     for rule, line, source, target in cleaned.examples:
-        tally.remember(rule, Example(f"{cleaning.sources[cleaned.file]}:{line}", source, target))
+        tally.remember(rule, Example(f"{tally.files[cleaned.file]}:{line}", source, target))
     for side, lines in enumerate(cleaned.broken):
         path = (cleaning.sources, cleaning.targets)[side][cleaned.file]
         if lines:
-            tally.count_broken(str(path), lines)
+            tally.count_broken(cleaning.shown_names[path], lines)
 
 
 def _apply_verdicts(survivors: tuple[Path, Path], verdicts: np.ndarray, tally: Tally, *, first_rule: int) -> list[Path]:
