@@ -144,8 +144,8 @@ def test_neither_jobs_nor_the_place_make_a_difference(messy, cleaned, tmp_path, 
 
 def test_files_far_from_the_report_have_their_whole_path():
     settings = {"languages": ("fr", "en"), "out": Path("/x/out")}
-    near = Cleaning(sources=[Path("/x/a.fr")], targets=[Path("/x/a.en")], report=Path("/x/data/r.md"), **settings)
-    assert near.shown_names == {Path("/x/a.fr"): "a.fr", Path("/x/a.en"): "a.en"}
+    near = Cleaning(sources=[Path("/x/b/../a.fr")], targets=[Path("/x/a.en")], report=Path("/x/b/r.md"), **settings)
+    assert near.shown_names == {Path("/x/b/../a.fr"): "a.fr", Path("/x/a.en"): "a.en"}
     far = Cleaning(sources=[Path("/y/a.fr")], targets=[Path("/x/a.en")], report=Path("/x/r.md"), **settings)
     assert far.shown_names == {Path("/y/a.fr"): "/y/a.fr", Path("/x/a.en"): "/x/a.en"}
 

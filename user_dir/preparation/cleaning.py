@@ -62,7 +62,7 @@ class Cleaning:
         So the same text has the same report wherever it is prepared.
         """
         paths = (*self.sources, *self.targets)
-        folder = Path(os.path.commonpath([path.absolute() for path in (*paths, self.report)]))
+        folder = Path(os.path.commonpath([os.path.abspath(path) for path in (*paths, self.report)]))
         if folder == Path(folder.anchor):
             return {path: str(path) for path in paths}
         return {path: os.path.relpath(path, folder) for path in paths}
