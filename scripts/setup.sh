@@ -153,7 +153,7 @@ finish() {
     rm -f "$unfinished"
 }
 
-# The comment at the top.
+# The comment at the top. As in lib/console.sh, which this script, to be of use by itself, does not read.
 print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "${BASH_SOURCE[0]}"; }
 
 main() {

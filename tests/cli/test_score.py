@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.metrics.processes import spy_on_processes
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import references, translations
 
@@ -60,6 +61,16 @@ def test_table_and_files(monkeypatch, capsys, files):
     assert not list(files.glob("*.partial"))
 
 
+def test_processes(monkeypatch, capsys, files):
+    used = spy_on_processes(monkeypatch)
+    texts = []
+    for jobs in (1, 2):
+        score(monkeypatch, files, "--jobs", jobs)
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1]
+    assert used == [2, 2]  # TER of two systems; with one process there is nothing to deal out
+
+
 def test_one_system(monkeypatch, capsys, files):
     score(monkeypatch, files, "--lowercase", "--confidence", systems=["one"])
     header, _, line, _, *signatures = capsys.readouterr().out.splitlines()
@@ -105,6 +116,7 @@ def test_an_unknown_tokenisation(monkeypatch, capsys, files):
         (["--paired", "bootstrap"], {"systems": ["one"]}, "give --system at least twice"),
         (["--system", "nameless"], {}, "--system must be NAME=FILE, not 'nameless'"),
         ([], {"systems": ["one", "one"]}, "there is a system one already"),
+        (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
     ],
 )
 def test_options_that_cannot_be_meant(monkeypatch, capsys, files, options, changes, message):

@@ -8,6 +8,8 @@ import pytest
 from tests.cli.recipes import BIN, ROOT
 
 SHELLCHECK = shutil.which("shellcheck", path=str(BIN)) or shutil.which("shellcheck")
+#: What says what it would do.
+PLANNED = {"prepare_fr_en", "prepare_zh_en", "quickstart", "compare_baselines", "translate", "score", "train"}
 SCRIPTS = [*ROOT.glob("scripts/*.sh"), *ROOT.glob("scripts/lib/*.sh"), ROOT / ".ci" / "run"]
 
 
@@ -24,4 +26,6 @@ def test_help(script, tmp_path):
     result = subprocess.run(["bash", script, "--help"], capture_output=True, text=True, env=environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert f"bash scripts/{script.name}" in result.stdout
+    if script.stem in PLANNED:
+        assert "--dry-run" in result.stdout
     assert not list(tmp_path.iterdir())

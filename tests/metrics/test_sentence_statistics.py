@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from tests.metrics.processes import spy_on_processes
 from tests.metrics.translations import references, translations
-from user_dir.metrics import METRICS, score, sentence_statistics, statistics
+from user_dir.metrics import METRICS, score, statistics
 from user_dir.metrics.builders import METRICS as BUILDERS
 
 REFERENCES = references(40)
@@ -50,8 +51,9 @@ def test_scores_and_intervals_are_those_of_the_metric_itself(monkeypatch, name, 
 @pytest.mark.parametrize("name", METRICS)
 def test_processes_change_nothing(monkeypatch, name):
     expected = statistics(name, HYPOTHESES, REFERENCES)
-    monkeypatch.setattr(sentence_statistics, "_BLOCK", 9)
+    used = spy_on_processes(monkeypatch, block=9)
     counted = statistics(name, HYPOTHESES, REFERENCES, jobs=2)
+    assert used == ([2] if name in ("meteor", "ter") else [])
     np.testing.assert_array_equal(counted.rows, expected.rows)
     assert counted.score(resamples=20) == expected.score(resamples=20)
 

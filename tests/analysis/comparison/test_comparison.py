@@ -10,6 +10,7 @@ import pytest
 from tests.analysis.comparison.runs import OPTIONS, REFERENCES, make_run, without
 from tests.analysis.logs import report, write
 from tests.analysis.test_study import write_lines
+from tests.metrics.processes import spy_on_processes
 from user_dir.analysis.comparison.results import ComparedRun, compare
 from user_dir.analysis.comparison.tables import comparison_as_json, cost_table, score_table, tables
 from user_dir.analysis.evaluation_tables import as_markdown, as_text
@@ -48,6 +49,13 @@ def test_scores_are_those_of_the_metrics_over_the_seeds(run):
     )
     assert transformer.scores[0].by_seed == {"1": values[0], "2": values[1]}
     assert bleu.signature in score_table(comparison.tests[0], comparison).notes[1]
+
+
+def test_processes_make_no_difference(run, monkeypatch):
+    alone = comparison_as_json(compared(run))
+    used = spy_on_processes(monkeypatch, block=1)
+    assert comparison_as_json(compared(run, jobs=2)) == alone
+    assert used == [2] * 6  # TER of three systems with two seeds
 
 
 @pytest.mark.parametrize(
