@@ -44,10 +44,9 @@ restore_options "$OUT"
 
 # translate_with_beam SYSTEM BEAM NAME [FLAG...]: NAME.log with n-best lists, and NAME.detokenized.
 translate_with_beam() {
-  local folder=$OUT/systems/$1 output=$OUT/beams/$1/$3
+  local folder=$OUT/systems/$1 output=$OUT/beams/$1/$3 BEAM=$2
   if [[ ! -e $folder/trained ]]; then fail "$1 has not been trained: there is no $folder/trained"; fi
-  step "Beam $2, $1${4:+, ${*:4}}" "$output.log" \
-    translate "$folder" --beam "$2" --nbest "$(listed_hypotheses "$2")" "${@:4}"
+  step "Beam $2, $1${4:+, ${*:4}}" "$output.log" translate "$folder" "${@:4}"
   step "Detokenising beam $2, $1${4:+, ${*:4}}" "$output.detokenized" detokenize "$output.log"
 }
 

@@ -19,15 +19,30 @@ open_run_folder() {
   mv "$folder/options.partial" "$folder/options"
 }
 
-# restore_options FOLDER: the variables of the options that a run was made with.
+# restore_options FOLDER: the options that say how a run's text is read and put together again. The folder may come from a
+# stranger: these five are set, each to a value that can be nothing else, and nothing besides them.
 restore_options() {
-  local name value
-  if [[ ! -f $1/options ]]; then fail "$1 is not the --out folder of a recipe: there is no file options in it"; fi
-  while read -r name value; do
-    if [[ $name == checksum ]]; then continue; fi
-    if [[ ! $name =~ ^[A-Z_]+$ ]]; then fail "$1/options has a line that no recipe wrote: $name $value"; fi
+  local file=$1/options name value language='^[A-Za-z_]+$'
+  if [[ ! -f $file ]]; then fail "$1 is not the --out folder of a recipe: there is no file options in it"; fi
+  SOURCE_LANG="" TARGET_LANG="" SEGMENTATION="" TOKENIZER=moses LOWERCASE=""
+  while IFS=' ' read -r name value || [[ -n $name ]]; do
+    case $name in
+      SOURCE_LANG | TARGET_LANG) require_recorded "$file" "$name" "$value" "$language" ;;
+      SEGMENTATION) require_recorded "$file" "$name" "$value" '^(word|bpe|sentencepiece):[1-9][0-9]*$' ;;
+      TOKENIZER) require_recorded "$file" "$name" "$value" '^(moses|none)$' ;;
+      LOWERCASE) require_recorded "$file" "$name" "$value" '^(yes)?$' ;;
+      *) continue ;;
+    esac
     printf -v "$name" '%s' "$value"
-  done <"$1/options"
+  done <"$file"
+  for name in SOURCE_LANG TARGET_LANG SEGMENTATION; do
+    if [[ -z ${!name} ]]; then fail "$file has no line $name: no recipe wrote it"; fi
+  done
+}
+
+# require_recorded FILE NAME VALUE PATTERN
+require_recorded() {
+  if [[ ! $3 =~ $4 ]]; then fail "$1 has a line that no recipe wrote: $2 $3"; fi
 }
 
 # The lock is inherited by every command started here: when only this shell is killed, the next call
