@@ -18,7 +18,7 @@ TARGET_LENGTHS = [3, 6, 1]
 
 every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
 
-ORDERS = {"update_first": {"score_first": False}, "score_first": {"score_first": True}}
+ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}
 VARIANTS = {
     "plain": {"variant": PLAIN},
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
@@ -38,7 +38,7 @@ every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
 every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 
 
-def build(attention, num_layers=1, *, score_first=False, variant=PLAIN, heads=0):
+def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0):
     torch.manual_seed(3)
     if attention:
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
@@ -50,7 +50,7 @@ def build(attention, num_layers=1, *, score_first=False, variant=PLAIN, heads=0)
         readout,
         summary_size=SUMMARY,
         num_layers=num_layers,
-        score_first=score_first,
+        word_first=word_first,
         self_attention=DecoderSelfAttention(HIDDEN, num_heads=heads) if heads else None,
     )
     for parameter in decoder.parameters():
@@ -267,7 +267,7 @@ def test_equations_of_one_step(attention):
 @every_attention
 def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
     """Whatever the begin symbol's embedding is, the first word is scored from s_0 and what is read with it."""
-    decoder, encoded = build(attention, 2, score_first=True), source()
+    decoder, encoded = build(attention, 2, word_first=True), source()
     embedded, mask = previous_words()
     features, *_ = teacher_force(decoder, encoded, embedded, mask)
     changed, *_ = teacher_force(decoder, encoded, torch.cat([embedded[:, :1] + 5, embedded[:, 1:]], dim=1), mask)
@@ -287,7 +287,7 @@ def read(first, state, encoded, keys):
 @every_attention
 def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
     """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), c_2 is read with s_1, y_2 is scored from s_1 and c_2."""
-    decoder, encoded = build(attention, score_first=True), source(batch=1)
+    decoder, encoded = build(attention, word_first=True), source(batch=1)
     embedded, mask = random(1, 2, EMBED), torch.zeros(1, 2, dtype=torch.bool)
     features, *_ = teacher_force(decoder, encoded, embedded, mask)
     start = decoder.start(encoded)

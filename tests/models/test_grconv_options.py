@@ -21,7 +21,7 @@ LENGTHS = [3, 7, 1, 5]
 
 
 @every_variant
-@pytest.mark.parametrize("order", ["update_first", "score_first"])
+@pytest.mark.parametrize("order", ["attention_first", "word_first"])
 def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options, order):
     built = models("grconv_encoder", "additive", decoder_order=order, **options)
     batch = sources(LENGTHS)

@@ -49,7 +49,7 @@ def test_the_cost_in_parameters(options, change):
     assert parameters(**options) - parameters() == change
 
 
-@pytest.mark.parametrize("order", ["update_first", "score_first"])
+@pytest.mark.parametrize("order", ["attention_first", "word_first"])
 @pytest.mark.parametrize("attention", ["none", "additive"])
 @pytest.mark.parametrize("options", PARTS.values(), ids=PARTS)
 def test_scores_of_the_search_are_those_of_teacher_forcing(options, attention, order):

@@ -17,7 +17,7 @@ OPTIONS = {
     "bidirectional": {"encoder_bidirectional": True},
     "two_encoder_layers": {"encoder_layers": 2, "encoder_bidirectional": True, "dropout": 0.2},
     "two_decoder_layers": {"decoder_layers": 2, "dropout": 0.2},
-    "score_first": {"decoder_order": "score_first", "decoder_layers": 2},
+    "word_first": {"decoder_order": "word_first", "decoder_layers": 2},
     "low_rank_output": {"decoder_output_rank": 3},
     "gru_rank": {"gru_rank": 3, "encoder_bidirectional": True, "decoder_layers": 2},
     "decoder_gru_rank": {"gru_rank": 3},
@@ -31,7 +31,7 @@ OPTIONS = {
     "self_attention_on_both_sides": {
         "encoder_self_attention_heads": 1,
         "decoder_self_attention_heads": 1,
-        "decoder_order": "score_first",
+        "decoder_order": "word_first",
         "encoder_bidirectional": True,
         "gru_rank": 4,
         "skip_time": 2,

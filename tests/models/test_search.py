@@ -66,7 +66,7 @@ def assert_search_agrees_with_teacher_forcing(built, *, attention, tolerance=INV
 
 
 @pytest.mark.parametrize(
-    ("attention", "count", "order"), half(ATTENTION_NAMES, [1, 2], ["update_first", "score_first"])
+    ("attention", "count", "order"), half(ATTENTION_NAMES, [1, 2], ["attention_first", "word_first"])
 )
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count, order):

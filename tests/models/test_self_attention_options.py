@@ -16,7 +16,7 @@ LENGTHS = [3, 7, 1, 5]
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 with_or_without = pytest.mark.parametrize("attention", ["none", "additive"])
-both_orders = pytest.mark.parametrize("order", ["update_first", "score_first"])
+both_orders = pytest.mark.parametrize("order", ["attention_first", "word_first"])
 
 
 @both_orders

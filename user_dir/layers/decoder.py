@@ -28,8 +28,8 @@ class DecoderState(NamedTuple):
         products: (B, S', P) the products of the source with all weights that a context meets, likewise constant, so
             that no step has to multiply; the first step makes them, (B, 0, 0) before it. S' is 1 without attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
-        context: (N, P) the products of what was read with ``hidden``, where words are scored before the update, or
-            before the first step what was read itself (N, D); else (N, 0).
+        context: (N, P) the products of what was read with ``hidden``, where the word comes first, or before the first
+            step what was read itself (N, D); else (N, 0).
         past: what self-attention needs of the states that the readout has seen; None without it, or before the first.
     """
 
@@ -78,13 +78,17 @@ class GRUDecoder(nn.Module):
     The summary makes the first states, s_0 = tanh(V c + b), one for each layer. The first layer reads the source;
     further layers read the layer below, so in training they run over the whole sentence at once.
 
-    At step i, with y_{i−1} the previous word, one of two orders:
+    A step predicts y_i from a state, the previous word y_{i−1} and a context c_i, in one of two orders:
 
-    - update first (Bahdanau et al. 2015, A.2.2): c_i is read with s_{i−1}; s_i = GRU(s_{i−1}, y_{i−1}, c_i); the word
-      is scored from s_i, y_{i−1} and c_i. The first previous word is the begin symbol.
-    - score first (the authors' released code): c_i is read with s_{i−1}; the word y_i is scored from s_{i−1}, y_{i−1}
-      and c_i; then s_i = GRU(s_{i−1}, y_i, c_i). The first word is scored from s_0 with no previous word at all, and
-      every readout sees a context that was read with the state it sees.
+    - word first: s_{i−1} = GRU(s_{i−2}, y_{i−1}, c_{i−1}); attention asks with s_{i−1}, which has read y_{i−1}, and
+      finds c_i; y_i is scored from s_{i−1}, y_{i−1} and c_i. y_1 is scored from s_0 and c_1 alone, without a begin
+      symbol. So the authors' released code; a query that has read y_{i−1} is also what Nematus' conditional GRU and
+      fairseq's lstm have.
+    - attention first: attention asks with s_{i−1}, which has read y_{i−2} and no later word, and finds c_i; s_i =
+      GRU(s_{i−1}, y_{i−1}, c_i); y_i is scored from s_i, y_{i−1} and c_i. y_0 is the begin symbol. The query is that of
+      Bahdanau et al. (2015), A.2.2, to the letter; the readout is that of their equation (4), where A.2.2 has s_{i−1}.
+
+    States are numbered as in the two sources: the one that has read y_{i−1} is s_{i−1} in the first, s_i in the second.
 
     What is carried in time, and what the context is read with, is each layer's bare state s; where a variant's output
     is another, that is what the next layer and the readout see. With a skip in time, what enters a step takes the place
@@ -97,7 +101,7 @@ class GRUDecoder(nn.Module):
         summary_size: of the encoder's summary.
         num_layers: how many GRU layers, the first included; the others are of its size, variant and backend.
         dropout: probability of dropping a unit between layers.
-        score_first: the second order.
+        word_first: the first order.
         self_attention: of the top layer's outputs, or None.
     """
 
@@ -109,7 +113,7 @@ class GRUDecoder(nn.Module):
         summary_size: int,
         num_layers: int = 1,
         dropout: float = 0.0,
-        score_first: bool = False,
+        word_first: bool = True,
         self_attention: DecoderSelfAttention | None = None,
     ) -> None:
         super().__init__()
@@ -120,7 +124,7 @@ class GRUDecoder(nn.Module):
         )
         self.dropout = nn.Dropout(dropout)
         self.readout = readout
-        self.score_first = score_first
+        self.word_first = word_first
         self.self_attention = self_attention
         self.initial = nn.Linear(summary_size, num_layers * size)
         nn.init.xavier_uniform_(self.initial.weight)
@@ -142,7 +146,8 @@ class GRUDecoder(nn.Module):
         """Runs over sentences from their start.
 
         Args:
-            embedded: (B, T, E) the previous words, embedded; the first column is the begin symbol.
+            embedded: (B, T, E) the previous words, embedded; the first column is the begin symbol, which is not read
+                where the word comes first.
             packing: where they stand.
             source: the encoded batch.
 
@@ -154,17 +159,17 @@ class GRUDecoder(nn.Module):
         start = self.start(source)
         before = start._replace(hidden=packing.sort(start.hidden), earlier=packing.sort(start.earlier))
         initial = before.histories()
-        inputs = following_rows(words, packing.counts) if self.score_first else words
+        inputs = following_rows(words, packing.counts) if self.word_first else words
         keys = for_each_hypothesis(start.keys, source.beam)
         states, contexts, attention = self.first(inputs, initial[0], packing, source.for_each_hypothesis(), keys)
         layers, top = self._stack(states, inputs, initial, packing)
-        if self.score_first:
+        if self.word_first:
             layers = [previous_rows(layer, before.hidden[:, i], packing.counts) for i, layer in enumerate(layers)]
             top = previous_rows(top, self._top().output(before.hidden[:, -1], None), packing.counts)
             begin = packing.counts[0] if packing.counts else 0
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
         after = self._after(layers, initial, packing, start)
-        if self.score_first and attention is not None:
+        if self.word_first and attention is not None:
             none = contexts.values.new_zeros(embedded.size(0), contexts.values.size(1))
             after = after._replace(context=packing.last(contexts.values, none))
         if self.self_attention is not None:
@@ -198,7 +203,7 @@ class GRUDecoder(nn.Module):
             embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
         packing = make_step_packing(embedded.size(0), embedded.device)
         histories = state.histories()
-        read_before = self.score_first and self.first.has_attention
+        read_before = self.word_first and self.first.has_attention
         if read_before:
             context = state.context
         else:

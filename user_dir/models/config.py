@@ -14,7 +14,9 @@ from ..layers.attention import ATTENTIONS
 from .autocast import FORMATS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
-DECODER_ORDER_CHOICES = ChoiceEnum(["update_first", "score_first"])
+# Checkpoints and commands of before name the same two orders score_first and update_first.
+WORD_FIRST = ("word_first", "score_first")
+DECODER_ORDER_CHOICES = ChoiceEnum([*WORD_FIRST, "attention_first", "update_first"])
 AUTOCAST_CHOICES = ChoiceEnum(list(FORMATS))
 KERNEL_BACKEND_CHOICES = ChoiceEnum(["packed", "fused"])
 INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
@@ -65,9 +67,13 @@ class EncoderDecoderConfig(FairseqDataclass):
         "(Bahdanau et al. 2015), 'dot' and 'general' the same with the scores of Luong et al. (2015)",
     )
     decoder_order: DECODER_ORDER_CHOICES = option(
-        "update_first",
-        "'update_first' scores a word from the state after the step's update (Bahdanau et al. 2015, A.2.2), "
-        "'score_first' from the state before it, without a begin symbol, as the authors' released code does",
+        "word_first",
+        "what comes first in the step that predicts y_i. 'word_first': the state reads y_{i-1}, then attention asks "
+        "with that state, and y_i is scored from the same state, y_{i-1} and the context; y_1 without a begin symbol "
+        "(the authors' released code; Nematus and fairseq's lstm also ask with a state that has read y_{i-1}). "
+        "'attention_first': attention asks with s_{i-1}, which has not read y_{i-1} (Bahdanau et al. 2015, A.2.2 to "
+        "the letter), then the state reads y_{i-1} and the context, and y_i is scored from s_i, y_{i-1} and the "
+        "context (ibid., eq. 4). Formerly called score_first and update_first",
     )
     decoder_output_rank: int = option(
         0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"

@@ -13,7 +13,7 @@ from ..layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from ..layers.decoder import GRUDecoder
 from ..layers.published_initialization import initialize_as_published_
 from ..layers.readout import MaxoutReadout
-from .config import EncoderDecoderConfig
+from .config import WORD_FIRST, EncoderDecoderConfig
 from .decoder import Decoder
 from .embeddings import build_embeddings
 from .encoder import Encoder
@@ -113,7 +113,7 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
         summary_size=summary_size,
         num_layers=cfg.decoder_layers,
         dropout=dropout(cfg, "decoder_dropout_out"),
-        score_first=str(cfg.decoder_order) == "score_first",
+        word_first=str(cfg.decoder_order) in WORD_FIRST,
         self_attention=decoder_self_attention(cfg, dropout=dropout(cfg, "decoder_dropout_out")),
     )
 

@@ -143,7 +143,7 @@ def model_flags(parameters: Parameters, *, grconv_activation: str = "relu") -> l
         flags += [f"--{option}", embedding]
     for option in ("encoder-hidden-size", "decoder-hidden-size"):
         flags += [f"--{option}", hidden]
-    flags += ["--decoder-out-embed-dim", str(parameters.sizes["M"]), "--decoder-order", "score_first"]
+    flags += ["--decoder-out-embed-dim", str(parameters.sizes["M"]), "--decoder-order", "word_first"]
     flags += ["--no-gate-bias", "--embed-bias", "--dropout", "0"]
     if parameters.kind == "rnnsearch":
         flags += ["--encoder-bidirectional", "--encoder-summary", "backward", "--decoder-attention", "additive"]
