@@ -7,7 +7,9 @@ from pathlib import Path
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
-PACKAGES = find_packages(include=["user_dir", "user_dir.*", "fairseq_compat", "fairseq_compat.*"])
+PACKAGES = find_packages(
+    include=[f"{name}{part}" for name in ("user_dir", "recurrent_mt", "fairseq_compat") for part in ("", ".*")]
+)
 
 
 class BuildWithStartupHook(build_py):
@@ -37,9 +39,9 @@ setup(
     python_requires=">=3.10",
     packages=PACKAGES,
     package_data={
-        "user_dir.analysis.report": ["page/*"],
-        "user_dir.corpora.lexicon": ["*.tsv"],
-        "user_dir.rating": ["page/*"],
+        "recurrent_mt.report": ["page/*"],
+        "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
+        "recurrent_mt.ratings": ["page/*"],
     },
     # A package_dir of this form makes the editable install one line in a .pth file. Without it
     # setuptools writes a finder whose imports cost every Python process some 10 ms.

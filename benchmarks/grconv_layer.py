@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from user_dir.kernels.grconv import GRConvWeights, grconv
-from user_dir.kernels.packing import make_packing
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
+from recurrent_mt.kernels.packing import make_packing
 
 from .batches import draw_lengths
 from .contest import Contest, Family

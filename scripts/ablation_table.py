@@ -8,16 +8,14 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.ablation.cells import read_results
-from user_dir.analysis.ablation.plan import read_plan
-from user_dir.analysis.ablation.plots import figures
-from user_dir.analysis.ablation.table import ablation_table, results_as_json
-from user_dir.analysis.bucket_scores import RESAMPLES
-from user_dir.analysis.command_line import add_jobs_argument
-from user_dir.analysis.evaluation_tables import as_markdown, as_text
-from user_dir.analysis.output_files import save_figure, write_text
+from recurrent_mt.evaluation.ablation.cells import read_results
+from recurrent_mt.evaluation.ablation.plan import read_plan
+from recurrent_mt.evaluation.ablation.plots import figures
+from recurrent_mt.evaluation.ablation.table import ablation_table, results_as_json
+from recurrent_mt.evaluation.bucket_scores import RESAMPLES
+from recurrent_mt.evaluation.command_line import add_jobs_argument
+from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
+from recurrent_mt.evaluation.output_files import save_figure, write_text
 
 
 def main() -> None:

@@ -20,15 +20,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from user_dir.analysis.alignment.alignment_files import read_alignment_lines, read_alignment_log
-from user_dir.analysis.alignment.alignment_summary import as_json, as_text, summarize
-from user_dir.analysis.alignment.hard_links import GoldLinks, read_gold_links
-from user_dir.analysis.alignment.heat_map import draw_heat_map
-from user_dir.analysis.alignment.soft_alignment import SoftAlignment
-from user_dir.analysis.fonts import missing_characters
-from user_dir.analysis.output_files import save_figure, write_text
-from user_dir.analysis.sentences import read_sentences
-from user_dir.analysis.subwords import SCHEMES
+from recurrent_mt.evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
+from recurrent_mt.evaluation.alignment.alignment_summary import as_json, as_text, summarize
+from recurrent_mt.evaluation.alignment.hard_links import GoldLinks, read_gold_links
+from recurrent_mt.evaluation.alignment.heat_map import draw_heat_map
+from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
+from recurrent_mt.evaluation.fonts import missing_characters
+from recurrent_mt.evaluation.output_files import save_figure, write_text
+from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.evaluation.subwords import SCHEMES
 
 
 def main() -> None:
@@ -87,9 +87,9 @@ def read(options: argparse.Namespace) -> list[SoftAlignment]:
     path = options.alignments
     if options.checkpoint:
         # Not needed, and slow to load, where the alignments are there already.
-        from user_dir.inspection.alignments import forced_alignments
-        from user_dir.inspection.checkpoint import Checkpoint
-        from user_dir.inspection.json_lines import write_json_lines
+        from user_dir.checkpoints.alignments import forced_alignments
+        from user_dir.checkpoints.checkpoint import Checkpoint
+        from user_dir.checkpoints.json_lines import write_json_lines
 
         path = options.out / "alignments.jsonl"
         sides = [read_sentences(file) for file in (options.source, options.target)]

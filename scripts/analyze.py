@@ -15,12 +15,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.command_line import add_input_arguments, read_input
-from user_dir.analysis.output_files import write_text
-from user_dir.analysis.plots import write_plots
-from user_dir.analysis.study import study, study_as_json, study_as_markdown, study_as_text
+from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
+from recurrent_mt.evaluation.output_files import write_text
+from recurrent_mt.evaluation.plots import write_plots
+from recurrent_mt.evaluation.study import study, study_as_json, study_as_markdown, study_as_text
 
 
 def main() -> None:

@@ -8,11 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.beam_curve import beam_figure, beams_as_json, beams_as_markdown, beams_as_text, read_beams
-from user_dir.analysis.output_files import save_figure, write_text
-from user_dir.analysis.sentences import read_sentences
+from recurrent_mt.evaluation.beam_curve import beam_figure, beams_as_json, beams_as_markdown, beams_as_text, read_beams
+from recurrent_mt.evaluation.output_files import save_figure, write_text
+from recurrent_mt.evaluation.sentences import read_sentences
 
 
 def main() -> None:

@@ -9,9 +9,7 @@ FOLDER has a training in seed-S/R for each rate; the choice stays in FOLDER/choi
 import argparse
 import sys
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.learning_rates import choose_rate
+from recurrent_mt.evaluation.learning_rates import choose_rate
 
 
 def main() -> None:

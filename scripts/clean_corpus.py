@@ -11,9 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.ordered_map import processors
+from recurrent_mt.ordered_map import processors
 
 
 def main() -> None:
@@ -22,7 +20,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         # Here, so that a missing identifier of languages is named in one line.
-        from user_dir.preparation import cleaning
+        from recurrent_mt.data import cleaning
 
         settings = cleaning.Cleaning(
             sources=options.source,

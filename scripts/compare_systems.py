@@ -7,14 +7,12 @@ python scripts/compare_systems.py RUN --models A,B --seeds 1,2 [--baseline A] --
 import argparse
 import sys
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.bucket_scores import RESAMPLES
-from user_dir.analysis.command_line import add_jobs_argument
-from user_dir.analysis.comparison.results import ComparedRun, compare
-from user_dir.analysis.comparison.tables import comparison_as_json, tables
-from user_dir.analysis.evaluation_tables import as_markdown, as_text
-from user_dir.analysis.output_files import write_text
+from recurrent_mt.evaluation.bucket_scores import RESAMPLES
+from recurrent_mt.evaluation.command_line import add_jobs_argument
+from recurrent_mt.evaluation.comparison.results import ComparedRun, compare
+from recurrent_mt.evaluation.comparison.tables import comparison_as_json, tables
+from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
+from recurrent_mt.evaluation.output_files import write_text
 
 
 def main() -> None:

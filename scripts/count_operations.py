@@ -6,9 +6,9 @@ import json
 import sys
 from dataclasses import asdict
 
-from user_dir.analysis.output_files import write_text
-from user_dir.inspection.checkpoint import Checkpoint
-from user_dir.inspection.operations import count_operations
+from recurrent_mt.evaluation.output_files import write_text
+from user_dir.checkpoints.checkpoint import Checkpoint
+from user_dir.checkpoints.operations import count_operations
 
 
 def main() -> None:

@@ -8,10 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.preparation.data_report import as_markdown, count_side, read_dictionary
-from user_dir.preparation.lines import TextError
+from recurrent_mt.data.data_report import as_markdown, count_side, read_dictionary
+from recurrent_mt.data.lines import TextError
 
 
 def main() -> None:

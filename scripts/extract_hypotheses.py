@@ -9,9 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.generate_log import LogError, read_generate_log
+from recurrent_mt.evaluation.generate_log import LogError, read_generate_log
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from user_dir.models.low_rank_checkpoint import FactoredMatrix, factorise_checkpoint
+from user_dir.checkpoints.low_rank_checkpoint import FactoredMatrix, factorise_checkpoint
 
 
 def main() -> None:

@@ -18,12 +18,10 @@ import sys
 import time
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.preparation import published_sets
-from user_dir.preparation.archives import DamagedFileError
-from user_dir.preparation.download import DownloadError, file_sha256
-from user_dir.preparation.lines import TextError, read_pairs, write_pairs
+from recurrent_mt.data import published_sets
+from recurrent_mt.data.archives import DamagedFileError
+from recurrent_mt.data.download import DownloadError, file_sha256
+from recurrent_mt.data.lines import TextError, read_pairs, write_pairs
 
 
 def main() -> None:

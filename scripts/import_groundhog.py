@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from user_dir.kernels.grconv import ACTIVATIONS
-from user_dir.models.groundhog_checkpoint import import_model
+from recurrent_mt.kernels.grconv import ACTIVATIONS
+from user_dir.checkpoints.groundhog_checkpoint import import_model
 
 
 def main() -> None:

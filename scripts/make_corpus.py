@@ -6,9 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.corpora import writing
+from recurrent_mt.data.synthetic import writing
 
 
 def main() -> None:

@@ -20,13 +20,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.embeddings.lexicon import covered, read_lexicon
-from user_dir.embeddings.orthogonal_map import fit_map, mapped, precision_at_one
-from user_dir.embeddings.skip_gram import skip_gram
-from user_dir.embeddings.training_text import UNKNOWN, TrainingText, dictionary_words, frequent_words
-from user_dir.embeddings.word_vectors import WordVectors, read_vectors, write_vectors
+from recurrent_mt.data.word_vectors.lexicon import covered, read_lexicon
+from recurrent_mt.data.word_vectors.orthogonal_map import fit_map, mapped, precision_at_one
+from recurrent_mt.data.word_vectors.skip_gram import skip_gram
+from recurrent_mt.data.word_vectors.training_text import UNKNOWN, TrainingText, dictionary_words, frequent_words
+from recurrent_mt.data.word_vectors.word_vectors import WordVectors, read_vectors, write_vectors
 
 
 def main() -> None:

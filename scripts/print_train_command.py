@@ -11,11 +11,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
 from hydra.experimental import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from user_dir.analysis.ablation.training_command import configuration_arguments
+from recurrent_mt.evaluation.ablation.training_command import configuration_arguments
 
 
 def main() -> None:

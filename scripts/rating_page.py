@@ -10,13 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.sentences import read_sentences
-from user_dir.rating.page import render_key, render_page
-from user_dir.rating.sampling import Corpus, Sample, sample_screens
-from user_dir.rating.scales import MODES, SIDE_BY_SIDE
-from user_dir.rating.study import Study
+from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.ratings.page import render_key, render_page
+from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
+from recurrent_mt.ratings.scales import MODES, SIDE_BY_SIDE
+from recurrent_mt.ratings.study import Study
 
 
 def main() -> None:

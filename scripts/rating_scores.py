@@ -5,10 +5,8 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.rating.ratings import read_all_ratings, read_key
-from user_dir.rating.summary import as_json, as_text, evaluate
+from recurrent_mt.ratings.ratings import read_all_ratings, read_key
+from recurrent_mt.ratings.summary import as_json, as_text, evaluate
 
 
 def main() -> None:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import sys
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.ablation.plan import Plan, read_plan
+from recurrent_mt.evaluation.ablation.plan import Plan, read_plan
 
 
 def main() -> None:

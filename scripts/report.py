@@ -17,14 +17,12 @@ import argparse
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.command_line import add_input_arguments, read_input
-from user_dir.analysis.output_files import write_text
-from user_dir.analysis.report.page import render_page
-from user_dir.analysis.report.report import LISTED_SENTENCES, Figure, Printout, Report
-from user_dir.analysis.study import study
-from user_dir.analysis.training_facts import training_facts
+from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
+from recurrent_mt.evaluation.output_files import write_text
+from recurrent_mt.evaluation.study import study
+from recurrent_mt.evaluation.training_facts import training_facts
+from recurrent_mt.report.page import render_page
+from recurrent_mt.report.report import LISTED_SENTENCES, Figure, Printout, Report
 
 
 def main() -> None:

@@ -6,12 +6,10 @@ import logging
 import sys
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.analysis.command_line import add_jobs_argument
-from user_dir.analysis.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
-from user_dir.analysis.sentences import read_sentences, require_same_count
-from user_dir.metrics import METRICS
+from recurrent_mt.evaluation.command_line import add_jobs_argument
+from recurrent_mt.evaluation.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
+from recurrent_mt.evaluation.sentences import read_sentences, require_same_count
+from recurrent_mt.metrics import METRICS
 
 
 def main() -> None:

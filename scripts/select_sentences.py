@@ -12,10 +12,8 @@ import argparse
 import re
 from pathlib import Path
 
-import without_fairseq  # noqa: F401
-
-from user_dir.ordered_map import processors
-from user_dir.preparation import selection
+from recurrent_mt.data import selection
+from recurrent_mt.ordered_map import processors
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 

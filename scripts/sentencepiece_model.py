@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import sentencepiece
-import without_fairseq  # noqa: F401
 
-from user_dir.preparation.lines import map_lines
+from recurrent_mt.data.lines import map_lines
 
 
 def train(files: list[str], model: str, size: int) -> None:

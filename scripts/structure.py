@@ -6,7 +6,7 @@ r"""Draws the pyramids of a grConv encoder, writes the trees that they imply, an
 
 DIR gets gates.jsonl, which --gates takes in place of the checkpoint; trees.txt, the most probable tree of each
 sentence; a figure for each sentence asked for; and with --trees scores.txt and scores.json. How a tree follows from the
-gates: user_dir/analysis/structure/most_probable_tree.py.
+gates: recurrent_mt/evaluation/structure/most_probable_tree.py.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from user_dir.analysis.fonts import missing_characters
-from user_dir.analysis.output_files import save_figure, write_text
-from user_dir.analysis.sentences import read_sentences
-from user_dir.analysis.structure.most_probable_tree import most_probable_tree
-from user_dir.analysis.structure.penn_trees import read_penn_trees
-from user_dir.analysis.structure.pyramid import Pyramid, read_pyramids
-from user_dir.analysis.structure.pyramid_figure import draw_pyramid
-from user_dir.analysis.structure.spans import brackets
-from user_dir.analysis.structure.tree_comparison import as_json, as_text, compare_trees
-from user_dir.analysis.subwords import SCHEMES
+from recurrent_mt.evaluation.fonts import missing_characters
+from recurrent_mt.evaluation.output_files import save_figure, write_text
+from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.evaluation.structure.most_probable_tree import most_probable_tree
+from recurrent_mt.evaluation.structure.penn_trees import read_penn_trees
+from recurrent_mt.evaluation.structure.pyramid import Pyramid, read_pyramids
+from recurrent_mt.evaluation.structure.pyramid_figure import draw_pyramid
+from recurrent_mt.evaluation.structure.spans import brackets
+from recurrent_mt.evaluation.structure.tree_comparison import as_json, as_text, compare_trees
+from recurrent_mt.evaluation.subwords import SCHEMES
 
 
 def main() -> None:
@@ -75,9 +75,9 @@ def read(options: argparse.Namespace) -> list[Pyramid]:
     path = options.gates
     if options.checkpoint:
         # Not needed, and slow to load, where the gates are there already.
-        from user_dir.inspection.checkpoint import Checkpoint
-        from user_dir.inspection.gates import sentence_gates
-        from user_dir.inspection.json_lines import write_json_lines
+        from user_dir.checkpoints.checkpoint import Checkpoint
+        from user_dir.checkpoints.gates import sentence_gates
+        from user_dir.checkpoints.json_lines import write_json_lines
 
         path = options.out / "gates.jsonl"
         sentences = read_sentences(options.source)

@@ -23,11 +23,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
-from user_dir.analysis.log_lines import read_lines
-from user_dir.segmentation.confidence import DIVISORS, MODES
-from user_dir.segmentation.sentences import SegmentedTranslation, translate_by_segments
-from user_dir.segmentation.spans import SpanOptions, SpanTable, Words
-from user_dir.segmentation.translation import (
+from recurrent_mt.evaluation.log_lines import read_lines
+from user_dir.segmented_translation.confidence import DIVISORS, MODES
+from user_dir.segmented_translation.sentences import SegmentedTranslation, translate_by_segments
+from user_dir.segmented_translation.spans import SpanOptions, SpanTable, Words
+from user_dir.segmented_translation.translation import (
     BatchLimits,
     ForwardTranslator,
     InverseScorer,

@@ -17,11 +17,9 @@ import os
 import sys
 from collections.abc import Callable
 
-import without_fairseq  # noqa: F401
-
-from user_dir.preparation.lines import map_lines
-from user_dir.preparation.normalization import normalize
-from user_dir.preparation.word_segmentation import words_of
+from recurrent_mt.data.lines import map_lines
+from recurrent_mt.data.normalization import normalize
+from recurrent_mt.data.word_segmentation import words_of
 
 
 def main() -> None:

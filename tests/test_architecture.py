@@ -3,32 +3,42 @@
 import ast
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PLUGIN = REPOSITORY / "user_dir"
 
-#: What each part of the plug-in may import besides the standard library and itself.
+#: What each part of the two packages may import besides the standard library and itself.
 ALLOWED = {
-    "kernels": {"torch", "triton"},
-    "layers": {"torch", "kernels"},
-    "models": {"torch", "numpy", "fairseq", "omegaconf", "layers", "kernels"},
-    "ordered_map.py": set(),
-    "metrics": {"sacrebleu", "nltk", "numpy", "ordered_map"},
-    "analysis": {"metrics", "numpy", "matplotlib", "yaml", "ordered_map"},
-    "inspection": {"torch", "numpy", "fairseq", "omegaconf", "models", "layers", "kernels"},
-    "segmentation": {"torch", "numpy", "fairseq", "omegaconf"},
-    "rating": {"numpy", "krippendorff"},
-    "preparation": {"numpy", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses", "ordered_map"},
-    "corpora": set(),
-    "embeddings": {"numpy", "scipy", "gensim"},
-    "tasks": {"torch", "numpy", "fairseq"},
-    "scoring.py": {"fairseq", "metrics"},
-    "criterions": {"fairseq", "torch", "models"},
-    "help_option.py": {"fairseq", "models"},
+    "recurrent_mt": {
+        "kernels": {"torch", "triton"},
+        "layers": {"torch", "recurrent_mt.kernels"},
+        "ordered_map.py": set(),
+        "metrics": {"sacrebleu", "nltk", "numpy", "recurrent_mt.ordered_map"},
+        "evaluation": {"numpy", "matplotlib", "yaml", "recurrent_mt.metrics", "recurrent_mt.ordered_map"},
+        "report": {"numpy", "matplotlib", "recurrent_mt.evaluation", "recurrent_mt.metrics"},
+        "ratings": {"numpy", "krippendorff"},
+        "data": {
+            *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
+            "recurrent_mt.ordered_map",
+        },
+    },
+    "user_dir": {
+        "models": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"},
+        "checkpoints": {
+            *("torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"),
+            "user_dir.models",
+        },
+        "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
+        "tasks": {"torch", "numpy", "fairseq"},
+        "scoring.py": {"fairseq", "recurrent_mt.metrics"},
+        "criterions": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
+        "help_option.py": {"fairseq", "user_dir.models"},
+    },
 }
+PARTS = [(package, part) for package, parts in ALLOWED.items() for part in parts]
 
 
 def python_files(*folders):
@@ -36,81 +46,71 @@ def python_files(*folders):
 
 
 def imported(path):
-    """The top-level names that a file of the plug-in imports; a part of the plug-in counts as its own name."""
-    parts = path.relative_to(PLUGIN).parts
-    names = set()
+    """What a file imports: top-level names, and of our own two packages ``package.part``."""
+    package = path.relative_to(REPOSITORY).with_suffix("").parts[:-1]
+    found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names.add(node.module.split(".")[0])
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            package = parts[: len(parts) - node.level]
-            target = [*package, *(node.module.split(".") if node.module else [])]
-            names |= {target[0]} if target else {alias.name for alias in node.names}
-    return names
+            base = [*package[: len(package) - node.level + 1]] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {module} if "." in module else {f"{module}.{alias.name}" for alias in node.names}
+    names = (name.split(".") for name in found)
+    return {".".join(parts[:2]) if parts[0] in ALLOWED else parts[0] for parts in names} - sys.stdlib_module_names
 
 
-def standard_library(name):
-    import sys
-
-    return name in sys.stdlib_module_names
-
-
-@pytest.mark.parametrize("part", ALLOWED)
-def test_imports_follow_the_arrows(part):
-    files = [PLUGIN / part] if part.endswith(".py") else python_files(f"user_dir/{part}")
+@pytest.mark.parametrize(("package", "part"), PARTS)
+def test_imports_follow_the_arrows(package, part):
+    place = REPOSITORY / package / part
+    files = [place] if part.endswith(".py") else python_files(place)
     assert files
     for path in files:
-        others = {name for name in imported(path) if not standard_library(name)} - {part}
-        assert others <= ALLOWED[part], f"{path.relative_to(REPOSITORY)} imports {others - ALLOWED[part]}"
+        others = imported(path) - {f"{package}.{part.removesuffix('.py')}"}
+        assert others <= ALLOWED[package][part], f"{path.relative_to(REPOSITORY)}: {others - ALLOWED[package][part]}"
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_every_part_is_covered(package):
+    parts = {path.name for path in (REPOSITORY / package).iterdir() if path.name not in ("__pycache__", "__init__.py")}
+    assert parts == set(ALLOWED[package])
 
 
 def test_references_import_torch_only():
-    files = list(PLUGIN.glob("kernels/*/reference.py"))
+    files = list(REPOSITORY.glob("recurrent_mt/kernels/*/reference.py"))
     assert len(files) >= 3
     for path in files:
-        others = {name for name in imported(path) if not standard_library(name)} - {"kernels"}
-        assert others == {"torch"}, path
+        assert imported(path) - {"recurrent_mt.kernels"} == {"torch"}, path
         assert len(path.read_text().splitlines()) <= 70, path
 
 
-def test_scripts_start_without_fairseq_where_they_need_none_of_it():
-    """The import of `without_fairseq` saves them seconds and hundreds of megabytes; it must come before the others."""
-    light = {part.removesuffix(".py") for part, others in ALLOWED.items() if not others & {"torch", "fairseq"}}
-    found = 0
-    for path in python_files("scripts"):
-        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
-        lines = {node.lineno: node.module.split(".")[1] for node in imports if node.module.startswith("user_dir.")}
-        if lines and light.issuperset(lines.values()):
-            before = path.read_text().splitlines()[: min(lines)]
-            assert any(line.startswith("import without_fairseq") for line in before), path
-            found += 1
-    assert found > 15
-
-
-def test_every_part_is_covered():
-    parts = {path.name for path in PLUGIN.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert parts == {name for name in ALLOWED if not name.endswith(".py")}
+def test_the_library_works_without_fairseq_and_torch():
+    """The parts that count, draw and prepare start at once, and in an environment that has neither."""
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('fairseq', 'torch')));"
+        "import recurrent_mt.report, recurrent_mt.evaluation, recurrent_mt.metrics, recurrent_mt.data"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_configuration_stops_at_the_models():
-    for path in python_files("user_dir/kernels", "user_dir/layers"):
+    for path in python_files("recurrent_mt/kernels", "recurrent_mt/layers"):
         assert not re.search(r"\bcfg\b|\bargs\.", path.read_text()), path
 
 
 def test_no_option_is_defined_twice():
     for path in python_files("user_dir"):
-        assert "add_argument" not in path.read_text() or "analysis" in path.parts, path
+        assert "add_argument" not in path.read_text(), path
 
 
 def test_no_file_named_after_nothing():
-    for path in python_files("user_dir", "fairseq_compat", "scripts", "benchmarks", "tests"):
+    for path in python_files("user_dir", "recurrent_mt", "fairseq_compat", "scripts", "benchmarks", "tests"):
         assert path.stem not in {"utils", "helpers", "common", "misc"}, path
 
 
 def test_files_and_functions_stay_small():
-    files = python_files("user_dir", "fairseq_compat", "scripts", "benchmarks")
+    files = python_files("user_dir", "recurrent_mt", "fairseq_compat", "scripts", "benchmarks")
     assert len(files) > 30
     for path in files:
         text = path.read_text()
@@ -121,7 +121,7 @@ def test_files_and_functions_stay_small():
 
 
 def test_public_names_have_docstrings():
-    for path in python_files("user_dir", "benchmarks"):
+    for path in python_files("user_dir", "recurrent_mt", "benchmarks"):
         tree = ast.parse(path.read_text())
         for node in [tree, *tree.body]:
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):

@@ -5,7 +5,7 @@ pytest.importorskip("fairseq")
 from fairseq.scoring import SCORER_REGISTRY, build_scorer
 from omegaconf import OmegaConf
 
-from user_dir.metrics import METRICS, score
+from recurrent_mt.metrics import METRICS, score
 from user_dir.scoring import TextScorerConfig
 
 

@@ -12,7 +12,7 @@ from typing import Optional
 from fairseq.dataclass import FairseqDataclass
 from fairseq.scoring import SCORER_REGISTRY, BaseScorer, register_scorer
 
-from .metrics import METRICS, Score, score
+from recurrent_mt.metrics import METRICS, Score, score
 
 
 @dataclass

@@ -8,7 +8,7 @@ import torch
 from benchmarks import __main__ as command
 from benchmarks import measurement
 from benchmarks.comparison import check_same_machine, compare, load
-from user_dir.kernels import grconv, gru
+from recurrent_mt.kernels import grconv, gru
 
 QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()), "--parts", "time"]
 

@@ -13,8 +13,8 @@ from benchmarks.sizes import SIZES
 from benchmarks.systems import SYSTEMS, prepare_rivals
 from benchmarks.table import label
 from benchmarks.translation import BEAM, translator
-from user_dir.inspection.operations import FORMULAS
-from user_dir.kernels.grconv import GRConvWeights
+from recurrent_mt.kernels.grconv import GRConvWeights
+from user_dir.checkpoints.operations import FORMULAS
 
 SETTING = Setting()
 TINY = SIZES["tiny"]

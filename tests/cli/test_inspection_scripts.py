@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli import toy
-from tests.inspection.checkpoints import small_checkpoint
 
 SOURCES = ["s1 s2 s3 s4", "s5", "s0 s6 s2", "s1 s2 s3 s4 s5 s6"]
 TARGETS = ["t1 t2", "t2 t3 t4", "t5", "t1 t2 t3 t4"]

@@ -7,9 +7,9 @@ import pytest
 from fairseq import options, tasks
 from fairseq.data import Dictionary
 
+from recurrent_mt.evaluation.fast_path_copies import FastPathCopies
 from tests.cli.recipes import ROOT
 from user_dir import models  # noqa: F401 - registers the architectures
-from user_dir.analysis.fast_path_copies import FastPathCopies
 
 SIZES = {"EMBEDDING_SIZE": 256, "ENCODER_SIZE": 256, "DECODER_SIZE": 512}
 

@@ -11,10 +11,10 @@ import time
 import pytest
 from sacrebleu.dataset import DATASETS
 
+from recurrent_mt.data.synthetic.writing import write_corpus
 from tests.cli.recipes import command, environment, needs_tools, run
-from tests.preparation.published import CHINESE, pack, text_file
-from tests.preparation.server import serve
-from user_dir.corpora.writing import write_corpus
+from tests.data.published import CHINESE, pack, text_file
+from tests.data.server import serve
 
 pytestmark = needs_tools
 SIZES = {"train": 300, "valid": 20, "test": 20}

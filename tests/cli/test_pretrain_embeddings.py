@@ -8,10 +8,10 @@ import runpy
 import pytest
 from fairseq import utils
 
+from recurrent_mt.data.synthetic import generate
+from recurrent_mt.data.synthetic.lexicon import lexicon
+from recurrent_mt.data.word_vectors.training_text import frequent_words
 from tests.cli import toy
-from user_dir.corpora import generate
-from user_dir.corpora.lexicon import lexicon
-from user_dir.embeddings.training_text import frequent_words
 
 SIZES = ("--size", 24, "--epochs", 12)
 

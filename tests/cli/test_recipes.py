@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from tests.analysis.report.reports import page_data
+from recurrent_mt.evaluation.generate_log import read_generate_log
+from recurrent_mt.metrics import score
 from tests.cli.recipes import command, copy, environment, needs_tools, run, tiny, write_corpus
-from user_dir.analysis.generate_log import read_generate_log
-from user_dir.metrics import score
+from tests.report.reports import page_data
 
 pytestmark = [needs_tools, pytest.mark.slow]
 

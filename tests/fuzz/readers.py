@@ -13,20 +13,20 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from tests.analysis.logs import generate_log, train_log
+from recurrent_mt.data.lines import read_sentences
+from recurrent_mt.data.word_vectors.lexicon import read_lexicon
+from recurrent_mt.data.word_vectors.word_vectors import read_vectors
+from recurrent_mt.evaluation.ablation.plan import read_plan
+from recurrent_mt.evaluation.ablation.training_command import configuration_arguments
+from recurrent_mt.evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
+from recurrent_mt.evaluation.generate_log import read_generate_log
+from recurrent_mt.evaluation.nbest_lists import nbest_lists
+from recurrent_mt.evaluation.structure.penn_trees import read_penn_trees
+from recurrent_mt.evaluation.structure.pyramid import read_pyramids
+from recurrent_mt.evaluation.train_log import read_train_log
+from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
-from user_dir.analysis.ablation.plan import read_plan
-from user_dir.analysis.ablation.training_command import configuration_arguments
-from user_dir.analysis.alignment.alignment_files import read_alignment_lines, read_alignment_log
-from user_dir.analysis.generate_log import read_generate_log
-from user_dir.analysis.nbest_lists import nbest_lists
-from user_dir.analysis.structure.penn_trees import read_penn_trees
-from user_dir.analysis.structure.pyramid import read_pyramids
-from user_dir.analysis.train_log import read_train_log
-from user_dir.embeddings.lexicon import read_lexicon
-from user_dir.embeddings.word_vectors import read_vectors
-from user_dir.models.groundhog_checkpoint import read_file, read_words
-from user_dir.preparation.lines import read_sentences
+from user_dir.checkpoints.groundhog_checkpoint import read_file, read_words
 
 ROOT = Path(__file__).parents[2]
 

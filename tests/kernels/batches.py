@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from recurrent_mt.kernels.packing import Packing, make_packing
 from tests.tolerances import PARITY
-from user_dir.kernels.packing import Packing, make_packing
 
 #: Lengths of the sentences of a batch; the last has one that is empty.
 RAGGED = {"one": [1], "two": [2], "long": [63], "mixed": [7, 1, 63, 2], "equal": [7, 7, 7], "with_empty": [3, 0, 7, 1]}

@@ -1,6 +1,6 @@
 import pytest
 
-from user_dir.kernels.grconv import packed
+from recurrent_mt.kernels.grconv import packed
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,10 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels.attentive_gru import BACKENDS, AttentiveGRUWeights, Memory, attentive_gru, packed, reference
+from recurrent_mt.kernels.gru import gru
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
 from tests.tolerances import PARITY
-from user_dir.kernels.attentive_gru import BACKENDS, AttentiveGRUWeights, Memory, attentive_gru, packed, reference
-from user_dir.kernels.gru import gru
 
 SOURCE_LENGTHS = [5, 2, 1, 4]
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.kernels import backend
 from tests.kernels.test_grconv import arguments, run
-from user_dir.kernels import backend
 
 KERNELS = Path(backend.__file__).parent
 

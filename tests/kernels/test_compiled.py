@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 #: Kernels by module, with their constants besides the type they compute in. Other arguments are pointers or SIZES.
-LEVEL = "user_dir.kernels.grconv.triton_level"
+LEVEL = "recurrent_mt.kernels.grconv.triton_level"
 BLOCK = {"ROWS": 2, "COLUMNS": 1024}
 STEP, STEP_KERNELS = {"WIDTH": 1000, "BLOCK": 512}, ("reset", "update", "update_gradient", "reset_gradient")
 KERNELS = {
@@ -23,10 +23,10 @@ KERNELS = {
     "level_again": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": True, **BLOCK}),
     "level_gradient": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, **BLOCK}),
     "level_gradient_unit_gates": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1000, "TANH": False, **BLOCK}),
-    **{f"step_{name}": ("user_dir.kernels.gru.triton_step", f"{name}_kernel", STEP) for name in STEP_KERNELS},
+    **{f"step_{name}": ("recurrent_mt.kernels.gru.triton_step", f"{name}_kernel", STEP) for name in STEP_KERNELS},
     **{
         f"{name}_{positions}": (
-            "user_dir.kernels.attentive_gru.triton_attention",
+            "recurrent_mt.kernels.attentive_gru.triton_attention",
             f"{name}_kernel",
             {"KEYS": 1000, "VALUES": 2000, "POSITIONS": positions, "COLUMNS": columns},
         )

@@ -5,9 +5,9 @@ import torch
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from recurrent_mt.kernels import cross_entropy as module
+from recurrent_mt.kernels.cross_entropy import cross_entropy
 from tests.kernels.batches import random
-from user_dir.kernels import cross_entropy as module
-from user_dir.kernels.cross_entropy import cross_entropy
 
 ROWS, SIZE, VOCABULARY = 11, 4, 7
 

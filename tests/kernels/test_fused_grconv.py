@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels import packing
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
+from recurrent_mt.kernels.grconv.level import LevelWeights, Pyramid
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter
 from tests.kernels.test_grconv import MODES, arguments, heights_of, run
-from user_dir.kernels import packing
-from user_dir.kernels.grconv import GRConvWeights, grconv
-from user_dir.kernels.grconv.level import LevelWeights, Pyramid
 
 SHORT = [7, 1, 9, 0, 2]
 
@@ -60,7 +60,7 @@ def test_half_precision_rounds_what_it_stores_alone(dtype):
 @needs_interpreter
 def test_offsets_beyond_two_to_the_31():
     """Two nodes whose children stand at the end of 2³¹ products; the pages between are never touched."""
-    from user_dir.kernels.grconv.triton_level import FusedLevel
+    from recurrent_mt.kernels.grconv.triton_level import FusedLevel
 
     rows = (1 << 28) + 2
     try:

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend
 from tests.kernels import test_attentive_gru
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter, random
 from tests.kernels.test_gru_parts import arguments
 from tests.tolerances import PARITY
-from user_dir.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend
 
 every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "dot"])
 

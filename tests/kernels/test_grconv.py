@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv, packed
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
-from user_dir.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv, packed
 
 #: Heights of the pyramid and of what is returned of it, and whether each unit has gates of its own.
 MODES = {

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels.gru import BACKENDS, gru
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
 from tests.tolerances import PARITY
-from user_dir.kernels.gru import BACKENDS, gru
 
 
 def arguments(lengths, size, dtype=torch.float32):

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
+from recurrent_mt.kernels.gru import gru
+from recurrent_mt.kernels.matrix import Matrix
 from tests.kernels.batches import every_backend, packing_of, random
-from user_dir.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
-from user_dir.kernels.grconv import GRConvWeights, grconv
-from user_dir.kernels.gru import gru
-from user_dir.kernels.matrix import Matrix
 
 LENGTHS, SIZE, RANK = [7, 1, 5], 6, 2
 PACKING = packing_of(LENGTHS)

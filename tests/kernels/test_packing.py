@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels.packing import make_packing, make_step_packing, rows_but_last
 from tests.kernels.batches import RAGGED, packing_of, random
-from user_dir.kernels.packing import make_packing, make_step_packing, rows_but_last
 
 
 @pytest.mark.parametrize("left_pad", [True, False])

@@ -1,17 +1,17 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.attention import ATTENTIONS, Attention
+from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
+from recurrent_mt.layers.decoder import GRUDecoder
+from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.gru import PLAIN, GRUVariant
+from recurrent_mt.layers.readout import MaxoutReadout
+from recurrent_mt.layers.self_attention import DecoderSelfAttention
 from tests.combinations import half
 from tests.kernels.batches import random
 from tests.tolerances import INVARIANCE
-from user_dir.kernels.packing import make_packing
-from user_dir.layers.attention import ATTENTIONS, Attention
-from user_dir.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from user_dir.layers.decoder import GRUDecoder
-from user_dir.layers.encoder_output import EncoderOutput
-from user_dir.layers.gru import PLAIN, GRUVariant
-from user_dir.layers.readout import MaxoutReadout
-from user_dir.layers.self_attention import DecoderSelfAttention
 
 EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]

@@ -5,14 +5,14 @@ from itertools import product
 import pytest
 import torch
 
+from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.grnn import GRNNEncoder
+from recurrent_mt.layers.gru import GRUEncoder, GRUVariant
+from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
+from recurrent_mt.layers.unet import UNetEncoder
+from recurrent_mt.layers.vnet import VNetEncoder
 from tests.kernels.batches import random
 from tests.tolerances import INVARIANCE
-from user_dir.layers.grconv import GRConvEncoder
-from user_dir.layers.grnn import GRNNEncoder
-from user_dir.layers.gru import GRUEncoder, GRUVariant
-from user_dir.layers.separable_convolution import SeparableConvolutionEncoder
-from user_dir.layers.unet import UNetEncoder
-from user_dir.layers.vnet import VNetEncoder
 
 EMBED, HIDDEN = 6, 5
 LENGTHS = [4, 1, 7, 2]

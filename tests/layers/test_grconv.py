@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from recurrent_mt.layers.grconv import GRConvEncoder
 from tests.kernels.batches import random
 from tests.layers.test_encoders import EMBED, HIDDEN, batch, sentences
 from tests.tolerances import INVARIANCE
-from user_dir.layers.grconv import GRConvEncoder
 
 
 def encoder(**options):

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from recurrent_mt.layers.grnn import ANNOTATIONS, GatedMerge, GRNNEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -12,7 +13,6 @@ from tests.layers.one_sentence import (
     ragged,
     randomized,
 )
-from user_dir.layers.grnn import ANNOTATIONS, GatedMerge, GRNNEncoder
 
 HIDDEN = 4
 every_annotation = pytest.mark.parametrize("annotations", ANNOTATIONS)

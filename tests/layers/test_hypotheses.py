@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from user_dir.layers.hypotheses import for_each_hypothesis, keep_sentences, select
+from recurrent_mt.layers.hypotheses import for_each_hypothesis, keep_sentences, select
 
 
 @pytest.mark.parametrize(

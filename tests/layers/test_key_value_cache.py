@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from recurrent_mt.layers.key_value_cache import KeyValueCache
 from tests.kernels.batches import random
-from user_dir.layers.key_value_cache import KeyValueCache
 
 PADDING = torch.tensor([[False, False, False], [False, True, True]])
 

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from user_dir.layers.conditioned_gru import AttentiveGRU
-from user_dir.layers.embedding import BiasedEmbedding
-from user_dir.layers.grconv import GRConvEncoder
-from user_dir.layers.gru import GRUEncoder
-from user_dir.layers.published_initialization import initialize_as_published_
-from user_dir.layers.separable_convolution import SeparableConvolutionEncoder
-from user_dir.layers.vnet import VNetEncoder
+from recurrent_mt.layers.conditioned_gru import AttentiveGRU
+from recurrent_mt.layers.embedding import BiasedEmbedding
+from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.gru import GRUEncoder
+from recurrent_mt.layers.published_initialization import initialize_as_published_
+from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
+from recurrent_mt.layers.vnet import VNetEncoder
 
 SIZE = 120
 

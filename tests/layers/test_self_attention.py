@@ -5,13 +5,13 @@ import math
 import pytest
 import torch
 
+from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.self_attention import DecoderSelfAttention, EncoderSelfAttention, SelfAttention
 from tests.kernels.batches import packing_of, random
 from tests.layers.one_sentence import parameter_count, ragged, randomized
 from tests.tolerances import INVARIANCE, PARITY
-from user_dir.kernels.packing import make_packing
-from user_dir.layers.encoder_output import EncoderOutput
-from user_dir.layers.grconv import GRConvEncoder
-from user_dir.layers.self_attention import DecoderSelfAttention, EncoderSelfAttention, SelfAttention
 
 SIZE = 6
 LENGTHS = [4, 1, 0, 7]

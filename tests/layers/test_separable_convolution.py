@@ -6,6 +6,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from recurrent_mt.layers.convolution import Convolution
+from recurrent_mt.layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder
+from recurrent_mt.layers.sinusoids import sinusoids
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -15,9 +18,6 @@ from tests.layers.one_sentence import (
     parameter_count,
     randomized,
 )
-from user_dir.layers.convolution import Convolution
-from user_dir.layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder
-from user_dir.layers.sinusoids import sinusoids
 
 HIDDEN = 6
 OPTIONS = {

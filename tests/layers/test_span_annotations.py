@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from recurrent_mt.layers.span_annotations import span_coverage, span_padding, unpack_spans
 from tests.kernels.batches import packing_of
-from user_dir.layers.span_annotations import span_coverage, span_padding, unpack_spans
 
 #: Sentences of the tokens 1 2 3, 9, and 5 6, packed: single tokens, pairs, the triple.
 LEVELS = torch.tensor([1.0, 5, 9, 2, 6, 3, 12, 56, 23, 123])[:, None]

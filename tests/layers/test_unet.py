@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
+from recurrent_mt.layers.unet import AttentionGate, UNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -16,7 +17,6 @@ from tests.layers.one_sentence import (
     parameter_count,
     randomized,
 )
-from user_dir.layers.unet import AttentionGate, UNetEncoder
 
 HIDDEN = 4
 OPTIONS = {

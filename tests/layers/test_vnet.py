@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from recurrent_mt.layers.vnet import VNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,
@@ -13,7 +14,6 @@ from tests.layers.one_sentence import (
     normalize,
     parameter_count,
 )
-from user_dir.layers.vnet import VNetEncoder
 
 HIDDEN = 3
 OPTIONS = {

@@ -1,6 +1,6 @@
 """Which processes count."""
 
-from user_dir.metrics import sentence_statistics
+from recurrent_mt.metrics import sentence_statistics
 
 
 def spy_on_processes(monkeypatch, block=3):

@@ -2,8 +2,8 @@ from math import exp
 
 import pytest
 
+from recurrent_mt.metrics import METRICS, score
 from tests.metrics.sacrebleu_command import sacrebleu_command
-from user_dir.metrics import METRICS, score
 
 HYPOTHESES = ["The cat sat on the mat.", "Two dogs run, fast!", "a house", "He said: “yes”."]
 REFERENCES = ["The cat sat on the mat.", "Two dogs are running fast!", "The red house", "He said “yes”."]

@@ -9,10 +9,10 @@ from nltk.translate.meteor_score import meteor_score, single_meteor_score
 from sacrebleu import __version__ as sacrebleu_version
 from sacrebleu.metrics import BLEU
 
+from recurrent_mt.metrics import meteor as module
+from recurrent_mt.metrics import score
+from recurrent_mt.metrics.meteor import METEOR, NoSynonyms, installed_wordnet
 from tests.metrics.translations import references, translations
-from user_dir.metrics import meteor as module
-from user_dir.metrics import score
-from user_dir.metrics.meteor import METEOR, NoSynonyms, installed_wordnet
 
 REFERENCES = references()
 HYPOTHESES = translations(REFERENCES, errors=0.4)
@@ -145,7 +145,7 @@ def test_printed_form():
 
 def test_without_nltk_only_meteor_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk", None)
-    monkeypatch.delitem(sys.modules, "user_dir.metrics.meteor")
+    monkeypatch.delitem(sys.modules, "recurrent_mt.metrics.meteor")
     with pytest.raises(ModuleNotFoundError, match="meteor needs nltk: pip install nltk=="):
         score("meteor", ["a"], ["a"])
     assert score("ter", ["a"], ["a"]).value == 0

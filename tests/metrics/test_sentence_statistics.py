@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from recurrent_mt.metrics import METRICS, score, statistics
+from recurrent_mt.metrics.builders import METRICS as BUILDERS
 from tests.metrics.processes import spy_on_processes
 from tests.metrics.translations import references, translations
-from user_dir.metrics import METRICS, score, statistics
-from user_dir.metrics.builders import METRICS as BUILDERS
 
 REFERENCES = references(40)
 HYPOTHESES = translations(REFERENCES, errors=0.3)

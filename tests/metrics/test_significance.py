@@ -3,10 +3,10 @@ import os
 import pytest
 from sacrebleu.significance import PairedTest
 
+from recurrent_mt.metrics import METRICS, Interval, paired_bootstrap, paired_randomisation, score, statistics
+from recurrent_mt.metrics.builders import meteor
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import references, translations
-from user_dir.metrics import METRICS, Interval, paired_bootstrap, paired_randomisation, score, statistics
-from user_dir.metrics.builders import meteor
 
 REFERENCES = references()
 SYSTEMS = {

@@ -1,10 +1,10 @@
 import pytest
 import torch
 
+from recurrent_mt.kernels import backend
 from tests.kernels.batches import needs_interpreter
 from tests.models.building import ARCHITECTURES, build, sample
 from tests.tolerances import PARITY
-from user_dir.kernels import backend
 
 
 def scores(model):

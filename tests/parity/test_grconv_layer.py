@@ -2,11 +2,11 @@
 
 import torch
 
+from recurrent_mt.kernels.grconv import BACKENDS, GRConvWeights, grconv
+from recurrent_mt.kernels.packing import make_packing
 from tests.kernels.batches import every_backend
 from tests.parity import oracle
 from tests.tolerances import ORACLE
-from user_dir.kernels.grconv import BACKENDS, GRConvWeights, grconv
-from user_dir.kernels.packing import make_packing
 
 
 @every_backend(BACKENDS)

@@ -22,8 +22,8 @@ class ChunkedCrossEntropyCriterion(CrossEntropyCriterion):
     """The same loss and gradients as ``cross_entropy``, up to rounding, in less memory and time.
 
     A batch of N words has N × V scores, and fairseq keeps as many log-probabilities and gradients beside them. Here the
-    output layer and the loss are one operation, :func:`user_dir.kernels.cross_entropy.cross_entropy`. Models that are
-    not this plug-in's, and those with an adaptive softmax, are trained as ``cross_entropy`` trains them.
+    output layer and the loss are one operation, :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. Models that
+    are not this plug-in's, and those with an adaptive softmax, are trained as ``cross_entropy`` trains them.
     """
 
     def forward(

@@ -10,7 +10,8 @@ from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from ..layers.attention import ATTENTIONS
+from recurrent_mt.layers.attention import ATTENTIONS
+
 from .autocast import FORMATS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])

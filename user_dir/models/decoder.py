@@ -1,4 +1,4 @@
-"""The fairseq decoder around :class:`user_dir.layers.decoder.GRUDecoder`: vocabulary, search state, alignments."""
+"""The fairseq decoder around :class:`recurrent_mt.layers.decoder.GRUDecoder`: vocabulary, search state, alignments."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from fairseq.models import FairseqIncrementalDecoder
 from fairseq.modules import AdaptiveSoftmax
 from torch import Tensor, nn
 
-from ..kernels.cross_entropy import cross_entropy
-from ..kernels.packing import make_packing
-from ..layers.decoder import DecoderState, GRUDecoder
-from ..layers.encoder_output import EncoderOutput
-from ..layers.hypotheses import for_each_hypothesis
+from recurrent_mt.kernels.cross_entropy import cross_entropy
+from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
+from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.hypotheses import for_each_hypothesis
+
 from .autocast import autocast
 
 IncrementalState = dict[str, dict[str, Any]]
@@ -135,7 +136,7 @@ class Decoder(FairseqIncrementalDecoder):
     def cross_entropy(self, features: Tensor, target: Tensor) -> Tensor:
         """The sum of −log p of the targets (N,) after the features (N, O), as :meth:`output_layer` would score them.
 
-        The scores are made for some rows at a time; see :func:`user_dir.kernels.cross_entropy.cross_entropy`. It is
+        The scores are made for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. It is
         not for adaptive softmax.
         """
         output = self.output_projection

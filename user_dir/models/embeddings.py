@@ -8,7 +8,8 @@ from fairseq import utils
 from fairseq.data import Dictionary
 from torch import nn
 
-from ..layers.embedding import BiasedEmbedding
+from recurrent_mt.layers.embedding import BiasedEmbedding
+
 from .config import EncoderDecoderConfig
 
 

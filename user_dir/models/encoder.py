@@ -1,4 +1,4 @@
-"""The fairseq encoder around any encoder of :mod:`user_dir.layers`."""
+"""The fairseq encoder around any encoder of :mod:`recurrent_mt.layers`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
-from ..layers.encoder_output import EncoderOutput
-from ..layers.self_attention import EncoderSelfAttention
+from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.self_attention import EncoderSelfAttention
+
 from .autocast import autocast
 
 
@@ -19,7 +20,7 @@ class Encoder(FairseqEncoder):
     Args:
         dictionary: of the source.
         embedding: of the source.
-        layer: a module (B, S, E), (B, S) → :class:`~user_dir.layers.encoder_output.EncoderOutput`, which names the
+        layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which names the
             sizes of what it gives as ``annotation_size`` and ``summary_size``.
         dropout_in: of the embeddings.
         dropout_out: of the annotations and the summary.

@@ -9,10 +9,11 @@ from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 from torch import nn
 
-from ..layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from ..layers.decoder import GRUDecoder
-from ..layers.published_initialization import initialize_as_published_
-from ..layers.readout import MaxoutReadout
+from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
+from recurrent_mt.layers.decoder import GRUDecoder
+from recurrent_mt.layers.published_initialization import initialize_as_published_
+from recurrent_mt.layers.readout import MaxoutReadout
+
 from .config import WORD_FIRST, EncoderDecoderConfig
 from .decoder import Decoder
 from .embeddings import build_embeddings
@@ -22,7 +23,7 @@ from .self_attention import decoder_self_attention, encoder_self_attention
 
 
 class EncoderDecoderModel(FairseqEncoderDecoderModel):
-    """An encoder of :mod:`user_dir.layers` with the GRU decoder.
+    """An encoder of :mod:`recurrent_mt.layers` with the GRU decoder.
 
     A subclass is a model: it registers itself with its own dataclass and says how its encoder's layer is built.
     """

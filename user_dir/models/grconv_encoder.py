@@ -6,8 +6,9 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.models import register_model
 from torch import nn
 
-from ..kernels.grconv import ACTIVATIONS
-from ..layers.grconv import GRConvEncoder
+from recurrent_mt.kernels.grconv import ACTIVATIONS
+from recurrent_mt.layers.grconv import GRConvEncoder
+
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel
 

@@ -6,7 +6,8 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.models import register_model
 from torch import nn
 
-from ..layers.grnn import ANNOTATIONS, GRNNEncoder
+from recurrent_mt.layers.grnn import ANNOTATIONS, GRNNEncoder
+
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel
 

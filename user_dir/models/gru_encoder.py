@@ -6,7 +6,8 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.models import register_model
 from torch import nn
 
-from ..layers.gru import SUMMARIES, GRUEncoder
+from recurrent_mt.layers.gru import SUMMARIES, GRUEncoder
+
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout
 from .gru_variant import gru_variant

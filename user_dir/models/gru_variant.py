@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..layers.gru import GRUVariant
+from recurrent_mt.layers.gru import GRUVariant
+
 from .config import EncoderDecoderConfig
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..layers.self_attention import DecoderSelfAttention, EncoderSelfAttention
+from recurrent_mt.layers.self_attention import DecoderSelfAttention, EncoderSelfAttention
+
 from .config import EncoderDecoderConfig
 
 

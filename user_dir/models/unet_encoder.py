@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fairseq.models import register_model
 from torch import nn
 
-from ..layers.unet import UNetEncoder
+from recurrent_mt.layers.unet import UNetEncoder
+
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout
 

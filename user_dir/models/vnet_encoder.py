@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fairseq.models import register_model
 from torch import nn
 
-from ..layers.vnet import VNetEncoder
+from recurrent_mt.layers.vnet import VNetEncoder
+
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout
 

@@ -1,0 +1,101 @@
+"""The decoder recurrence of Bahdanau et al. (2015) over a packed batch: attend, then update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from ..backend import choose
+from ..entering import check_initial
+from ..matrix import as_matrix, check_shape
+from ..mixed_precision import precision
+from . import fused, packed, reference
+from .memory import AttentiveGRUWeights, Memory
+
+__all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
+
+BACKENDS = {
+    "reference": reference.attentive_gru,
+    "packed": packed.attentive_gru,
+    "fused": fused.attentive_gru,
+}
+_ATTEND = {"reference": reference.attend, "packed": packed.attend, "fused": fused.attend}
+
+
+def attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, *, backend: str = "packed"
+) -> tuple[Tensor, Tensor]:
+    """What a step reads: the context (n, D) and the attention (n, S) for the states (n, H) that enter it.
+
+    Args:
+        state: (n, H).
+        memory: as in :func:`attentive_gru`.
+        weights: of them only those of the attention.
+        backend: as in :func:`attentive_gru`.
+
+    Raises:
+        ValueError: if the backend is unknown or cannot run here.
+    """
+    states, products, outside_autocast = precision(state if weights.score is None else weights.score, backend)
+    weights = weights._replace(query=None if weights.query is None else weights.query.to(products))
+    with outside_autocast:
+        return choose("attend", backend, _ATTEND)(state.to(states), memory.to(states), weights)
+
+
+def attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    *,
+    counts: Sequence[int],
+    time_gate: Tensor | None = None,
+    backend: str = "packed",
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Runs a GRU over packed rows whose every step first reads a context from the memory.
+
+    With s the previous state, h_j the annotations and k_j their keys::
+
+        e_j = v_a · tanh(W_a s + k_j)  or  s · k_j        α = softmax(e)        c = Σ_j α_j h_j
+        [r z] = σ(x_rz + U_rz s + C_rz c)    s̃ = tanh(x_s + U (r ⊙ s) + C c)    s' = z ⊙ s + (1 − z) ⊙ s̃
+
+    Additive scores: Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
+    A.1.2 and A.2.2, where k_j = U_a h_j. Dot-product scores: Luong et al. (2015), eq. (8), where k_j = h_j ("dot") or
+    a projection of it ("general"), but asked with the state before the update. z keeps the old state.
+
+    With a gate over time, what enters a step in the place of s, the attention's query included, is
+    g ⊙ s_{t−1} + (1 − g) ⊙ s_{t−K}; see :mod:`recurrent_mt.kernels.entering`.
+
+    Args:
+        inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
+        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        memory: B sources, in packed order; or, where a step of a search has N targets, B of which N is a multiple.
+        weights: ``score`` None means the dot product.
+        counts: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        time_gate: (H,) g, or None.
+        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
+
+    Returns:
+        The states s' (N, H), the contexts c (N, D) and the attention α (N, S), in the weights' number format, see
+        :mod:`recurrent_mt.kernels.mixed_precision`. The attention carries no gradient.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
+    """
+    size, width = check_initial(initial, time_gate), memory.keys.size(2)
+    shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
+    for name, shape in shapes.items():
+        check_shape(name, getattr(weights, name), shape)
+    if inputs.shape != (sum(counts), 3 * size):
+        raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
+    if (weights.query is None) != (weights.score is None):
+        raise ValueError("additive attention needs both a query weight and a score vector, the dot product neither")
+    if weights.score is None and width != size:
+        raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
+    if not counts:
+        return tuple(inputs.new_zeros(0, n) for n in (size, memory.values.size(2), memory.keys.size(1)))
+    states, products, outside_autocast = precision(as_matrix(weights.gate).left, backend)
+    run = choose("attentive_gru", backend, BACKENDS)
+    with outside_autocast:
+        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)

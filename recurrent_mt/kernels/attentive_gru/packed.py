@@ -1,0 +1,228 @@
+"""The attentive GRU with a backward pass of its own.
+
+What a loop under autograd would do at every step is done once after it: the gradients of all weights, of the values
+and, for the dot product, of the keys are one product each. The tanh of additive attention, B × S × A numbers a step,
+is computed again in the backward pass rather than kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from ..cache import pieces
+from ..entering import EnteringBackward, before_the_start, entering
+from ..gru.elementwise import EAGER, Elementwise
+from ..gru.packed import joined, step, step_backward
+from ..matrix import Matrix
+from ..mixed_precision import product
+from .memory import AttentiveGRUWeights, Memory
+
+
+def _weights(factors: Sequence[Tensor | None]) -> AttentiveGRUWeights:
+    """The weights, from the eight tensors that autograd sees in their place."""
+    return AttentiveGRUWeights(Matrix(*factors[:2]), Matrix(*factors[2:4]), Matrix(*factors[4:6]), *factors[6:8])
+
+
+def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
+    """Packed rows (N, …) as sentences in packed order (B, T, …), zeros after a sentence's end."""
+    padded = rows.new_zeros(counts[0], len(counts), *rows.shape[1:])
+    for position, part in enumerate(rows.split(list(counts))):
+        padded[: part.size(0), position] = part
+    return padded
+
+
+def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
+    """The energy (b, beam, S) of queries (b, beam, A) and keys (b, S, A)."""
+    queries, keys = queries.unsqueeze(2), keys.unsqueeze(1)
+    sums = queries.size(1) * keys.size(2) * keys.size(3)
+    sentences = pieces(keys.size(0), sums, keys)
+    return joined([(keys[piece] + queries[piece]).tanh_() @ score for piece in sentences])
+
+
+def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """The context (n, D) and the attention (n, S) for the states (n, H)."""
+    keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
+    # The hypotheses of one source stand side by side, and read it where it is: (b, beam, …).
+    grouped = state.view(keys.size(0), -1, state.size(1))
+    if weights.query is None or weights.score is None:
+        energy = torch.bmm(grouped, keys.transpose(1, 2))
+    else:
+        energy = _additive_energy(project_query(state, weights.query).view(*grouped.shape[:2], -1), keys, weights.score)
+    energy.masked_fill_(padding_mask.unsqueeze(1), torch.finfo(energy.dtype).min)
+    attention = torch.softmax(energy, dim=2)
+    return torch.bmm(attention, values).flatten(0, 1), attention.flatten(0, 1)
+
+
+def project_query(state: Tensor, weight: Tensor) -> Tensor:
+    """W_a s (n, A) of the states (n, H)."""
+    return product(state, weight.t()).to(state.dtype)
+
+
+class Attention:
+    """How a step attends."""
+
+    def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+        """See :func:`attend`."""
+        return attend(state, memory, weights)
+
+    def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
+        """What collects the gradients of that, from the last step to the first."""
+        return AttentionBackward(memory, weights, attention)
+
+
+class Parts(NamedTuple):
+    """What a step does besides the matrix products of its recurrence.
+
+    Attributes:
+        elementwise: between the products.
+        attention: before them.
+    """
+
+    elementwise: Elementwise
+    attention: Attention
+
+
+PACKED = Parts(EAGER, Attention())
+
+
+def attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    parts: Parts | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`; ``parts`` is what a step does besides products."""
+    factors = [factor for matrix in weights.matrices() for factor in matrix]
+    return _AttentiveGRU.apply(
+        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED
+    )
+
+
+class _AttentiveGRU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+        time_gate, counts, parts = rest[-3:]
+        memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
+        weights = weights.for_steps(len(counts))
+        gate, candidate, context_weight = weights.matrices()
+        timeline = before_the_start(initial, time_gate)
+        span = len(timeline)
+        saved, contexts, attentions = [], [], []
+        for x in inputs.split(counts):
+            state = entering(timeline, x.size(0), time_gate, span)
+            context, attention = parts.attention.attend(state, memory, weights)
+            saved.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
+            timeline.append(saved[-1][0])
+            contexts.append(context)
+            attentions.append(attention)
+        states, gates, candidates, reset_previous = map(joined, zip(*saved))
+        context_rows, attention_rows = joined(contexts), joined(attentions)
+        ctx.save_for_backward(
+            initial, *rest[:-2], states, gates, candidates, reset_previous, context_rows, attention_rows
+        )
+        ctx.counts, ctx.parts = counts, parts
+        ctx.mark_non_differentiable(attention_rows)
+        return states, context_rows, attention_rows
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        saved = ctx.saved_tensors
+        initial, memory, weights, time_gate = saved[0], Memory(*saved[1:4]), _weights(saved[4:12]), saved[12]
+        states, gates, candidates, reset_previous, contexts, attention = saved[13:]
+        gate, candidate, context_weight = weights.matrices()
+        size, counts = states.size(1), ctx.counts
+        walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
+        attention_backward = ctx.parts.attention.backward(memory, weights, attention)
+        grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
+        grad_contexts = grad_contexts.clone()
+        stop = states.size(0)
+        for position, count in reversed(list(enumerate(counts))):
+            rows = slice(stop - count, stop)
+            stop -= count
+            grad_inputs[rows], grad_entering = step_backward(
+                walk.grad_state(position),
+                walk.rows[rows],
+                gates[rows],
+                candidates[rows],
+                gate_weight=gate,
+                candidate_weight=candidate,
+                elementwise=ctx.parts.elementwise,
+            )
+            context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
+            grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
+            walk.add(position, rows, grad_query_state.add_(grad_entering))
+        grad_initial, grad_time_gate = walk.finish()
+        grad_keys, grad_query, grad_score = attention_backward.finish(walk.rows, counts)
+        return (
+            grad_inputs,
+            grad_initial,
+            grad_keys,
+            _outer(attention, grad_contexts, counts, memory.values),
+            None,
+            *gate.gradients(grad_inputs[:, : 2 * size], walk.rows),
+            *candidate.gradients(grad_inputs[:, 2 * size :], reset_previous),
+            *context_weight.gradients(grad_inputs, contexts),
+            grad_query,
+            grad_score,
+            grad_time_gate,
+            None,
+            None,
+        )
+
+
+def _outer(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
+    """For each sentence the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
+    product = torch.bmm(by_sentence(left, counts).transpose(1, 2), by_sentence(right, counts))
+    if counts[0] == like.size(0):
+        return product
+    return torch.cat([product, torch.zeros_like(like[counts[0] :])])
+
+
+class AttentionBackward:
+    """The attention's part of the backward pass: gradients collected over the steps."""
+
+    def __init__(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> None:
+        self.memory, self.weights, self.attention = memory, weights, attention
+        self.grad_energy = torch.empty_like(attention)  # (N, S)
+        if weights.score is not None:
+            # v_a, common to all steps' gradients of the keys and queries, is multiplied in at the end.
+            self.grad_keys = torch.zeros_like(memory.keys)
+            self.grad_queries = attention.new_empty(attention.size(0), memory.keys.size(2))
+            self.grad_score = torch.zeros_like(weights.score)
+
+    def step(self, grad_context: Tensor, state: Tensor, rows: slice) -> Tensor:
+        """The gradient (n, H) of one step's query state."""
+        keys, values, _ = (tensor[: state.size(0)] for tensor in self.memory)
+        grad_attention = torch.bmm(values, grad_context.unsqueeze(2)).squeeze(2)
+        grad_energy = torch._softmax_backward_data(grad_attention, self.attention[rows], 1, grad_context.dtype)
+        self.grad_energy[rows] = grad_energy
+        if self.weights.score is None:
+            return torch.bmm(grad_energy.unsqueeze(1), keys).squeeze(1)
+        queries = project_query(state, self.weights.query).unsqueeze(1)
+        grad_query = self.grad_queries[rows]
+        for piece in pieces(keys.size(0), keys.size(1) * keys.size(2), keys):
+            tanh = (keys[piece] + queries[piece]).tanh_()
+            self.grad_score += grad_energy[piece].flatten() @ tanh.flatten(0, 1)
+            slope = torch.ops.aten.tanh_backward(grad_energy[piece].unsqueeze(2).expand_as(tanh), tanh)
+            self.grad_keys[piece] += slope
+            torch.sum(slope, dim=1, out=grad_query[piece])
+        grad_query.mul_(self.weights.score)
+        return product(grad_query, self.weights.query).to(grad_query.dtype)
+
+    def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
+        query = self.weights.query
+        if query is None:
+            return _outer(self.grad_energy, states, counts, self.memory.keys), None, None
+        grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
+        return self.grad_keys.mul_(self.weights.score), grad_weight, self.grad_score

@@ -1,0 +1,49 @@
+"""A GRU whose every step reads a context, as a loop in the letters of Bahdanau et al. (2015), A.1.2 and A.2.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from .memory import AttentiveGRUWeights, Memory
+
+
+def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """The context c_i (n, D) and the weights α_i (n, S) for the state s_{i−1} (n, H)."""
+    h, annotations, padding_mask = memory.rows(state.size(0))
+    if weights.query is None or weights.score is None:
+        e = (h * state.unsqueeze(1)).sum(dim=2)
+    else:
+        W_a, v_a = weights.query, weights.score
+        e = torch.tanh((state @ W_a.t()).unsqueeze(1) + h) @ v_a
+    alpha = torch.softmax(e.masked_fill(padding_mask, torch.finfo(e.dtype).min), dim=1)
+    return (alpha.unsqueeze(2) * annotations).sum(dim=1), alpha
+
+
+def attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`."""
+    U_rz, U, C = (matrix.whole() for matrix in weights.matrices())
+    size, g = U.size(0), time_gate
+    s = [initial] if g is None else list(initial.unbind(1))
+    K = len(s)
+    contexts, alphas = [], []
+    for x in inputs.split(list(counts)):
+        n = x.size(0)
+        p = s[-1][:n] if g is None else g * s[-1][:n] + (1 - g) * s[-K][:n]
+        c, alpha = attend(p, memory, weights)
+        x = x + c @ C.t()
+        r, z = torch.sigmoid(x[:, : 2 * size] + p @ U_rz.t()).chunk(2, dim=1)
+        candidate = torch.tanh(x[:, 2 * size :] + (r * p) @ U.t())
+        s.append(z * p + (1 - z) * candidate)
+        contexts.append(c)
+        alphas.append(alpha)
+    return torch.cat(s[K:]), torch.cat(contexts), torch.cat(alphas).detach()

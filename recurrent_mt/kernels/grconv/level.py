@@ -1,0 +1,237 @@
+"""One level of the pyramid: its nodes from the level below, and its gradients from the level above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from ..cache import pieces
+from ..mixed_precision import add_product, add_product_
+from ..packing import rows_but_last
+from .gates import gates_gradient, open_gates
+
+
+class LevelWeights(NamedTuple):
+    """The weights of all levels: candidate and gates share one product a child.
+
+    Attributes:
+        both: (2, H + G, H) W^l above G^l, then W^r above G^r.
+        bias: (H + G,) b above b_G.
+    """
+
+    both: Tensor
+    bias: Tensor
+
+    @property
+    def left(self) -> Tensor:
+        """(H + G, H) of the left child."""
+        return self.both[0]
+
+    @property
+    def right(self) -> Tensor:
+        """(H + G, H) of the right child."""
+        return self.both[1]
+
+
+class Children(NamedTuple):
+    """The children of a level's n nodes.
+
+    Attributes:
+        left: (n, H).
+        right: (n, H).
+    """
+
+    left: Tensor
+    right: Tensor
+
+
+class Pyramid:
+    """Where the nodes of a packed batch stand: each level is packed like the leaves of sentences that much shorter.
+
+    Args:
+        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        device: of the nodes.
+    """
+
+    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
+        self.counts = counts
+        self._before = [0, *accumulate(counts)]  # leaves before each position
+        self._left = rows_but_last(counts, 1, device)
+        self._parents: Tensor | None = None
+
+    def size(self, level: int) -> int:
+        """How many nodes a level has."""
+        return self._before[-1] - self._before[level]
+
+    def left(self, level: int) -> Tensor:
+        """The rows of the level below that are left children: all but each sentence's last."""
+        rows, first = self.left_leaves(level)
+        return rows - first if first else rows
+
+    def left_leaves(self, level: int) -> tuple[Tensor, int]:
+        """The left children as rows of leaves, and what to take off to make them rows of the level below."""
+        return self._left[self._before[level] - self.counts[0] :], self._before[level - 1]
+
+    def parents(self, level: int) -> tuple[Tensor, int]:
+        """For each node below a level the node of which it is the left child, negative for each sentence's last.
+
+        The right children need no such list: with c nodes at the first position below, node n is the right child of
+        node n − c.
+
+        Returns:
+            Rows (m,), and what to take off those that are not negative.
+        """
+        if self._parents is None:
+            parents = self._left.new_full((self._before[-1],), -1)
+            nodes = torch.arange(self._left.numel(), device=parents.device)
+            self._parents = parents.index_copy_(0, self._left, nodes)
+        return self._parents[self._before[level - 1] :], self._before[level] - self.counts[0]
+
+    def children(self, level: int, below: Tensor) -> Children:
+        """The children of the nodes of a level, out of the nodes ``below`` it.
+
+        The right children need no list of rows. At each position of the level below, the sentences that have a node one
+        position further on are exactly those that have a parent here, so the right children are all rows after the
+        first position's.
+        """
+        return Children(below.index_select(0, self.left(level)), below[self.counts[level - 1] :])
+
+
+class Level(Protocol):
+    """One level over the nodes ``below`` it: ``Level(pyramid, level, below)``, with the level counted from 1."""
+
+    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None: ...
+
+    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+        """The candidates (n, H), the gates as :func:`~.gates.open_gates` gives them, and the nodes (n, H)."""
+
+    def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
+        """The nodes (n, H) again, without a product."""
+
+    def backward(
+        self,
+        grad: Tensor,
+        candidate: Tensor,
+        gates: Tensor,
+        *,
+        weights: LevelWeights,
+        sums: LevelWeights,
+        activation: str,
+    ) -> Tensor:
+        """The gradient of all nodes below, as far as it comes through this level's nodes.
+
+        Args:
+            grad: (n, H) of the level's nodes.
+            candidate: as :meth:`grow` gave it.
+            gates: likewise.
+            weights: of all levels.
+            sums: the gradients of the weights, which this level's are added to.
+            activation: of the candidates.
+        """
+
+    @staticmethod
+    def zero_sums(weights: LevelWeights) -> LevelWeights:
+        """What :meth:`backward` adds the gradients of the weights to, before the first level."""
+
+
+class PackedLevel:
+    """A level whose left children are copied to where each stands beside its sibling."""
+
+    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
+        self.pyramid, self.level = pyramid, level
+        self.children = pyramid.children(level, below)
+
+    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+        """See :class:`Level`."""
+        candidate, gates = candidate_and_gates(self.children, weights, activation)
+        return candidate, gates, self.merge(candidate, gates)
+
+    def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
+        """See :class:`Level`."""
+        return merge(self.children, candidate, gates)
+
+    def backward(
+        self,
+        grad: Tensor,
+        candidate: Tensor,
+        gates: Tensor,
+        *,
+        weights: LevelWeights,
+        sums: LevelWeights,
+        activation: str,
+    ) -> Tensor:
+        """See :class:`Level`."""
+        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, activation)
+        sums.bias.add_(grad_pre.sum(dim=0))
+        grad_pre, number = grad_pre.to(weights.both.dtype), weights.both.dtype
+        add_product_(sums.left, grad_pre.t(), self.children.left.to(number))
+        add_product_(sums.right, grad_pre.t(), self.children.right.to(number))
+        return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
+
+    @staticmethod
+    def zero_sums(weights: LevelWeights) -> LevelWeights:
+        """See :class:`Level`."""
+        return LevelWeights(*(torch.zeros_like(weight, dtype=weights.bias.dtype) for weight in weights))
+
+
+def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:
+    """The candidates (n, H) and the gates of the nodes; see :func:`~recurrent_mt.kernels.grconv.gates.open_gates`."""
+    size = children.left.size(1)
+    pre = add_product(weights.bias, children.left, weights.left.t())
+    add_product_(pre, children.right, weights.right.t())
+    gates = open_gates(pre[:, size:])
+    candidate = pre[:, :size]
+    if gates.size(2) > 1:
+        # Kept as a view, it would keep the logits of a gate for each unit with it.
+        candidate = candidate.contiguous()
+    return candidate.tanh_() if activation == "tanh" else candidate.relu_(), gates
+
+
+def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
+    """The nodes (n, H)."""
+    nodes = torch.empty_like(children.left)
+    for piece in pieces(nodes.size(0), nodes.size(1), nodes):
+        w, left, right = gates[piece], children.left[piece], children.right[piece]
+        torch.mul(w[:, 0], candidate[piece], out=nodes[piece]).addcmul_(w[:, 1], left).addcmul_(w[:, 2], right)
+    return nodes
+
+
+def gradient_before_activation(
+    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, activation: str
+) -> Tensor:
+    """The gradient (n, H + G) with respect to what candidate and gates are made of, from that of the nodes (n, H)."""
+    size = grad.size(1)
+    grad_pre = grad.new_empty(grad.size(0), size + (3 if gates.size(2) == 1 else 3 * size))
+    for piece in pieces(grad.size(0), size, grad):
+        w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
+        grad_candidate = torch.mul(grad[piece], w[:, 0], out=grad_pre[piece, :size])
+        if activation == "tanh":
+            torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
+        else:
+            torch.ops.aten.threshold_backward(grad_candidate, values[0], 0, grad_input=grad_candidate)
+        grad_pre[piece, size:] = gates_gradient(grad[piece], w, *values)
+    return grad_pre
+
+
+def gradient_below(
+    grad: Tensor, grad_pre: Tensor, gates: Tensor, weights: LevelWeights, pyramid: Pyramid, level: int
+) -> Tensor:
+    """The gradient of all nodes on the level below, as far as it comes through a level's nodes.
+
+    Args:
+        grad: (n, H) of the level's nodes.
+        grad_pre: (n, H + G) as :func:`gradient_before_activation` gave it.
+        gates: of the level.
+        weights: of all levels.
+        pyramid: where the nodes stand.
+        level: from 1.
+    """
+    first = pyramid.counts[level - 1]
+    below = grad.new_empty(pyramid.size(level - 1), grad.size(1))
+    below[:first] = 0
+    add_product_(torch.mul(grad, gates[:, 2], out=below[first:]), grad_pre, weights.right)
+    return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))

@@ -1,0 +1,176 @@
+"""The gated recursive convolution a level at a time: the nodes of the pyramids alone, whatever else is in the batch.
+
+What is kept for the backward pass is the candidate and the gates of every node, and the nodes of as many levels as fit
+into a few megabytes; where that is less, of L levels those of every √L-th. The nodes between are merged again on the
+way back, a few levels at a time, which takes no matrix product. With checkpoints every K levels candidates and gates
+are not kept either, and the products are made again, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isqrt
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from .gates import mean_gates
+from .level import Level, LevelWeights, PackedLevel, Pyramid
+from .output import GRConvOutput
+from .weights import GRConvWeights
+
+
+def grconv(
+    leaves: Tensor,
+    weights: GRConvWeights,
+    counts: Sequence[int],
+    activation: str,
+    *,
+    height: int = 0,
+    annotation_height: int = 0,
+    checkpoint_levels: int = 0,
+    level: type[Level] = PackedLevel,
+) -> GRConvOutput:
+    """See :func:`recurrent_mt.kernels.grconv.grconv`; ``level`` is how one level is computed."""
+    top = min(height or len(counts), len(counts) - 1)
+    plan = _Plan(
+        tuple(counts),
+        activation,
+        top,
+        returned=min(annotation_height, top),
+        spacing=checkpoint_levels or _spacing(counts, top, leaves),
+        checkpointed=checkpoint_levels > 0,
+        level=level,
+    )
+    both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
+    bias = torch.cat([weights.bias, weights.gate_bias])
+    return GRConvOutput(*_GRConv.apply(leaves, both.unflatten(0, (2, -1)), bias, plan))
+
+
+KEPT_BYTES = 1 << 24
+"""So much may be kept of nodes that could be merged again: to merge all of them again takes a twelfth of the time."""
+
+
+def _spacing(counts: Sequence[int], top: int, leaves: Tensor) -> int:
+    """The least number of levels between those whose nodes are kept that respects :data:`KEPT_BYTES`, at most √L."""
+    most = isqrt(max(1, top))
+    nodes = [0, *(sum(counts[level:]) for level in range(1, top))]
+    bytes_a_node = leaves.size(1) * leaves.element_size()
+    return next((step for step in range(1, most) if sum(nodes[::step]) * bytes_a_node <= KEPT_BYTES), most)
+
+
+class _Plan(NamedTuple):
+    """What is to be computed and kept.
+
+    Attributes:
+        counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        activation: of the candidates.
+        top: the last level.
+        returned: the last level whose nodes are returned.
+        spacing: the nodes of every so many levels are kept, the leaves among them.
+        checkpointed: whether candidates and gates are made anew in the backward pass.
+        level: how one level is computed.
+    """
+
+    counts: tuple[int, ...]
+    activation: str
+    top: int
+    returned: int
+    spacing: int
+    checkpointed: bool
+    level: type[Level]
+
+    def kept_levels(self) -> range:
+        """The levels whose nodes are kept; the last one's are not needed."""
+        return range(0, max(1, self.top), self.spacing)
+
+
+def _nodes_of_sentences(counts: Sequence[int], like: Tensor) -> Tensor:
+    """How many rows each sentence has: (``counts[0]``, 1)."""
+    running = torch.tensor(counts)[:, None] > torch.arange(counts[0])
+    return running.sum(dim=0).to(like).unsqueeze(1)
+
+
+def _means(nodes: Tensor, counts: Sequence[int]) -> Tensor:
+    """The mean of each sentence's nodes of one level; their sums are taken in the order of the positions."""
+    if len(counts) == 1:
+        return nodes
+    means = nodes[: counts[0]].clone()
+    for rows in nodes[counts[0] :].split(list(counts[1:])):
+        means[: rows.size(0)] += rows
+    return means.div_(_nodes_of_sentences(counts, nodes))
+
+
+def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
+    share = grad / _nodes_of_sentences(counts, grad)
+    return torch.cat([share[:count] for count in counts])
+
+
+class _GRConv(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
+        summaries = leaves.new_empty(counts[0], leaves.size(1))
+        kept, candidates, gates, shown, returned = [leaves], [], [], [], []
+        for level in range(1, plan.top + 1):
+            summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
+            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(LevelWeights(both, bias), plan.activation)
+            shown.append(mean_gates(w))
+            if not plan.checkpointed:
+                candidates.append(candidate)
+                gates.append(w)
+            if level in plan.kept_levels():
+                kept.append(nodes)
+            if level <= plan.returned:
+                returned.append(nodes)
+        summaries[: counts[plan.top]] = _means(nodes, counts[plan.top :])
+        ctx.save_for_backward(both, bias, *kept, *candidates, *gates)
+        ctx.plan, ctx.pyramid = plan, pyramid
+        all_gates = torch.cat(shown) if shown else leaves.new_zeros(0, 3)
+        returned_nodes = torch.cat(returned) if returned else leaves.new_zeros(0, leaves.size(1))
+        ctx.mark_non_differentiable(*([all_gates] if returned else [all_gates, returned_nodes]))
+        return summaries, all_gates, returned_nodes
+
+    @staticmethod
+    @once_differentiable
+    def backward(
+        ctx: FunctionCtx, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor
+    ) -> tuple[Tensor | None, ...]:
+        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:2])
+        counts, top = plan.counts, plan.top
+        sums = plan.level.zero_sums(weights)
+        grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
+        grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
+        for number, level, candidate, w in _levels_downwards(plan, pyramid, weights, ctx.saved_tensors[2:]):
+            if number <= plan.returned:
+                grad += grad_levels[number - 1]
+            grad = level.backward(grad, candidate, w, weights=weights, sums=sums, activation=plan.activation)
+            grad[counts[number] : counts[number - 1]] += grad_summaries[counts[number] : counts[number - 1]]
+        return grad, *(total.to(weight.dtype) for total, weight in zip(sums, weights)), None
+
+
+def _levels_downwards(
+    plan: _Plan, pyramid: Pyramid, weights: LevelWeights, saved: Sequence[Tensor]
+) -> Iterator[tuple[int, Level, Tensor, Tensor]]:
+    """Every level from the last to the first, with its number, candidates and gates."""
+    kept_levels = plan.kept_levels()
+    kept, rest = saved[: len(kept_levels)], saved[len(kept_levels) :]
+    candidates, gates = rest[: plan.top], rest[plan.top :]
+    for start, nodes in reversed(list(zip(kept_levels, kept))):
+        levels: list[tuple[int, Level, Tensor, Tensor]] = []
+        last = min(start + plan.spacing, plan.top)
+        for number in range(start + 1, last + 1):
+            level = plan.level(pyramid, number, nodes)
+            if plan.checkpointed:
+                candidate, w, nodes = level.grow(weights, plan.activation)
+            else:
+                candidate, w = candidates[number - 1], gates[number - 1]
+                if number < last:
+                    nodes = level.merge(candidate, w)
+            levels.append((number, level, candidate, w))
+        while levels:
+            yield levels.pop()

@@ -1,0 +1,53 @@
+"""The gated recursive convolution as a loop over sentences and levels, in the letters of Cho et al. (2014b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from .output import GRConvOutput
+from .weights import GRConvWeights
+
+PHI = {"tanh": torch.tanh, "relu": torch.relu}
+
+
+def grconv(
+    leaves: Tensor,
+    weights: GRConvWeights,
+    counts: Sequence[int],
+    activation: str,
+    *,
+    height: int = 0,
+    annotation_height: int = 0,
+    checkpoint_levels: int = 0,
+) -> GRConvOutput:
+    """See :func:`recurrent_mt.kernels.grconv.grconv`; autograd keeps all, whatever ``checkpoint_levels`` says."""
+    W_l, W_r, b, G_l, G_r, b_G = weights
+    phi = PHI[activation]
+    positions = leaves.split(list(counts))
+    summaries, gates, nodes = [], {}, {}
+    for sentence in range(counts[0]):
+        h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
+        root = h.size(0) - 1
+        for level in range(1, (min(height, root) if height else root) + 1):
+            left, right = h[:-1], h[1:]
+            candidate = phi(left @ W_l.t() + right @ W_r.t() + b)
+            logits = left @ G_l.t() + right @ G_r.t() + b_G  # (n - level, 3), or three a unit: (n - level, 3H)
+            w = torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
+            h = w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right
+            for position in range(h.size(0)):
+                gates[level, position, sentence] = w[position].detach().mean(dim=1)
+                if level <= annotation_height:
+                    nodes[level, position, sentence] = h[position]
+        summaries.append(h.mean(dim=0))  # of one node, the root, unless the height is bounded
+    return GRConvOutput(
+        torch.stack(summaries),
+        _in_packed_order(gates, leaves.new_zeros(0, 3)),
+        _in_packed_order(nodes, leaves.new_zeros(0, leaves.size(1))),
+    )
+
+
+def _in_packed_order(rows: dict[tuple[int, int, int], Tensor], empty: Tensor) -> Tensor:
+    return torch.stack([rows[node] for node in sorted(rows)]) if rows else empty

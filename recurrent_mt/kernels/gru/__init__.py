@@ -1,0 +1,68 @@
+"""The gated recurrent unit of Cho et al. (2014) over a packed batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from ..backend import choose
+from ..entering import check_initial
+from ..matrix import Matrix, check_shape
+from ..mixed_precision import precision
+from . import fused, packed, reference
+
+BACKENDS = {"reference": reference.gru, "packed": packed.gru, "fused": fused.gru}
+
+
+def gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate_weight: Tensor | Matrix,
+    candidate_weight: Tensor | Matrix,
+    *,
+    counts: Sequence[int],
+    time_gate: Tensor | None = None,
+    backend: str = "packed",
+) -> Tensor:
+    """Runs a GRU over packed rows.
+
+    With h the previous state, r the reset gate and z the update gate (z keeps the old state)::
+
+        [r z] = σ(x_rz + U_rz h)    h̃ = tanh(x_h + U (r ⊙ h))    h' = z ⊙ h + (1 − z) ⊙ h̃
+
+    Cho et al. (2014), "Learning Phrase Representations using RNN Encoder–Decoder", eqs. (5)–(8). The reset gate acts
+    before the recurrent product; ``torch.nn.GRU`` applies it after, which is another function.
+
+    With a gate over time, what enters a step in the place of h is g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}; see
+    :mod:`recurrent_mt.kernels.entering`.
+
+    Args:
+        inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
+        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        gate_weight: (2H, H) U_r above U_z, whole or a product of two matrices.
+        candidate_weight: (H, H) U, likewise.
+        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        time_gate: (H,) g, or None.
+        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
+
+    Returns:
+        (N, H) the states, in the weights' number format; see :mod:`recurrent_mt.kernels.mixed_precision`.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
+    """
+    size = check_initial(initial, time_gate)
+    gate = check_shape("gates' recurrent", gate_weight, (2 * size, size))
+    candidate = check_shape("candidate's recurrent", candidate_weight, (size, size))
+    if inputs.shape != (sum(counts), 3 * size):
+        raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
+    if not counts:
+        return inputs.new_zeros(0, size)
+    if counts[0] > initial.size(0):
+        raise ValueError(f"{counts[0]} sentences start, but there are {initial.size(0)} initial states")
+    states, products, outside_autocast = precision(gate.left, backend)
+    with outside_autocast:
+        return choose("gru", backend, BACKENDS)(
+            inputs.to(states), initial.to(states), gate.to(products), candidate.to(products), counts, time_gate
+        )

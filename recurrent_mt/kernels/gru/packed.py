@@ -1,0 +1,140 @@
+"""The gated recurrent unit with a backward pass of its own: the weights' gradients are one product each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from ..entering import EnteringBackward, before_the_start, entering
+from ..matrix import Matrix
+from .elementwise import EAGER, Elementwise
+
+
+def gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate: Matrix,
+    candidate: Matrix,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    elementwise: Elementwise = EAGER,
+) -> Tensor:
+    """See :func:`recurrent_mt.kernels.gru.gru`; ``elementwise`` is what happens between the matrix products."""
+    return _GRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise)
+
+
+def step(
+    inputs: Tensor, previous: Tensor, gate_weight: Matrix, candidate_weight: Matrix, elementwise: Elementwise
+) -> tuple[Tensor, ...]:
+    """One step on ``n`` rows.
+
+    Args:
+        inputs: (n, 3H) what enters [reset, update, candidate] besides the previous state.
+        previous: (n, H) the previous state.
+        gate_weight: (2H, H).
+        candidate_weight: (H, H).
+        elementwise: what happens between the products.
+
+    Returns:
+        The state (n, H), the gates [r, z] (n, 2H), the candidate (n, H) and r ⊙ h (n, H).
+    """
+    size = previous.size(1)
+    gates = gate_weight.add_to(inputs[:, : 2 * size], previous)
+    reset_previous = elementwise.reset(gates, previous)
+    candidate = candidate_weight.add_to(inputs[:, 2 * size :], reset_previous)
+    state = elementwise.update(candidate, gates, previous)
+    return state, gates, candidate, reset_previous
+
+
+def step_backward(
+    grad: Tensor,
+    previous: Tensor,
+    gates: Tensor,
+    candidate: Tensor,
+    *,
+    gate_weight: Matrix,
+    candidate_weight: Matrix,
+    elementwise: Elementwise,
+) -> tuple[Tensor, Tensor]:
+    """The gradients of one step.
+
+    Args:
+        grad: (n, H) with respect to the step's state.
+        previous: (n, H) the state before the step.
+        gates: (n, 2H), as :func:`step` returned them.
+        candidate: (n, H), likewise.
+        gate_weight: (2H, H).
+        candidate_weight: (H, H).
+        elementwise: what happens between the products.
+
+    Returns:
+        The gradients with respect to the inputs (n, 3H) and to the previous state (n, H).
+    """
+    size = previous.size(1)
+    grad_inputs = grad.new_empty(grad.size(0), 3 * size)
+    elementwise.update_backward(grad, previous, gates, candidate, grad_inputs)
+    grad_reset_previous = candidate_weight.backward(grad_inputs[:, 2 * size :])
+    grad_previous = elementwise.reset_backward(grad, grad_reset_previous, previous, gates, grad_inputs)
+    gate_weight.add_backward_(grad_previous, grad_inputs[:, : 2 * size])
+    return grad_inputs, grad_previous
+
+
+def joined(parts: Sequence[Tensor]) -> Tensor:
+    """The rows of all parts, uncopied where there is one part, as in a search."""
+    return torch.cat(parts) if len(parts) > 1 else parts[0]
+
+
+class _GRU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
+        gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
+        time_gate, counts, elementwise = rest[4:]
+        gate_weight, candidate_weight = (weight.for_steps(len(counts)) for weight in (gate_weight, candidate_weight))
+        timeline = before_the_start(initial, time_gate)
+        span, saved = len(timeline), []
+        for x in inputs.split(counts):
+            previous = entering(timeline, x.size(0), time_gate, span)
+            saved.append(step(x, previous, gate_weight, candidate_weight, elementwise))
+            timeline.append(saved[-1][0])
+        states, gates, candidates, reset_previous = map(joined, zip(*saved))
+        ctx.save_for_backward(initial, *rest[:5], states, gates, candidates, reset_previous)
+        ctx.counts, ctx.elementwise = counts, elementwise
+        return states
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: FunctionCtx, grad_states: Tensor) -> tuple[Tensor | None, ...]:
+        initial, *weights, time_gate, states, gates, candidates, reset_previous = ctx.saved_tensors
+        gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
+        size = states.size(1)
+        walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=ctx.counts)
+        grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
+        stop = states.size(0)
+        for position, count in reversed(list(enumerate(ctx.counts))):
+            rows = slice(stop - count, stop)
+            stop -= count
+            grad_inputs[rows], grad_entering = step_backward(
+                walk.grad_state(position),
+                walk.rows[rows],
+                gates[rows],
+                candidates[rows],
+                gate_weight=gate_weight,
+                candidate_weight=candidate_weight,
+                elementwise=ctx.elementwise,
+            )
+            walk.add(position, rows, grad_entering)
+        grad_initial, grad_time_gate = walk.finish()
+        return (
+            grad_inputs,
+            grad_initial,
+            *gate_weight.gradients(grad_inputs[:, : 2 * size], walk.rows),
+            *candidate_weight.gradients(grad_inputs[:, 2 * size :], reset_previous),
+            grad_time_gate,
+            None,
+            None,
+        )

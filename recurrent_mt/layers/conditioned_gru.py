@@ -1,0 +1,192 @@
+"""A GRU that reads the source: one fixed vector, or a context found by attention at every step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from ..kernels.packing import Packing
+from .attention import Attention
+from .encoder_output import EncoderOutput
+from .gru import GRU, PLAIN, GRUVariant
+from .hypotheses import for_each_hypothesis
+from .initialization import xavier_blocks_
+from .low_rank import kernel_weight, linear, weight_of_rank
+
+
+class Contexts(NamedTuple):
+    """The contexts of packed rows.
+
+    Attributes:
+        values: (N, D), or (B, D) where one context serves a whole sentence.
+        rows: (N,) which of the values each row has; None if each has its own.
+    """
+
+    values: Tensor
+    rows: Tensor | None = None
+
+    def through(self, linear: nn.Module) -> Tensor:
+        """The contexts through a linear layer: (N, …); what serves a whole sentence is multiplied once."""
+        projected = linear(self.values)
+        return projected if self.rows is None else projected.index_select(0, self.rows)
+
+
+class FixedContextGRU(nn.Module):
+    """The summary enters the candidate and both gates at every step (Cho et al. 2014a, section 2.2 and appendix).
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        context_size: C of the summary.
+        variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
+        backend: likewise.
+    """
+
+    has_attention = False
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        context_size: int,
+        variant: GRUVariant = PLAIN,
+        backend: str = "packed",
+    ) -> None:
+        super().__init__()
+        self.context_size = context_size
+        self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
+        context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
+        self.context_weight = weight_of_rank(context, variant.rank)
+
+    def keys(self, source: EncoderOutput) -> Tensor:
+        """What is computed once a sentence for all steps, the summary's products: (B, 1, 3H)."""
+        return linear(source.summary, self.context_weight).unsqueeze(1)
+
+    def forward(
+        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
+    ) -> tuple[Tensor, Contexts, None]:
+        """Runs over packed rows.
+
+        Args:
+            rows: (N, E).
+            initial: (B, H) in packed order; (B, K, H) as :class:`~recurrent_mt.layers.gru.GRU` takes it.
+            packing: where the rows stand.
+            source: the encoded batch.
+            keys: as :meth:`keys` gave them.
+
+        Returns:
+            The states (N, H), the contexts, and no attention.
+        """
+        sentence = packing.sentence.div(source.beam, rounding_mode="floor") if source.beam > 1 else packing.sentence
+        context = packing.sort(keys).squeeze(1).index_select(0, sentence)
+        states = self.gru(rows, initial, packing.counts, context=context)
+        return states, Contexts(packing.sort(source.summary), sentence), None
+
+    def readable(self, source: EncoderOutput) -> Tensor:
+        """All that a context is made of: the summary (B, 1, C)."""
+        return source.summary.unsqueeze(1)
+
+    def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
+        """What :meth:`readable` adds to the gates and the candidate: (B, 1, 3H)."""
+        return keys
+
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, None]:
+        """For what enters a step (N, H) the same sum of values (B, 1, P) as always, (N, P), and no attention."""
+        return for_each_hypothesis(values.squeeze(1), source.beam), None
+
+
+class AttentiveGRU(nn.Module):
+    """A context is read with the previous state and enters the same places.
+
+    See :mod:`recurrent_mt.kernels.attentive_gru`.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        context_size: D of the annotations.
+        attention: a kind of :class:`~recurrent_mt.layers.attention.Attention`.
+        variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
+        backend: likewise.
+    """
+
+    has_attention = True
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        context_size: int,
+        attention: str,
+        variant: GRUVariant = PLAIN,
+        backend: str = "packed",
+    ) -> None:
+        super().__init__()
+        self.context_size = context_size
+        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
+        self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
+        context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
+        self.context_weight = weight_of_rank(context, variant.rank)
+
+    def keys(self, source: EncoderOutput) -> Tensor:
+        """The projected annotations (B, S', A)."""
+        return self.attention.project(source.annotations)
+
+    def weights(self) -> AttentiveGRUWeights:
+        """The weights as the kernel takes them."""
+        gate, candidate = self.gru.recurrent_weights()
+        return AttentiveGRUWeights(
+            gate=gate,
+            candidate=candidate,
+            context=kernel_weight(self.context_weight),
+            query=self.attention.query_weight,
+            score=self.attention.score,
+        )
+
+    def forward(
+        self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
+    ) -> tuple[Tensor, Contexts, Tensor]:
+        """Runs over packed rows.
+
+        Args:
+            rows: (N, E).
+            initial: (B, H) in packed order; (B, K, H) as :class:`~recurrent_mt.layers.gru.GRU` takes it.
+            packing: where the rows stand.
+            source: the encoded batch.
+            keys: as :meth:`keys` gave them.
+
+        Returns:
+            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S').
+        """
+        memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
+        initial, time_gate = self.gru.before_the_start(initial)
+        states, contexts, attention = attentive_gru(
+            self.gru.project(rows),
+            initial,
+            memory,
+            self.weights(),
+            counts=packing.counts,
+            time_gate=time_gate,
+            backend=self.gru.backend,
+        )
+        return states, Contexts(contexts), attention
+
+    def readable(self, source: EncoderOutput) -> Tensor:
+        """All that a context is made of: the annotations (B, S', D)."""
+        return source.annotations
+
+    def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
+        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
+        return linear(source.annotations, self.context_weight)
+
+    def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """For what enters a step (N, H) the sum (N, P) of values (B, S', P) under its attention (N, S').
+
+        A product of the context is the same sum of the annotations' products, up to rounding.
+        """
+        memory = Memory(keys, values, source.padding_mask)
+        return attend(state, memory, self.weights(), backend=self.gru.backend)

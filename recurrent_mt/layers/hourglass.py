@@ -1,0 +1,124 @@
+"""What the U-Net and the V-Net have in common: words into a grid that is halved and doubled, annotations out of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from .encoder_output import EncoderOutput
+from .left_edge import mean_over_positions, move_to_left_edge
+from .projection import projection
+from .resolution import padding_of_levels
+
+
+class HourglassEncoder(nn.Module, ABC):
+    """Halves the sentence ``depth`` times and doubles it again; what comes out becomes the annotations.
+
+    Decided here, because the papers leave it open or a sentence needs it otherwise than an image:
+
+    - a level of n positions has ⌈n/2⌉ below it (:func:`~recurrent_mt.layers.resolution.padding_of_levels`), so every
+      length from one word on will do;
+    - the words are brought to the first level's width by a product with a bias, the top to the annotations' by another;
+    - annotations and summary end in tanh, the range of the states that the decoder reads elsewhere;
+    - the summary is tanh(W [b; a]), with b the mean over the positions of the bottleneck and a the mean of the
+      annotations: a decoder without attention then leaves no weight of the upper half unread;
+    - no positions are added: through the bottom each word sees far, and the zeros beyond both ends tell its place.
+
+    Two things are not in the papers, and without them these encoders hardly learn to translate (docs/ablations.md):
+
+    - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.channel_norm.ChannelNorm`);
+    - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds
+      is about the word that stands there. Gehring et al. (2017), eq. (2), add them to what attention returns.
+
+    Args:
+        input_size: E.
+        hidden_size: H, the width of the first level, of the annotations and of the summary.
+        top_size: channels of what comes out at full resolution.
+        bottom_size: channels of the bottleneck.
+        depth: how often the sentence is halved.
+        layer_norm: whether there are norms. Those inside are for the subclass to make.
+        word_residual: whether the words are added.
+        dropout: probability of dropping a unit of the bottleneck.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        top_size: int,
+        bottom_size: int,
+        depth: int,
+        layer_norm: bool,
+        word_residual: bool,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.annotation_size = self.summary_size = hidden_size
+        self.depth = depth
+        self.word_residual = word_residual
+        self.words = projection(input_size, hidden_size)
+        self.norm = nn.LayerNorm(hidden_size) if layer_norm else nn.Identity()
+        self.dropout = nn.Dropout(dropout)
+        self.annotations = projection(top_size, hidden_size)
+        self.summary = projection(bottom_size + hidden_size, hidden_size, bias=False)
+
+    @abstractmethod
+    def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
+        """The way down: what stands at each level.
+
+        Args:
+            grid: (B, H, L) the words, with zeros on padding.
+            levels: the padding of each level, full resolution first.
+
+        Returns:
+            For each level a grid with zeros on padding; the last one is the bottleneck (B, bottom_size, L').
+        """
+
+    @abstractmethod
+    def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
+        """One level of the way up.
+
+        Args:
+            grid: what came up from the level below.
+            skip: what stood at this level on the way down.
+            level: which one; 0 is full resolution.
+            padding: (B, 1, L) of this level.
+
+        Returns:
+            The grid of this level with zeros on padding; the last one is (B, top_size, L).
+        """
+
+    def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
+        """Encodes a batch.
+
+        Args:
+            embedded: (B, S, E).
+            padding_mask: (B, S) True on padding.
+        """
+        batch = move_to_left_edge(padding_mask)
+        levels = padding_of_levels(batch.padding, self.depth)
+        words = self.norm(self.words(batch.packing.pack(embedded)))
+        *skips, bottom = self.descend(batch.grid(words), levels)
+        grid = self.dropout(bottom)
+        bottleneck = mean_over_positions(grid, levels[-1])
+        for level in reversed(range(self.depth)):
+            grid = self.ascend(grid, skips[level], level, levels[level])
+        rows = self.annotations(batch.rows(grid))
+        annotations = torch.tanh(rows + words if self.word_residual else rows)
+        top = mean_over_positions(batch.grid(annotations), batch.padding)
+        summary = torch.tanh(self.summary(torch.cat([bottleneck, top], dim=1)))
+        return EncoderOutput(batch.packing.unpack(annotations), padding_mask, summary)
+
+
+def widths_of_levels(network: str, hidden_size: int, *, depth: int, growth: int) -> list[int]:
+    """Channels of each level, full resolution first: H times the growth to the level.
+
+    Raises:
+        ValueError: naming the network, if depth or growth is below one.
+    """
+    if depth < 1 or growth < 1:
+        raise ValueError(f"depth and growth of a {network} must be at least 1, not {depth} and {growth}")
+    return [hidden_size * growth**level for level in range(depth + 1)]

@@ -1,0 +1,38 @@
+"""What a recurrent layer hands upward, which is not what it carries in time."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from .skip import InputSkip
+
+
+class LayerOutput(nn.Module):
+    """From a layer's state to its output: the state itself, or LN(h + W x), either part of which may be off.
+
+    The state that the layer carries from step to step stays the bare h.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        skip: whether the layer's input is added; see :class:`~recurrent_mt.layers.skip.InputSkip`.
+        norm: whether the sum is normalised (Ba et al. 2016, "Layer Normalization"; they normalise inside the cell, here
+            it is the output alone).
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, *, skip: bool, norm: bool) -> None:
+        super().__init__()
+        self.skip = InputSkip(input_size, hidden_size) if skip else None
+        self.norm = nn.LayerNorm(hidden_size) if norm else None
+
+    def forward(self, states: Tensor, inputs: Tensor | None) -> Tensor:
+        """The outputs (N, H).
+
+        Args:
+            states: (N, H).
+            inputs: (N, E) that the states were made with; None for a state before the first input.
+        """
+        outputs = states
+        if self.skip is not None and inputs is not None:
+            outputs = self.skip(outputs, inputs)
+        return outputs if self.norm is None else self.norm(outputs)

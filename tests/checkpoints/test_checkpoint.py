@@ -1,0 +1,51 @@
+"""A file that is no checkpoint, or would run code, is an error that names it; the scripts print it as one line."""
+
+import os
+
+import pytest
+import torch
+
+from tests.checkpoints.checkpoints import small_checkpoint
+from user_dir.checkpoints.checkpoint import Checkpoint
+from user_dir.checkpoints.low_rank_checkpoint import factorise_checkpoint
+
+
+class Payload:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    small_checkpoint(tmp_path, "gru_encoder")
+    return tmp_path
+
+
+def damage(path, kind):
+    content = path.read_bytes()
+    if kind == "malicious":
+        torch.save({"model": {}, "args": Payload(path.with_name("made"))}, path)
+    else:
+        path.write_bytes({"cut off": content[: len(content) // 2], "text": b"not a model\n", "empty": b""}[kind])
+
+
+@pytest.mark.parametrize("kind", ["malicious", "cut off", "text", "empty"])
+def test_a_file_that_is_no_checkpoint_is_named_and_not_run(folder, kind):
+    path = folder / "checkpoint.pt"
+    damage(path, kind)
+    with pytest.raises(ValueError, match=rf"checkpoint\.pt cannot be loaded with the dictionaries of {folder}: \S+"):
+        Checkpoint(path, folder)
+    with pytest.raises(ValueError, match=r"checkpoint\.pt is no checkpoint: \S+"):
+        factorise_checkpoint(path, folder / "low", rank=2)
+    assert not (folder / "made").exists() and not (folder / "low").exists()
+
+
+def test_a_broken_dictionary_is_named(folder):
+    (folder / "dict.tgt.txt").write_text("t0 3\nt1\n")
+    with pytest.raises(ValueError, match=r"dict\.tgt\.txt: Incorrect dictionary format"):
+        Checkpoint(folder / "checkpoint.pt", folder)

@@ -1,0 +1,118 @@
+import json
+
+import pytest
+import torch
+
+from recurrent_mt.kernels.grconv import reference
+from recurrent_mt.layers.grconv import GRConvEncoder
+from tests.checkpoints.checkpoints import small_checkpoint
+from tests.kernels.batches import random
+from tests.models.building import sources
+from user_dir.checkpoints.gates import DIGITS, batch_gates, sentence_gates
+from user_dir.checkpoints.json_lines import write_json_lines
+
+LENGTHS = [4, 1, 9, 2, 4, 6]
+
+
+@pytest.fixture
+def encoder():
+    return build()
+
+
+def build(**options):
+    embedding = torch.nn.Embedding(15, 6, padding_idx=1)
+    layer = GRConvEncoder(6, 5, **options)
+    with torch.no_grad():
+        embedding.weight.copy_(random(15, 6))
+        for seed, parameter in enumerate(layer.parameters()):
+            parameter.copy_(random(*parameter.shape, seed=seed))
+    return embedding, layer
+
+
+def alone(embedding, layer, tokens):
+    """The levels of one sentence, by the reference kernel."""
+    leaves = layer.leaves(embedding(tokens))
+    n = tokens.numel()
+    gates = reference.grconv(leaves, layer.weights(), [1] * n, layer.activation, height=layer.height).gates
+    levels = range(1, min(n, layer.height + 1) if layer.height else n)
+    return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"height": 3}, {"height": 20}, {"unit_gates": True}, {"annotation_height": 2}], ids=str
+)
+@pytest.mark.parametrize("left_pad", [True, False])
+def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
+    encoder = build(**options)
+    tokens = sources(LENGTHS, left_pad=left_pad)["src_tokens"]
+    found = list(batch_gates(*encoder, tokens))
+    assert [len(levels) for levels in found] == [min(length - 1, options.get("height", 99)) for length in LENGTHS]
+    for row, levels in zip(tokens, found):
+        expected = alone(*encoder, row[row != 1])
+        assert [len(level) for level in levels] == [len(level) for level in expected]
+        for level, expected_level in zip(levels, expected):
+            torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
+
+
+def test_the_gates_differ_between_nodes(encoder):
+    (levels,) = batch_gates(*encoder, sources([6])["src_tokens"])
+    assert len({tuple(node) for level in levels for node in level}) == 15
+
+
+def test_gates_of_a_checkpoint_come_in_the_order_of_the_sentences(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
+    sentences = ["s1 s2 s3 s4", "", "s5", "s0 never-seen", "s1 s2 s3 s4 s5 s6"]
+    found = sentence_gates(checkpoint, sentences, max_tokens=10)
+    assert [record["sentence"] for record in found] == [0, 1, 2, 3, 4]
+    assert [record["source"] for record in found] == [[*text.split(), "</s>"] for text in sentences]
+    assert [[len(level) for level in record["gates"]] for record in found] == [
+        [4, 3, 2, 1],
+        [],
+        [1],
+        [2, 1],
+        [6, 5, 4, 3, 2, 1],
+    ]
+    for text, record in zip(sentences, found):
+        encoder = checkpoint.model.encoder
+        tokens = encoder.dictionary.encode_line(text, add_if_not_exist=False).long()
+        with torch.no_grad():
+            expected = alone(encoder.embed_tokens, encoder.layer, tokens)
+        for level, expected_level in zip(record["gates"], expected):
+            torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
+            assert all(round(gate, DIGITS) == gate for node in level for gate in node)
+
+
+def test_only_grconv_has_gates(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "gru_encoder")
+    with pytest.raises(ValueError, match=r"checkpoint\.pt holds no grconv_encoder"):
+        sentence_gates(checkpoint, ["s1"])
+
+
+def test_a_sentence_too_long_is_named(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
+    with pytest.raises(ValueError, match=r"source sentence 1 has 71 tokens, </s> included; .* takes 64"):
+        sentence_gates(checkpoint, ["s1", "s1 " * 70])
+    with pytest.raises(ValueError, match=r"source sentence 0 has 12 tokens, .* takes 10"):
+        sentence_gates(checkpoint, ["s1 " * 11], max_tokens=10)
+
+
+def test_no_sentences(tmp_path):
+    assert sentence_gates(small_checkpoint(tmp_path, "grconv_encoder"), []) == []
+
+
+def test_json_lines_are_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "gates.jsonl"
+    write_json_lines(path, [{"source": ["été", "中国"]}, {"source": []}])
+    assert [json.loads(line) for line in path.read_text("utf-8").splitlines()] == [
+        {"source": ["été", "中国"]},
+        {"source": []},
+    ]
+    assert "été" in path.read_text("utf-8")
+
+    def breaking():
+        yield {"source": []}
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        write_json_lines(tmp_path / "other.jsonl", breaking())
+    assert not (tmp_path / "other.jsonl").exists()

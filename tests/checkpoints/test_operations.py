@@ -1,0 +1,75 @@
+"""Counts against what the sizes of the matrices say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.checkpoints.checkpoints import small_checkpoint
+from user_dir.checkpoints.operations import FORMULAS, count_operations
+
+#: Sizes of tests/models/building.py: words of each language with the four symbols, embeddings, states, readout.
+V, E, H, F, G, READOUT = 17, 6, 5, 8, 10, 7
+ENCODER = 3 * H * E + 2 * H * H + H * H
+DECODER = 3 * G * F + 2 * G * G + G * G + 2 * READOUT * (G + F) + V * READOUT
+#: The context enters gates, candidate and readout; without attention once a sentence, as for the first state.
+CONTEXT = 3 * G * H + 2 * READOUT * H
+FIRST = G * H
+
+
+@pytest.mark.parametrize(("source", "target"), [(1, 1), (4, 2), (3, 6)])
+def test_a_fixed_vector_by_hand(tmp_path, source, target):
+    checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="none")
+    counted = count_operations(checkpoint, ["s0 " * source], ["t1 " * target])
+    assert counted.target_tokens == target + 1
+    expected = (source + 1) * ENCODER + (target + 1) * DECODER + CONTEXT + FIRST
+    assert counted.total == 2 * expected
+    assert counted.per_token == 2 * expected / (target + 1)
+
+
+def test_additive_attention_by_hand(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
+    counted = count_operations(checkpoint, ["s0 s1 s2"], ["t1 t2"])
+    s, t, a = 4, 3, G
+    keys, query, scores, weighted_sum = s * H * a, t * G * a, t * s * a, t * s * H
+    expected = s * ENCODER + t * (DECODER + CONTEXT) + FIRST + keys + query + scores + weighted_sum
+    assert counted.total == 2 * expected
+
+
+def test_pairs_are_counted_one_by_one(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
+    sources, targets = ["s0", "s1 s2 s3 s4 s5"], ["t0 t1 t2 t3", "t0"]
+    both = count_operations(checkpoint, sources, targets)
+    alone = [count_operations(checkpoint, [source], [target]) for source, target in zip(sources, targets)]
+    assert both.total == sum(one.total for one in alone)
+    assert (both.sentences, both.target_tokens) == (2, 7)
+
+
+def test_a_fused_lstm_is_seen_through():
+    lstm, rows = torch.nn.LSTM(E, H, batch_first=True), torch.zeros(1, 3, E)
+    counter = FlopCounterMode(display=False, custom_mapping=FORMULAS)
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), counter:
+        lstm(rows)
+    assert counter.get_total_flops() == 2 * 3 * 4 * H * (E + H)
+
+
+def test_attention_of_several_heads():
+    query, key, value = torch.zeros(1, 2, 3, 8), torch.zeros(1, 2, 5, 8), torch.zeros(1, 2, 5, 8)
+    with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+        torch.nn.functional.scaled_dot_product_attention(query, key, value)
+    assert counter.get_total_flops() == 2 * (2 * 3 * 5 * 8) * 2
+
+
+def test_nothing_to_count_on(tmp_path):
+    with pytest.raises(ValueError, match="there is no sentence"):
+        count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])
+
+
+def test_the_script_names_what_is_missing(tmp_path):
+    script = Path(__file__).parents[2] / "scripts" / "count_operations.py"
+    line = [sys.executable, str(script), "--checkpoint", str(tmp_path / "no.pt"), "--data", str(tmp_path)]
+    result = subprocess.run(line, capture_output=True, text=True)
+    assert result.returncode == 1 and "error: there is no checkpoint" in result.stderr

@@ -1,0 +1,170 @@
+import hashlib
+import math
+from collections import Counter
+
+import pytest
+
+from recurrent_mt.data.synthetic import LONGEST, SHORTEST, detokenize, generate
+
+
+def test_sizes_and_splits(corpus):
+    assert {split: len(examples) for split, examples in corpus.items()} == {
+        "train": 4000, "valid": 200, "test": 400,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("max_words", [LONGEST, 4])
+def test_no_sentence_of_test_or_valid_occurs_in_train(pair, max_words):
+    """Also among the shortest sentences, of which many would be drawn twice."""
+    made = list(generate(pair, {"train": 1500, "valid": 50, "test": 150}, max_words=max_words))
+    train = [example for example in made if example.split == "train"]
+    held_out = [example for example in made if example.split != "train"]
+    for side in ("source_text", "target_text"):
+        shared = {getattr(example, side) for example in train} & {getattr(example, side) for example in held_out}
+        assert not shared
+
+
+def test_sources_are_all_different(examples):
+    assert len({example.source_text for example in examples}) == len(examples)
+
+
+def test_the_leaves_of_the_trees_are_the_tokens(examples):
+    for example in examples:
+        assert [leaf.token for leaf in example.source_tree.leaves()] == example.source_tokens
+        assert [leaf.token for leaf in example.target_tree.leaves()] == example.target_tokens
+        for tree in (example.source_tree, example.target_tree):
+            assert all(subtree.children for subtree in tree.subtrees())
+            assert str(tree).count("(") == str(tree).count(")")
+
+
+def test_tokens_hold_no_space_and_no_bracket(examples):
+    tokens = {token for example in examples for token in example.source_tokens + example.target_tokens}
+    assert all(token and not set(token) & set(" \u00a0()") for token in tokens)
+
+
+def test_content_words_are_aligned(examples):
+    """Every noun, name and adjective has a counterpart; so have nine in ten of the verbs."""
+    aligned, all_verbs = 0, 0
+    for example in examples:
+        positions = set(range(len(example.source_tokens))), set(range(len(example.target_tokens)))
+        assert example.alignment == sorted(set(example.alignment))
+        for side, tree in enumerate((example.source_tree, example.target_tree)):
+            linked = {link[side] for link in example.alignment}
+            assert linked <= positions[side]
+            for position, leaf in enumerate(tree.leaves()):
+                if leaf.label in ("NOUN", "PROPN", "ADJ"):
+                    assert position in linked, f"{leaf} is not aligned in {example.source_text}"
+                all_verbs += leaf.label == "VERB"
+                aligned += leaf.label == "VERB" and position in linked
+    assert aligned > 0.9 * all_verbs
+
+
+def test_word_order_differs(examples):
+    """Alignments cross in many sentences: there is something to reorder."""
+    crossing = sum(any(a < c and b > d for a, b in e.alignment for c, d in e.alignment) for e in examples[:500])
+    assert crossing > 150
+
+
+def test_lengths(examples):
+    for side in ("source_tokens", "target_tokens"):
+        lengths = [len(getattr(example, side)) for example in examples]
+        assert min(lengths) == SHORTEST and max(lengths) <= LONGEST
+        assert sum(length > 40 for length in lengths) >= 20
+        assert 10 < sum(lengths) / len(lengths) < 16
+
+
+def test_a_frequency_cut_makes_unknown_words(corpus):
+    counts = Counter(token for example in corpus["train"] for token in example.source_tokens)
+    assert len(counts) > 2000
+    assert sum(count == 1 for count in counts.values()) > 0.2 * len(counts)
+    known = {token for token, _ in counts.most_common(1500)}
+    unknown = [sum(token not in known for token in example.source_tokens) for example in corpus["test"]]
+    assert 0.1 < sum(number > 0 for number in unknown) / len(unknown) < 0.9
+
+
+def test_frequencies_follow_zipf(corpus):
+    """Between ranks 20 and 1000 the frequency falls about as one over the rank."""
+    counts = Counter(token for example in corpus["train"] for token in example.target_tokens)
+    frequencies = [count for _, count in counts.most_common(1000)]
+    slope = math.log(frequencies[999] / frequencies[19]) / math.log(1000 / 20)
+    assert -1.5 < slope < -0.8
+
+
+def test_text_and_tokens_say_the_same(examples, pair):
+    source, target = pair.split("-")
+    for example in examples:
+        sides = (
+            (example.source_tokens, example.source_text, source),
+            (example.target_tokens, example.target_text, target),
+        )
+        for tokens, text, language in sides:
+            assert "".join("".join(tokens).split()).casefold() == "".join(text.split()).casefold()
+            assert text == detokenize(tokens, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "text"),
+    [
+        ("fr", "l' homme n' aime pas l' ours .", "L'homme n'aime pas l'ours."),
+        ("fr", "est-ce qu' elle dort aujourd'hui ?", "Est-ce qu'elle dort aujourd'hui\u00a0?"),
+        ("en", "yesterday , the boys ' dog saw Paul 's cat .", "Yesterday, the boys' dog saw Paul's cat."),
+        ("zh", "猫 睡觉 了 。", "猫睡觉了。"),
+        ("en", "", ""),
+    ],
+)
+def test_detokenize(language, tokens, text):
+    assert detokenize(tokens.split(), language) == text
+
+
+def test_a_larger_training_set_begins_with_the_smaller_one():
+    def texts(size):
+        return [example.source_text for example in generate("fr-en", {"train": size, "test": 20}, seed=5)]
+
+    assert texts(200)[:120] == texts(100)
+
+
+def test_another_seed_makes_other_sentences():
+    first, second = ({e.source_text for e in generate("zh-en", {"test": 100}, seed=seed)} for seed in (1, 2))
+    assert len(first & second) < 20
+
+
+def test_a_range_of_lengths():
+    for example in generate("fr-en", {"train": 50}, min_words=8, max_words=9):
+        assert {len(example.source_tokens), len(example.target_tokens)} <= {8, 9}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"pair": "de-en"}, "unknown language pair 'de-en': choose from fr-en, zh-en"),
+        ({"sizes": {"train": -1}}, "the size of train is -1"),
+        ({"sizes": {"dev": 5}}, "unknown split 'dev'"),
+        ({"seed": -4}, "the seed is -4"),
+        ({"min_words": 2}, "lengths from 2 to 60"),
+        ({"min_words": 9, "max_words": 8}, "lengths from 9 to 8"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        generate(**{"pair": "fr-en", "sizes": {"train": 1}, **arguments})
+
+
+def test_an_unknown_language_is_named():
+    with pytest.raises(ValueError, match="unknown language 'de'"):
+        detokenize(["ja"], "de")
+
+
+def test_more_sentences_than_can_be_made(monkeypatch):
+    monkeypatch.setattr("recurrent_mt.data.synthetic.generation._PATIENCE", 20)
+    with pytest.raises(RuntimeError, match=r"train: no new sentence pair of 3 to 3 words after \d+ of 100000"):
+        list(generate("fr-en", {"train": 100000}, min_words=3, max_words=3))
+
+
+@pytest.mark.parametrize(("pair", "digest"), [("fr-en", "7fe6b0d41025c40d"), ("zh-en", "cc4fa07d362030b4")])
+def test_the_corpus_is_the_same_everywhere(pair, digest):
+    """A change here changes every corpus: raise FORMAT in writing.py, and say so in the CHANGELOG."""
+    content = hashlib.sha256()
+    for example in generate(pair, {"test": 200}, seed=1):
+        lines = (example.source_text, example.target_text, str(example.source_tree), str(example.alignment))
+        content.update("\n".join(lines).encode())
+    assert content.hexdigest()[:16] == digest

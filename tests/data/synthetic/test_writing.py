@@ -1,0 +1,105 @@
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.data.synthetic.writing import write_corpus
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "make_corpus.py"
+SMALL = ["--train", "150", "--valid", "20", "--test", "20"]
+
+
+def make_corpus(out, *options, hash_seed="0"):
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    command = [sys.executable, str(SCRIPT), "--out", str(out), *options]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def digest(folder):
+    content = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        content.update(path.name.encode() + b"\0" + path.read_bytes())
+    return content.hexdigest()
+
+
+@pytest.mark.parametrize("pair", ["fr-en", "zh-en"])
+def test_same_seed_same_bytes(tmp_path, pair):
+    for hash_seed in ("1", "2"):
+        result = make_corpus(tmp_path / hash_seed, "--pair", pair, *SMALL, hash_seed=hash_seed)
+        assert result.returncode == 0, result.stderr
+    assert digest(tmp_path / "1") == digest(tmp_path / "2")
+
+
+def test_files(tmp_path):
+    out = tmp_path / "new" / "corpus"
+    assert "| train | fr | 150 |" in make_corpus(out, *SMALL).stdout
+    endings = ["src", "tgt", "fr", "en", "fr.ptb", "en.ptb", "fr-en.align"]
+    names = {f"{split}.{ending}" for split in ("train", "valid", "test") for ending in endings}
+    assert {path.name for path in out.iterdir()} == names | {"README.md", "settings.json"}
+    for split, size in (("train", 150), ("valid", 20), ("test", 20)):
+        lines = {ending: (out / f"{split}.{ending}").read_text(encoding="utf-8").split("\n") for ending in endings}
+        assert {len(content) for content in lines.values()} == {size + 1}
+        for source, target, links in zip(lines["src"], lines["tgt"], lines["fr-en.align"], strict=True):
+            for link in links.split():
+                i, j = map(int, link.split("-"))
+                assert i < len(source.split()) and j < len(target.split())
+    assert [path.name for path in out.parent.iterdir()] == ["corpus"]
+
+
+def test_the_same_settings_again_do_nothing(tmp_path):
+    make_corpus(tmp_path / "corpus", *SMALL)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "corpus").iterdir()}
+    again = make_corpus(tmp_path / "corpus", *SMALL)
+    assert again.returncode == 0 and "is there already" in again.stdout
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "corpus").iterdir()} == before
+
+
+def test_other_settings_are_refused(tmp_path):
+    make_corpus(tmp_path / "corpus", *SMALL)
+    result = make_corpus(tmp_path / "corpus", *SMALL, "--seed", "2")
+    assert result.returncode == 2 and "other settings (seed 1 instead of 2)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pair", "fr-de"], "unknown language pair 'fr-de': choose from fr-en, zh-en"),
+        (["--train", "-5"], "the size of train is -5"),
+        (["--max-words", "99"], "lengths from 3 to 99"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path, options, message):
+    result = make_corpus(tmp_path / "corpus", *options)
+    assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "letter.txt").write_text("dear reader")
+    with pytest.raises(FileExistsError, match=r"is no corpus made here \(settings.json is missing\)"):
+        write_corpus(tmp_path, "fr-en", {"train": 1})
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    assert write_corpus(tmp_path, "fr-en", {"test": 2})
+    assert len((tmp_path / "test.src").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_nothing_is_left_where_making_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr("recurrent_mt.data.synthetic.generation._PATIENCE", 5)
+    with pytest.raises(RuntimeError, match="ask for fewer sentences"):
+        write_corpus(tmp_path / "corpus", "fr-en", {"test": 100000}, min_words=3, max_words=3)
+    assert not any(tmp_path.iterdir())
+
+
+def test_needs_neither_torch_nor_fairseq(tmp_path):
+    """With both made impossible to import, the script still works."""
+    for name in ("torch", "fairseq"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('not wanted here')")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, str(SCRIPT), "--out", str(tmp_path / "corpus"), *SMALL]
+    subprocess.run(command, check=True, env=environment, capture_output=True)

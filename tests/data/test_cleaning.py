@@ -1,0 +1,263 @@
+"""scripts/clean_corpus.py as it is called."""
+
+import gzip
+import json
+import lzma
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.data.cleaning import Cleaning
+from tests.data.scripts import ROOT, SHARED, command, read_lines, run, write_lines
+
+LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
+NAMES = ["encoding", "empty", "too long", "identical", "held out", "length ratio", "non-letters", "markup"]
+NAMES += ["wrong language", "misaligned", "duplicate"]
+
+
+def corpus(pairs, seed=0):
+    """Good pairs, all different."""
+    chance = random.Random(seed)
+    subjects = [("Le chat", "The cat"), ("Le vieux marin", "The old sailor"), ("Ma voisine", "My neighbour")]
+    verbs = [("regarde", "is watching"), ("achète", "is buying"), ("dessine", "is drawing")]
+    objects = [("une maison", "a house"), ("un bateau rouge", "a red boat"), ("les montagnes", "the mountains")]
+    lines = []
+    for number in range(pairs):
+        parts = [chance.choice(part) for part in (subjects, verbs, objects)]
+        french, english = (" ".join(part[side] for part in parts) for side in (0, 1))
+        lines.append((f"{french} près du numéro {number}.", f"{english} near number {number}."))
+    return lines
+
+
+def write_pairs(folder, name, pairs):
+    folder.mkdir(exist_ok=True, parents=True)
+    return [write_lines(folder / f"{name}.{language}", side) for language, side in zip(("fr", "en"), zip(*pairs))]
+
+
+def clean(out, source, target, *options, check=True):
+    files = ("--source", *source, "--target", *target, *LANGUAGES)
+    done = run("clean_corpus.py", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
+    return done, (json.loads(out.with_name(f"{out.name}.json").read_text()) if done.returncode == 0 else None)
+
+
+BAD = {
+    "empty": [("", "Nothing."), ("\u200b \u00a0", "Nothing.")],
+    "too long": [("mot " * 101, "word " * 90)],
+    "identical": [("OK", "ok")],
+    "held out": [("Une phrase de test.", "One of the train set."), ("Une autre.", "A test sentence.")],
+    "length ratio": [("Oui.", "This has nothing whatever to do with the other side.")],
+    "non-letters": [("1 234 567", "1 234 567 890")],
+    "markup": [("<br> Voir <b>ici</b>", "See here")],
+    "wrong language": [("Dies ist ein deutscher Satz, der hier nichts zu suchen hat.", "This sentence is German.")],
+    "misaligned": [("Le chat regarde une maison près du numéro dix.", "A cat " + "mewed-and-mewed-and-mewed " * 12)],
+}
+
+
+@pytest.fixture(scope="module")
+def messy(tmp_path_factory):
+    """A good corpus in two files with bad pairs among them, and a held-out set."""
+    folder = tmp_path_factory.mktemp("messy")
+    good = corpus(24_000)
+    bad = [(name, pair) for name, pairs in BAD.items() for pair in pairs]
+    pairs = [
+        *good[:3000],
+        *(pair for _, pair in bad),
+        *good[3000:],
+        *good[:40],
+        ("LE CHAT", "The cat"),
+        ("le chat", "THE CAT"),
+    ]
+    first, second = write_pairs(folder, "a", pairs[:12_000]), write_pairs(folder, "b", pairs[12_000:])
+    content = second[0].read_bytes().split(b"\n")
+    content[4] = b"caf\xe9 cass\xe9"
+    second[0].write_bytes(b"\n".join(content))
+    write_pairs(folder, "test", [("une phrase de  TEST.", "A test sentence.")])
+    return folder, first, second
+
+
+@pytest.fixture(scope="module")
+def cleaned(messy):
+    folder, first, second = messy
+    out = folder / "out" / "clean"
+    options = ("--exclude", folder / "test", "--jobs", 1)
+    done, report = clean(out, (first[0], second[0]), (first[1], second[1]), *options)
+    return out, done, report
+
+
+def test_each_rule_drops_what_it_should(cleaned):
+    _, done, report = cleaned
+    assert [rule["name"] for rule in report["rules"]] == NAMES
+    dropped = {rule["name"]: rule["dropped"] for rule in report["rules"]}
+    assert dropped == {**{name: len(pairs) for name, pairs in BAD.items()}, "encoding": 1, "duplicate": 41}
+    assert f"{report['kept']:,} of {report['seen']:,} pairs kept" in done.stdout
+
+
+def test_good_pairs_stay_in_order(messy, cleaned):
+    out = cleaned[0]
+    pairs = list(zip(read_lines(out.with_name("clean.fr")), read_lines(out.with_name("clean.en")), strict=True))
+    good = [pair for number, pair in enumerate(corpus(24_000)) if number != 12_004 - sum(map(len, BAD.values()))]
+    assert pairs == [*good, ("LE CHAT", "The cat")]
+    assert sorted(path.name for path in out.parent.iterdir()) == ["clean.en", "clean.fr", "clean.json", "clean.md"]
+
+
+def test_counts_add_up(cleaned):
+    out, _, report = cleaned
+    seen = report["seen"]
+    for rule in report["rules"]:
+        assert rule["seen"] == seen and rule["seen"] == rule["dropped"] + rule["kept"]
+        seen = rule["kept"]
+        assert sum(file["dropped"][rule["name"]] for file in report["files"]) == rule["dropped"]
+    assert seen == report["kept"] == len(read_lines(out.with_name("clean.fr")))
+    for file in report["files"]:
+        assert file["seen"] == file["kept"] + sum(file["dropped"].values())
+    assert [file["seen"] for file in report["files"]] == [12_000, report["seen"] - 12_000]
+
+
+def test_the_report_says_what_went_and_where(cleaned):
+    out, _, report = cleaned
+    assert report["not_utf8"] == {"b.fr": {"lines": 1, "first": [5]}}
+    text = out.with_name("clean.md").read_text()
+    assert "- `b.fr`: 1, line 5" in text
+    assert "| too long | 24,050 | 1 | 0.00% | 24,049 |" in text and "max_words = 100" in text
+    assert "- empty (a.fr:3001):\n  - (nothing)\n  - `Nothing.`" in text
+    assert "sources = 1, targets = 1" in text
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_neither_jobs_nor_the_place_make_a_difference(messy, cleaned, tmp_path, jobs):
+    folder = tmp_path / "elsewhere"
+    shutil.copytree(messy[0], folder, ignore=shutil.ignore_patterns("out"))
+    sources, targets = ([folder / f"{name}.{language}" for name in "ab"] for language in ("fr", "en"))
+    out = folder / "out" / "clean"
+    clean(out, sources, targets, "--exclude", folder / "test", "--jobs", jobs)
+    for ending in ("fr", "en", "md", "json"):
+        expected = cleaned[0].with_name(f"clean.{ending}").read_text()
+        assert out.with_name(f"clean.{ending}").read_text() == expected, ending
+
+
+def test_files_far_from_the_report_have_their_whole_path():
+    settings = {"languages": ("fr", "en"), "out": Path("/x/out")}
+    near = Cleaning(sources=[Path("/x/b/../a.fr")], targets=[Path("/x/a.en")], report=Path("/x/b/r.md"), **settings)
+    assert near.shown_names == {Path("/x/b/../a.fr"): "a.fr", Path("/x/a.en"): "a.en"}
+    far = Cleaning(sources=[Path("/y/a.fr")], targets=[Path("/x/a.en")], report=Path("/x/r.md"), **settings)
+    assert far.shown_names == {Path("/y/a.fr"): "/y/a.fr", Path("/x/a.en"): "/x/a.en"}
+
+
+def test_compressed_files(messy, cleaned, tmp_path):
+    folder, first, second = messy
+    packed = []
+    for path, ending, module in ((*first[:1], ".gz", gzip), (*second[:1], ".xz", lzma)):
+        packed.append(tmp_path / f"{path.name}{ending}")
+        packed[-1].write_bytes(module.compress(path.read_bytes()))
+    clean(tmp_path / "clean", packed, (first[1], second[1]), "--exclude", folder / "test")
+    for ending in ("fr", "en"):
+        expected = cleaned[0].with_name(f"clean.{ending}").read_bytes()
+        assert (tmp_path / f"clean.{ending}").read_bytes() == expected
+
+
+def test_line_separators_shift_nothing(tmp_path):
+    pairs = [("Bonjour\u2028tout\u0085le monde", "Hello\x0call\x1dof you"), ("Deux chats\r", "Two cats")]
+    source, target = write_pairs(tmp_path, "text", pairs)
+    clean(tmp_path / "clean", [source], [target])
+    assert (tmp_path / "clean.fr").read_text().splitlines() == ["Bonjour tout le monde", "Deux chats"]
+    assert (tmp_path / "clean.en").read_text().splitlines() == ["Hello all of you", "Two cats"]
+
+
+def failure(tmp_path, pairs, *options):
+    source, target = write_pairs(tmp_path / "in", "text", pairs)
+    done, _ = clean(tmp_path / "out" / "clean", [source], [target], *options, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
+    return done.stderr
+
+
+def test_failures_are_named_and_leave_nothing(tmp_path):
+    assert "no pair is left of 1 (encoding 0, empty 1, " in failure(tmp_path, [("", "a")])
+    assert "at least 1" in failure(tmp_path, [("a", "b")], "--max-words", 0)
+    assert "there is no file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
+    assert "two-letter code" in failure(tmp_path, [("a", "b")], "--target-lang", "eng")
+    assert "give two languages" in failure(tmp_path, [("a", "b")], "--target-lang", "fr")
+
+
+def test_unequal_sides(tmp_path):
+    source = write_lines(tmp_path / "text.fr", ["a"] * 5)
+    target = write_lines(tmp_path / "text.en", ["a"] * 4)
+    done, _ = clean(tmp_path / "out" / "clean", [source], [target], "--jobs", 2, check=False)
+    assert f"error: {source} has 5 lines and {target} has 4" in done.stderr and done.returncode == 1
+    assert not any((tmp_path / "out").iterdir())
+
+
+def test_a_cut_file(tmp_path):
+    source = write_lines(tmp_path / "text.fr", [f"Bonjour {n}" for n in range(9999)])
+    cut = tmp_path / "text.en.gz"
+    cut.write_bytes(gzip.compress(source.read_bytes())[:-20])
+    done, _ = clean(tmp_path / "out" / "clean", [source], [cut], "--jobs", 2, check=False)
+    assert f"error: {cut} is cut or damaged" in done.stderr and "Traceback" not in done.stderr
+    assert not any((tmp_path / "out").iterdir())
+
+
+def test_the_input_is_not_overwritten(tmp_path):
+    source, target = write_pairs(tmp_path, "text", [("Bonjour", "Hello")])
+    done, _ = clean(tmp_path / "text", [source], [target], check=False)
+    assert "would be overwritten" in done.stderr and read_lines(source) == ["Bonjour"]
+
+
+def child_processes(pid):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+    return [int(child) for child in listed.split()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes with ps")
+@pytest.mark.parametrize("written", [0, 500_000])
+def test_killed_in_the_middle(tmp_path, written):
+    """Nothing that looks finished is left, no process goes on, and the next run is as if nothing had been."""
+    source, target = write_pairs(tmp_path / "in", "text", corpus(40_000))
+    out = tmp_path / "out" / "clean"
+    files = ("--source", source, "--target", target, *LANGUAGES, "--out", out, "--report", f"{out}.md", "--jobs", 2)
+    process = subprocess.Popen(command("clean_corpus.py", *files), stderr=subprocess.DEVNULL)
+    survivors = out.with_name("clean.partial") / "survivors.source"
+    while not (survivors.exists() and survivors.stat().st_size >= written):
+        assert process.poll() is None
+        time.sleep(0.01)
+    children = child_processes(process.pid)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert {path.name for path in out.parent.iterdir()} <= {"clean.partial"}
+    deadline = time.monotonic() + 20
+    while any(os.path.exists(f"/proc/{child}") for child in children):
+        assert time.monotonic() < deadline, "a worker outlives its parent"
+        time.sleep(0.05)
+    clean(out, [source], [target], "--jobs", 2)
+    assert len(read_lines(out.with_name("clean.fr"))) == 40_000
+    assert not out.with_name("clean.partial").exists()
+
+
+def test_needs_neither_torch_nor_fairseq(tmp_path):
+    for name in ("torch", "fairseq"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('not wanted here')")
+    source, target = write_pairs(tmp_path, "text", [("Bonjour le monde", "Hello world")])
+    files = ("--source", source, "--target", target, *LANGUAGES, "--out", tmp_path / "c", "--report", tmp_path / "c.md")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    subprocess.run(command("clean_corpus.py", *files), check=True, env=environment, capture_output=True, cwd=ROOT)
+    assert read_lines(tmp_path / "c.en") == ["Hello world"]
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [("multi30k/val", "fr-en"), ("wmt-fr-en/newstest2013", "fr-en"), ("wmt-zh-en/newstest2017", "zh-en")],
+)
+def test_good_corpora_are_kept(tmp_path, name, languages):
+    if not SHARED.exists():
+        pytest.skip("needs ../shared/data")
+    source, target = languages.split("-")
+    files = ("--source", SHARED / f"{name}.{source}", "--target", SHARED / f"{name}.{target}", "--source-lang", source)
+    run("clean_corpus.py", *files, "--target-lang", target, "--out", tmp_path / "c", "--report", tmp_path / "c.md")
+    report = json.loads((tmp_path / "c.json").read_text())
+    assert report["kept"] >= 0.998 * report["seen"]

@@ -1,0 +1,132 @@
+"""Downloads over loopback: whole, cut, changed, damaged, empty, wrong."""
+
+import gzip
+import hashlib
+import random
+
+import pytest
+
+from recurrent_mt.data.download import DownloadError, Patience, download, file_sha256
+
+CONTENT = random.Random(1).randbytes(100_000)
+HASTY = Patience(attempts=3, pause=0.0, timeout=5.0)
+
+
+@pytest.fixture
+def served(server):
+    (server.folder / "corpus.bin").write_bytes(CONTENT)
+    return server
+
+
+def starts(server):
+    return [start for _, start in server.requests]
+
+
+def test_a_file_comes_whole_and_once(served, tmp_path):
+    path = tmp_path / "new" / "corpus.bin"
+    seen = []
+    download(served.url("corpus.bin"), path, report=lambda done, size: seen.append((done, size)))
+    assert path.read_bytes() == CONTENT
+    assert seen[-1] == (len(CONTENT), len(CONTENT))
+    assert [name.name for name in path.parent.iterdir()] == ["corpus.bin"]
+    download(served.url("corpus.bin"), path)
+    assert len(served.requests) == 1
+
+
+def test_a_cut_connection_goes_on_from_there(served, tmp_path):
+    served.cuts = [30_000, 1, 40_000]
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+    assert starts(served) == [0, 30_000, 30_001, 70_001]
+
+
+def test_a_server_that_breaks_off_again_and_again_is_given_up_and_the_next_call_goes_on(served, tmp_path):
+    served.cuts = [30_000, 0, 0, 0]
+    with pytest.raises(DownloadError, match=r"cut after 30000 of 100000 bytes; .*corpus.bin.partial is kept"):
+        download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert not (tmp_path / "corpus.bin").exists()
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+    assert starts(served) == [0, 30_000, 30_000, 30_000, 30_000]
+
+
+def test_two_versions_are_never_joined(served, tmp_path):
+    served.cuts = [30_000, 0, 0, 0]
+    with pytest.raises(DownloadError):
+        download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    newer = CONTENT[::-1] + b"more"
+    (served.folder / "corpus.bin").write_bytes(newer)
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == newer
+
+
+def test_without_a_version_a_download_begins_anew(served, tmp_path):
+    (tmp_path / "corpus.bin.partial").write_bytes(b"of unknown origin")
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+    assert starts(served) == [0]
+
+
+def test_a_server_without_ranges_sends_it_again(served, tmp_path):
+    served.ranges = False
+    served.cuts = [30_000]
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+
+
+def test_a_partial_file_that_is_too_long_begins_anew(served, tmp_path):
+    (tmp_path / "corpus.bin.partial").write_bytes(CONTENT + b"more")
+    (tmp_path / "corpus.bin.version").write_text(f'"{hashlib.md5(CONTENT).hexdigest()}"')
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+
+
+def test_a_partial_file_that_has_all_is_done(served, tmp_path):
+    """Killed after the last byte and before the renaming."""
+    (tmp_path / "corpus.bin.partial").write_bytes(CONTENT)
+    (tmp_path / "corpus.bin.version").write_text(f'"{hashlib.md5(CONTENT).hexdigest()}"')
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+
+
+DAMAGED = {
+    "empty.bin": (b"", "is empty"),
+    "empty.gz": (b"", "is empty"),
+    "cut.gz": (gzip.compress(CONTENT)[:-500], "cut off or damaged"),
+    "corrupt.tgz": (gzip.compress(CONTENT), "cut off or damaged"),
+    "page.zip": (b"<html>not found</html>", "cut off or damaged"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_is_empty_or_damaged_is_refused_by_name(server, tmp_path, name):
+    content, message = DAMAGED[name]
+    (server.folder / name).write_bytes(content)
+    with pytest.raises(DownloadError, match=message) as refusal:
+        download(server.url(name), tmp_path / name, patience=HASTY)
+    assert server.url(name) in str(refusal.value)
+    assert not list(tmp_path.glob(f"{name}*"))
+
+
+def test_a_wrong_checksum_is_refused(served, tmp_path):
+    path = tmp_path / "corpus.bin"
+    right = hashlib.sha256(CONTENT).hexdigest()
+    with pytest.raises(DownloadError, match=f"has the SHA-256 {right}, not 0000"):
+        download(served.url("corpus.bin"), path, sha256="0" * 64, patience=HASTY)
+    assert not list(tmp_path.glob("corpus.bin*"))
+    download(served.url("corpus.bin"), path, sha256=right.upper(), patience=HASTY)
+    assert file_sha256(path) == right
+    with pytest.raises(DownloadError, match="not 1111"):
+        download(served.url("corpus.bin"), path, sha256="1" * 64)
+
+
+def test_what_the_server_does_not_have(server, tmp_path):
+    with pytest.raises(DownloadError, match=r"nothing\.gz: the server answers 404"):
+        download(server.url("nothing.gz"), tmp_path / "nothing.gz", patience=HASTY)
+    assert len(server.requests) == 1
+
+
+def test_no_server_at_all(server, tmp_path):
+    url = server.url("corpus.bin").replace("127.0.0.1:", "127.0.0.1:1")[:18] + "/corpus.bin"
+    with pytest.raises(DownloadError, match="refused"):
+        download(url, tmp_path / "corpus.bin", patience=HASTY)

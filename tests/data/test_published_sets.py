@@ -1,0 +1,83 @@
+"""Corpora that mtdata knows, from a server on loopback that has small files in the same layouts."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.data.download import DownloadError
+from recurrent_mt.data.lines import TextError
+from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
+from tests.data.published import PUBLISHED, publish
+
+pytest.importorskip("mtdata")
+
+
+def get(corpus, server, tmp_path, languages):
+    file = fetch(corpus, tmp_path / "downloads", mirror=server.url("mirror"))
+    return list(sentence_pairs(corpus, file, languages))
+
+
+@pytest.mark.parametrize("kind", PUBLISHED)
+def test_every_layout(kind, server, tmp_path):
+    corpus, languages, expected = publish(kind, server.folder / "mirror")
+    assert get(corpus, server, tmp_path, languages) == expected
+    swapped = [(target, source) for source, target in expected]
+    assert get(corpus, server, tmp_path, languages[::-1]) == swapped
+    assert len(server.requests) == 1
+    assert not list((tmp_path / "downloads").rglob("*.unpacked"))
+
+
+def test_what_an_archive_lacks_is_named(server, tmp_path):
+    corpus, languages, _ = publish("tgz", server.folder / "mirror")
+    other = PublishedSet(corpus.identifier, corpus.url, ["a.fr", "*.en"], corpus.format, None)
+    with pytest.raises(LookupError, match=r"has no file a\.fr"):
+        get(other, server, tmp_path, languages)
+
+
+def test_other_languages_are_refused(server, tmp_path):
+    corpus, _, _ = publish("tgz", server.folder / "mirror")
+    with pytest.raises(TextError, match="is not a corpus of de and en"):
+        get(corpus, server, tmp_path, ("de", "en"))
+
+
+def test_sides_of_other_lengths_are_refused(server, tmp_path):
+    corpus, languages, _ = publish("tgz", server.folder / "mirror", missing=1)
+    with pytest.raises(TextError, match="unequal number of segments"):
+        get(corpus, server, tmp_path, languages)
+
+
+def test_a_damaged_archive_is_refused(server, tmp_path):
+    corpus, languages, _ = publish("tgz", server.folder / "mirror")
+    (path,) = server.folder.rglob("*.tgz")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(bytes(content))
+    with pytest.raises(DownloadError, match=r"fr-en\.tgz.*damaged"):
+        get(corpus, server, tmp_path, languages)
+    assert not list((tmp_path / "downloads").rglob("*.tgz*"))
+
+
+def test_kept_as_json(tmp_path):
+    sets = [publish(kind, tmp_path)[0] for kind in PUBLISHED]
+    save(sets, tmp_path / "sources.json")
+    assert [load(tmp_path / "sources.json", one.identifier) for one in sets] == sets
+    with pytest.raises(LookupError, match="no corpus Statmt-nothing"):
+        load(tmp_path / "sources.json", "Statmt-nothing-1-fra-eng")
+
+
+@pytest.mark.slow
+def test_mtdata_knows_what_the_recipes_ask_for():
+    """Each looked up in mtdata's own index."""
+    scripts = Path(__file__).parents[2] / "scripts"
+    identifiers = []
+    for script, languages in (("prepare_fr_en.sh", {"eng", "fra"}), ("prepare_zh_en.sh", {"eng", "zho"})):
+        found = re.findall(r"^(?:train|valid|test) +[a-z,]+ +(\S+)", (scripts / script).read_text(), re.MULTILINE)
+        assert len(found) >= 6
+        assert all(set(identifier.split("-")[-2:]) == languages for identifier in found)
+        identifiers += found
+    sets = look_up(identifiers)
+    assert [one.identifier for one in sets] == identifiers
+    assert all(one.url.startswith("http") for one in sets)
+    with pytest.raises(LookupError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
+        look_up(["Statmt-nothing-1-fra-eng"])

@@ -1,0 +1,154 @@
+"""scripts/select_sentences.py as it is called, on a mixture of two made-up domains."""
+
+import gzip
+import json
+import random
+
+import pytest
+
+from tests.data.scripts import SHARED, read_lines, run, write_lines
+
+LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
+CLOSED = [("le", "the"), ("un", "a"), ("petit", "small"), ("grand", "big"), ("et", "and"), ("avec", "with")]
+KITCHEN = [(f"plat{n}", f"dish{n}") for n in range(60)]
+HARBOUR = [(f"quai{n}", f"quay{n}") for n in range(60)]
+BOTH = [(f"mot{n}", f"word{n}") for n in range(60)]
+
+
+def domain(own, pairs, seed):
+    """Sentences of words of one domain, of both, and of closed classes."""
+    chance = random.Random(seed)
+    lines = []
+    for _ in range(pairs):
+        words = [chance.choice(chance.choice((own, BOTH, CLOSED))) for _ in range(chance.randint(4, 12))]
+        words[chance.randrange(len(words))] = chance.choice(own)
+        lines.append(tuple(" ".join(word[side] for word in words) for side in (0, 1)))
+    return lines
+
+
+def write_pairs(folder, name, pairs):
+    return [write_lines(folder / f"{name}.{language}", side) for language, side in zip(("fr", "en"), zip(*pairs))]
+
+
+@pytest.fixture(scope="module")
+def mixture(tmp_path_factory):
+    """A tenth of the corpus is of the domain."""
+    folder = tmp_path_factory.mktemp("mixture")
+    pairs = [*domain(KITCHEN, 2000, 1), *domain(HARBOUR, 18_000, 2)]
+    random.Random(0).shuffle(pairs)
+    write_pairs(folder, "in", domain(KITCHEN, 1000, 3))
+    return folder, write_pairs(folder, "corpus", pairs), pairs
+
+
+def select(out, mixture, *options, words=10_000, check=True):
+    folder, (source, target), _ = mixture
+    files = ("--source", source, "--target", target, *LANGUAGES, "--in-domain", folder / "in", "--words", words)
+    return run("select_sentences.py", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
+
+
+@pytest.fixture(scope="module")
+def selected(mixture):
+    out = mixture[0] / "out" / "selected"
+    return out, select(out, mixture, "--jobs", 1)
+
+
+def test_the_domain_is_found(mixture, selected):
+    out, done = selected
+    lines = read_lines(out.with_name("selected.fr"))
+    kitchen = sum("plat" in line for line in lines)
+    harbour = sum("quai" in line for line in lines)
+    assert kitchen > 0.97 * len(lines) and harbour < 0.03 * len(lines)  # by chance: 0.1, 0.9
+    assert f"{len(lines):,} of 20,000 pairs selected" in done.stdout
+
+
+def test_words_are_filled_in_the_order_of_the_corpus(mixture, selected):
+    out, _ = selected
+    pairs = list(zip(read_lines(out.with_name("selected.fr")), read_lines(out.with_name("selected.en")), strict=True))
+    words = sum(len(source.split()) for source, _ in pairs)
+    assert 10_000 <= words < 10_012
+    rest = iter(mixture[2])
+    assert all(pair in rest for pair in pairs)  # a subsequence
+
+
+def test_the_report(selected):
+    out, _ = selected
+    report = json.loads(out.with_name("selected.json").read_text())
+    assert report["pairs"] == 20_000 and report["in_domain_pairs"] == report["sampled_pairs"] == 1000
+    assert report["selected_pairs"] == len(read_lines(out.with_name("selected.fr")))
+    assert report["mean_score_selected"] < report["highest_selected"] < report["mean_score_others"] + 5
+    assert all("plat" in source for _, source, _ in report["lowest"])
+    assert all("quai" in source for _, source, _ in report["highest"])
+    text = out.with_name("selected.md").read_text()
+    assert "10,000 words of the source were asked for.\n" in text and "| corpus | 20,000 |" in text
+    assert sorted(path.name for path in out.parent.iterdir()) == [
+        f"selected.{end}" for end in ("en", "fr", "json", "md")
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_same_seed_same_result(mixture, selected, tmp_path, jobs):
+    select(tmp_path / "selected", mixture, "--jobs", jobs)
+    for ending in ("fr", "en", "md", "json"):
+        assert (tmp_path / f"selected.{ending}").read_bytes() == selected[0].with_name(
+            f"selected.{ending}"
+        ).read_bytes()
+
+
+def test_another_seed_another_sample(mixture, selected, tmp_path):
+    select(tmp_path / "selected", mixture, "--seed", 2)
+    first, second = (set(read_lines(path.with_name("selected.fr"))) for path in (selected[0], tmp_path / "selected"))
+    assert first != second and len(first & second) > 0.6 * len(first)
+
+
+def test_compressed_corpus_and_units(mixture, selected, tmp_path):
+    folder, (source, target), pairs = mixture
+    packed = tmp_path / "corpus.fr.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    select(tmp_path / "selected", (folder, (packed, target), pairs), words="0.01M")
+    assert (tmp_path / "selected.en").read_bytes() == selected[0].with_name("selected.en").read_bytes()
+
+
+def test_more_words_than_there_are(mixture, tmp_path):
+    done = select(tmp_path / "all", mixture, words="1G")
+    assert "20,000 of 20,000 pairs selected" in done.stdout
+    assert (tmp_path / "all.fr").read_bytes() == mixture[1][0].read_bytes()
+    assert "The corpus has no more: all of it is selected." in (tmp_path / "all.md").read_text()
+
+
+@pytest.mark.parametrize("words", ["many", "0", "-3", "12T"])
+def test_words_must_be_a_number(mixture, tmp_path, words):
+    done = select(tmp_path / "selected", mixture, f"--words={words}", check=False)
+    assert done.returncode == 2 and f"'{words}' is no number of words" in done.stderr
+
+
+def test_failures_are_named_and_leave_nothing(mixture, tmp_path):
+    folder, files, pairs = mixture
+    out = tmp_path / "out" / "selected"
+    short = write_lines(tmp_path / "short.en", ["a"])
+    done = select(out, (folder, (files[0], short), pairs), check=False)
+    assert done.returncode == 1 and f"has 20000 lines and {short} has 1" in done.stderr
+    done = select(out, (tmp_path, files, pairs), check=False)
+    assert done.returncode == 1 and "there is no file" in done.stderr
+    write_pairs(tmp_path, "in", [("un deux trois", "one two three")])
+    done = select(out, (tmp_path, files, pairs), check=False)
+    assert done.returncode == 1 and "no word occurs 2 times in the in-domain text" in done.stderr
+    assert not out.parent.exists() or not any(out.parent.iterdir())
+    done = select(folder / "corpus", mixture, check=False)
+    assert "would be overwritten" in done.stderr
+
+
+def test_captions_are_told_from_news(tmp_path):
+    if not SHARED.exists():
+        pytest.skip("needs ../shared/data")
+    captions, news = SHARED / "multi30k" / "test_2016_flickr", SHARED / "wmt-fr-en" / "newstest2013"
+    pairs = []
+    for prefix in (captions, news):
+        sides = [
+            prefix.with_name(f"{prefix.name}.{language}").read_text().split("\n")[:-1] for language in ("fr", "en")
+        ]
+        pairs += zip(*sides, strict=True)
+    source, target = write_pairs(tmp_path, "corpus", pairs)
+    files = ("--source", source, "--target", target, *LANGUAGES, "--in-domain", SHARED / "multi30k" / "val")
+    run("select_sentences.py", *files, "--words", "9K", "--out", tmp_path / "s", "--report", tmp_path / "s.md")
+    selected = set(read_lines(tmp_path / "s.fr"))
+    assert len(selected & {source for source, _ in pairs[:1000]}) > 0.98 * len(selected)

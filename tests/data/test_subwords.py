@@ -1,0 +1,51 @@
+"""SentencePiece as the recipes call it: its pieces are the text again."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.data.normalization import normalize
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "sentencepiece_model.py"
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def sentencepiece_model(*arguments, text=None):
+    command = [sys.executable, SCRIPT, *map(str, arguments)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+def joined(pieces):
+    """As fairseq's ``--remove-bpe sentencepiece``."""
+    return pieces.replace(" ", "").replace("\u2581", " ").strip()
+
+
+def check_round_trip(lines, folder, size):
+    text = "".join(line + "\n" for line in lines)
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+        (folder / name / "text").write_text(text, encoding="utf-8")
+        sentencepiece_model("train", "--size", size, "--model", folder / name / "model", folder / name / "text")
+    models = [(folder / name / "model").read_bytes() for name in ("one", "other")]
+    assert models[0] == models[1], "the model depends on the place of its text"
+    for jobs in (1, 2):
+        pieces = sentencepiece_model("encode", "--model", folder / "one" / "model", "--jobs", jobs, text=text)
+        assert [joined(line) for line in pieces.split("\n")[:-1]] == lines
+
+
+def test_pieces_are_the_text_again(tmp_path):
+    """Full-width signs, ligatures and unseen characters too, which SentencePiece's own normalisation would change."""
+    lines = [f"Le chien n° {number} a vu l’ﬁn ½ à ５ h，对。" for number in range(200)] + ["☃ jamais vu", ""]
+    check_round_trip(lines, tmp_path, 60)
+
+
+@pytest.mark.parametrize("name", ["wmt-zh-en/newstest2017.zh", "wmt-fr-en/newstest2013.fr"])
+def test_real_text_comes_back_exactly(name, tmp_path):
+    if not (SHARED / name).exists():
+        pytest.skip("needs the corpora of ../shared")
+    lines = [normalize(line) for line in (SHARED / name).read_text(encoding="utf-8").split("\n")[:-1]]
+    check_round_trip(lines, tmp_path, 4000)

@@ -1,0 +1,40 @@
+"""A small text of the embedded corpus and vectors of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.data.synthetic import generate
+from recurrent_mt.data.word_vectors.skip_gram import skip_gram
+from recurrent_mt.data.word_vectors.training_text import TrainingText, frequent_words
+from recurrent_mt.data.word_vectors.word_vectors import WordVectors
+
+
+@pytest.fixture(scope="session")
+def settings() -> dict[str, int]:
+    """Arguments of skip_gram for a text as small as this."""
+    return {"size": 32, "window": 5, "negatives": 5, "epochs": 10, "seed": 1, "workers": 1}
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """train.src (French) and train.tgt (English), 8,000 sentences."""
+    folder = tmp_path_factory.mktemp("embeddings")
+    pairs = list(generate("fr-en", {"train": 8000}, seed=3))
+    for ending, side in (("src", "source_tokens"), ("tgt", "target_tokens")):
+        lines = "".join(" ".join(getattr(pair, side)) + "\n" for pair in pairs)
+        (folder / f"train.{ending}").write_text(lines, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def text(corpus: Path) -> TrainingText:
+    path = corpus / "train.src"
+    return TrainingText([path], frequent_words([path], 3))
+
+
+@pytest.fixture(scope="session")
+def vectors(text: TrainingText, settings: dict[str, int]) -> WordVectors:
+    return skip_gram(text, **settings)

@@ -1,0 +1,66 @@
+"""What skip-gram vectors know of the grammar that made their text."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from recurrent_mt.data.synthetic.lexicon import lexicon
+from recurrent_mt.data.word_vectors.skip_gram import skip_gram
+from recurrent_mt.data.word_vectors.training_text import END, UNKNOWN
+from recurrent_mt.data.word_vectors.word_vectors import WordVectors
+
+
+def same_class_share(vectors: WordVectors, classes: dict[str, str]) -> float:
+    """How many words have one of their own class as their nearest neighbour among these words."""
+    words = list(classes)
+    cosines = vectors.rows(words) @ vectors.rows(words).T
+    np.fill_diagonal(cosines, -2)
+    return float(np.mean([classes[words[j]] == classes[words[i]] for i, j in enumerate(cosines.argmax(axis=1))]))
+
+
+def by_chance(classes: dict[str, str]) -> float:
+    """How often two different words are of one class."""
+    sizes = Counter(classes.values())
+    return sum(size * (size - 1) for size in sizes.values()) / (len(classes) * (len(classes) - 1))
+
+
+def test_words_of_a_class_are_nearest_to_each_other(text, vectors):
+    counts = Counter(word for sentence in text for word in sentence)
+    words = lexicon()
+    of_speech = {
+        "noun": words.nouns,
+        "adjective": words.adjectives,
+        "name": words.proper_nouns,
+        "adverb": words.adverbs,
+    }
+    parts = {word.fr: part for part, entries in of_speech.items() for word in entries if counts[word.fr] >= 20}
+    nouns = {noun.fr: noun.noun_class for noun in words.nouns if counts[noun.fr] >= 20}
+    assert len(parts) > 200 and len(nouns) > 100
+    drawn = WordVectors(vectors.words, np.random.default_rng(1).normal(size=vectors.matrix.shape))
+    assert same_class_share(drawn, parts) < 1.5 * by_chance(parts) < 0.5
+    assert same_class_share(vectors, parts) > 0.85
+    # What a noun stands for shows only in the verbs and adjectives that the grammar lets it stand with.
+    assert same_class_share(vectors, nouns) > 2 * by_chance(nouns)
+
+
+def test_the_end_of_a_sentence_and_the_unknown_word_have_vectors(text, vectors):
+    words = Counter(word for sentence in text for word in sentence)
+    assert words[END] == 8000 and words[UNKNOWN] > 300
+    assert set(vectors.words) == set(words) == text.known | {END, UNKNOWN}
+    assert np.linalg.norm(vectors.matrix[vectors.index[UNKNOWN]]) > 0.5
+
+
+def test_the_same_seed_gives_the_same_vectors_and_another_others(text, vectors, settings):
+    again, other = (skip_gram(text, **{**settings, "seed": seed}) for seed in (1, 2))
+    assert again.words == vectors.words == other.words
+    np.testing.assert_array_equal(again.matrix, vectors.matrix)
+    assert np.abs(other.matrix - vectors.matrix).max() > 0.1
+
+
+@pytest.mark.parametrize("name", ["size", "window", "negatives", "epochs", "workers"])
+def test_a_number_below_one_is_named(name, text, settings):
+    with pytest.raises(ValueError, match=f"--{name} must be at least 1, not 0"):
+        skip_gram(text, **{**settings, name: 0})

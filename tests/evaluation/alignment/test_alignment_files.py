@@ -1,0 +1,75 @@
+import json
+
+import numpy as np
+import pytest
+
+from recurrent_mt.evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
+from recurrent_mt.evaluation.log_lines import LogError
+from tests.evaluation.logs import END, block, write
+
+#: What `block` of tests.analysis.logs translates: "source N" into "translation N , 0".
+SOFT = " ".join(["0.500000,0.250000,0.250000"] * 5)
+
+
+def soft_block(number, weights=SOFT, translations=1):
+    lines = block(number, translations)
+    return [f"A-{number}\t{weights}" if line.startswith("A-") else line for line in lines]
+
+
+def test_the_best_translations_of_a_log_in_corpus_order(tmp_path):
+    path = write(tmp_path / "log", [*soft_block(1, translations=2), *soft_block(0), END])
+    alignments = read_alignment_log(path)
+    assert [alignment.number for alignment in alignments] == [0, 1]
+    assert alignments[1].source == ("source", "1", "</s>")
+    assert alignments[1].target == ("translation", "1", ",", "0", "</s>")
+    np.testing.assert_array_equal(alignments[1].weights, [[0.5, 0.25, 0.25]] * 5)
+
+
+BAD_LOGS = {
+    "hard": ("0-0 1-1", "line 1: the A line of sentence 0 is no soft alignment: translate with --print-alignment soft"),
+    "joined": (" ".join(["0.5,0.5"] * 5), r"weights of shape \(5, 2\): translate without --post-process"),
+    "ragged": ("0.5,0.5 1", "the A line of sentence 0 is no soft alignment"),
+    "no distribution": (
+        SOFT.replace("0.5", "0.7"),
+        r"line 1: sentence 0: the weights of .*translate with --batch-size 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("weights", "message"), BAD_LOGS.values(), ids=BAD_LOGS)
+def test_other_alignments_are_named(tmp_path, weights, message):
+    with pytest.raises(LogError, match=message):
+        read_alignment_log(write(tmp_path / "log", [*soft_block(0, weights), END]))
+
+
+@pytest.mark.parametrize("key", "SA")
+def test_a_log_without_sources_or_alignments_is_named(tmp_path, key):
+    lines = [line for line in soft_block(0) if not line.startswith(key)]
+    with pytest.raises(LogError, match="line 1: sentence 0 has no S or no A line"):
+        read_alignment_log(write(tmp_path / "log", [*lines, END]))
+
+
+def record(number=0, **fields):
+    return {"sentence": number, "source": ["été", "</s>"], "target": ["</s>"], "weights": [[0.3, 0.7]], **fields}
+
+
+def test_json_lines(tmp_path):
+    path = write(tmp_path / "lines", [json.dumps(record(number)) for number in range(2)])
+    first, second = read_alignment_lines(path)
+    assert (first.number, second.number, first.source, first.target) == (0, 1, ("été", "</s>"), ("</s>",))
+    np.testing.assert_array_equal(first.weights, [[0.3, 0.7]])
+
+
+BAD_LINES = {
+    "order": (record(3), "line 2: sentence 3 where sentence 1 is expected"),
+    "shape": (record(1, weights=[[1.0]]), r"line 2: 1 target and 2 source tokens, but weights of shape \(1, 1\)"),
+    "ragged": (record(1, weights=[[1.0], [0.5, 0.5]]), "line 2: "),
+    "text": (record(1, weights=[["x", "y"]]), "line 2: could not convert"),
+    "fields": ({"sentence": 1}, "line 2: the field 'source' is missing or no list"),
+}
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_LINES.values(), ids=BAD_LINES)
+def test_bad_json_lines_are_named(tmp_path, bad, message):
+    with pytest.raises(LogError, match=message):
+        read_alignment_lines(write(tmp_path / "lines", [json.dumps(record()), json.dumps(bad)]))

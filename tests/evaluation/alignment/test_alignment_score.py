@@ -1,0 +1,105 @@
+import json
+
+import numpy as np
+import pytest
+
+from recurrent_mt.evaluation.alignment.alignment_score import entropies, score_links
+from recurrent_mt.evaluation.alignment.alignment_summary import as_json, as_text, summarize
+from recurrent_mt.evaluation.alignment.hard_links import GoldLinks, hard_links, read_gold_links
+from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
+from recurrent_mt.evaluation.log_lines import LogError
+from tests.evaluation.logs import write
+
+
+def aligned(*rows, source="a b c", target="x y z"):
+    """An alignment with these weights; the last column and the last row are those of ``</s>``."""
+    tokens = [(*side.split(), "</s>") for side in (source, target)]
+    return SoftAlignment(0, *tokens, np.array(rows, dtype=float))
+
+
+def one_hot(*positions, source="a b c", target="x y z"):
+    return aligned(*np.eye(len(source.split()) + 1)[list(positions)], source=source, target=target)
+
+
+def gold(sure, possible=()):
+    return GoldLinks(frozenset(sure), frozenset(sure) | frozenset(possible))
+
+
+def test_each_target_word_has_one_link():
+    weights = [[0.1, 0.6, 0.2, 0.1], [0.3, 0.3, 0.1, 0.3], [0.0, 0.1, 0.2, 0.7], [1, 0, 0, 0]]
+    # The first of equals; the end of the sentence takes no part, whatever its weight.
+    assert hard_links(aligned(*weights)) == {(1, 0), (0, 1), (2, 2)}
+
+
+def test_sentences_without_words_have_no_links():
+    assert hard_links(one_hot(0, target="")) == frozenset()
+    assert hard_links(one_hot(0, 0, source="", target="x")) == frozenset()
+
+
+def test_error_rate_by_hand():
+    # A = {0-0, 1-1, 2-2}, S = {0-0, 1-2}, P = S + {1-1}: |A∩S| = 1, |A∩P| = 2, AER = 1 − (1 + 2) / (3 + 2).
+    score = score_links([one_hot(0, 1, 2, 3)], [gold([(0, 0), (1, 2)], [(1, 1)])])
+    assert score.error_rate == pytest.approx(40)
+    assert score.precision == pytest.approx(200 / 3)
+    assert score.recall == pytest.approx(50)
+    assert (score.links, score.sure_links) == (3, 2)
+
+
+def test_with_sure_links_alone_it_is_one_minus_f1_over_all_sentences():
+    alignments = [one_hot(0, 1, 2, 3), one_hot(0, 1, source="a b", target="x")]
+    score = score_links(alignments, [gold([(0, 0), (1, 1), (1, 2), (2, 1)]), gold([(1, 0)])])
+    # Two of 4 links right, two of 5 gold links found.
+    assert score.error_rate == pytest.approx(100 * (1 - 2 * 2 / (4 + 5)))
+    assert (score.precision, score.recall) == (pytest.approx(50), pytest.approx(40))
+
+
+def test_perfect_and_empty():
+    assert score_links([one_hot(0, 1, 2, 3)], [gold([(0, 0), (1, 1), (2, 2)])]).error_rate == 0
+    nothing = score_links([one_hot(0, target="")], [gold([])])
+    assert (nothing.error_rate, nothing.precision, nothing.recall) == (0, 100, 100)
+    assert score_links([one_hot(0, 1, 2, 3)], [gold([])]).error_rate == 100
+
+
+def test_links_of_other_sentences_are_refused():
+    with pytest.raises(ValueError, match="1 alignments, but gold links of 2 sentences"):
+        score_links([one_hot(0, 1, 2, 3)], [gold([])] * 2)
+    for link in ((3, 0), (0, 3)):
+        with pytest.raises(ValueError, match=f"sentence 0 has 3 source .* a gold link {link[0]}-{link[1]}"):
+            score_links([one_hot(0, 1, 2, 3)], [gold([link])])
+
+
+def test_gold_links_of_a_file(tmp_path):
+    first, empty = read_gold_links(write(tmp_path / "gold", ["0-0 1-2 12?1", ""]))
+    assert first == GoldLinks(frozenset({(0, 0), (1, 2)}), frozenset({(0, 0), (1, 2), (12, 1)}))
+    assert empty == GoldLinks(frozenset(), frozenset())
+
+
+@pytest.mark.parametrize("bad", ["0-0 1:2", "a-b", "0-", "-1-2", "1-2-3"])
+def test_what_is_no_link_is_named(tmp_path, bad):
+    with pytest.raises(LogError, match="line 2: expected links such as 0-0"):
+        read_gold_links(write(tmp_path / "gold", ["0-0", bad]))
+
+
+def test_entropy_by_hand():
+    found = entropies(aligned([0.25] * 4, [0, 1, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]))
+    np.testing.assert_allclose(found, [2, 0, 1])
+    assert not np.signbit(found).any()
+    assert entropies(one_hot(0, target="")).shape == (0,)
+
+
+def test_summary(tmp_path):
+    alignments = [aligned([0.25] * 4, [0, 1, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]), one_hot(0, target="")]
+    summary = summarize(alignments, [gold([(0, 0), (1, 1), (0, 2)]), gold([])])
+    assert summary.entropy == pytest.approx(1)
+    assert summary.uniform_entropy == pytest.approx(2)
+    assert summary.sentence_entropies == [pytest.approx(1), None]
+    text = as_text(summary)
+    assert "2 sentences, 3 target words\nEntropy of the weights: 1.00 bits a target word (uniform: 2.00)" in text
+    assert "Alignment error rate: 0.0 % (precision 100.0 %, recall 100.0 %; 3 links, 3 sure ones)" in text
+    assert json.loads(as_json(summary))["score"]["error_rate"] == 0
+
+
+def test_summary_without_words_and_gold_links():
+    summary = summarize([one_hot(0, target="")])
+    assert (summary.entropy, summary.score) == (None, None)
+    assert as_text(summary) == "1 sentences, 0 target words\nEntropy: no target words\n"

@@ -1,0 +1,166 @@
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recurrent_mt.evaluation.structure.baselines import balanced, left_branching, random_tree, right_branching
+from recurrent_mt.evaluation.structure.bracketing_score import best_possible, score_brackets
+from recurrent_mt.evaluation.structure.penn_trees import GoldTree, parse_penn_tree
+from recurrent_mt.evaluation.structure.spans import brackets, keep_leaves, merge_leaves
+from recurrent_mt.evaluation.structure.tree_comparison import as_json, as_text, compare_trees, is_punctuation
+from tests.evaluation.structure.pyramids import pyramid_of, random_pyramid, spans_of
+
+GUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "gum-trees-en" / "dev.ptb"
+
+
+def test_baselines_by_hand():
+    assert left_branching(4) == spans_of((((0, 1), 2), 3))
+    assert right_branching(4) == spans_of((0, (1, (2, 3))))
+    assert balanced(4) == spans_of(((0, 1), (2, 3)))
+    assert balanced(5) == spans_of((((0, 1), 2), (3, 4)))
+
+
+@pytest.mark.parametrize(
+    "tree", [left_branching, right_branching, balanced, lambda n: random_tree(n, random.Random(1))]
+)
+def test_baselines_are_binary_trees(tree):
+    assert [len(tree(leaves)) for leaves in (0, 1, 2, 3, 9)] == [0, 0, 1, 2, 8]
+
+
+def test_random_trees_come_from_the_generator():
+    assert random_tree(12, random.Random(1)) == random_tree(12, random.Random(1))
+    generator = random.Random(1)
+    assert len({random_tree(3, generator) for _ in range(50)}) == 2
+
+
+def test_scores_by_hand():
+    # Gold (a (b c) (d e)) has two phrases to find; ((a (b c)) (d e)) finds both and proposes a third.
+    gold, tree = spans_of((0, (1, 2), (3, 4))), spans_of(((0, (1, 2)), (3, 4)))
+    score = score_brackets([tree], [gold], [5])
+    assert (score.precision, score.recall) == (pytest.approx(200 / 3), 100)
+    assert score.f1 == score.sentence_f1 == pytest.approx(80)
+    # With a second sentence of F1 0, where ((a b) c) is proposed for (a (b c)): 2 of 4 proposed, 2 of 3 wanted.
+    score = score_brackets([tree, left_branching(3)], [gold, right_branching(3)], [5, 3])
+    assert (score.precision, score.recall) == (50, pytest.approx(200 / 3))
+    assert score.f1 == pytest.approx(400 / 7)
+    assert (score.sentence_f1, score.sentences) == (pytest.approx(40), 2)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_sentences_without_a_phrase_to_find(length):
+    score = score_brackets([left_branching(length)], [left_branching(length)], [length])
+    assert (score.precision, score.recall, score.f1, score.sentence_f1, score.sentences) == (0, 0, 0, 0, 0)
+
+
+def test_a_flat_gold_tree_is_not_counted_as_a_sentence():
+    score = score_brackets([left_branching(3), left_branching(3)], [frozenset({(0, 3)}), left_branching(3)], [3, 3])
+    assert (score.precision, score.recall, score.sentence_f1, score.sentences) == (50, 100, 100, 1)
+
+
+def test_the_best_possible_tree_holds_every_gold_phrase():
+    score = best_possible([spans_of((0, (1, 2), (3, 4))), left_branching(4)], [5, 4])
+    assert (score.recall, score.precision) == (100, 80)
+
+
+def test_as_many_of_everything():
+    with pytest.raises(ValueError, match="1 trees, 2 gold trees and 1 lengths"):
+        score_brackets([left_branching(3)], [left_branching(3)] * 2, [3])
+
+
+def test_leaves_taken_out_and_merged():
+    tree = spans_of((((0, 1), 2), (3, 4)))
+    assert keep_leaves(tree, [True, False, True, True, True]) == spans_of(((0, 1), (2, 3)))
+    assert keep_leaves(tree, [False] * 5) == frozenset()
+    assert merge_leaves(tree, [0, 0, 0, 1, 2]) == spans_of((0, (1, 2)))
+    assert brackets("abcde", tree) == "(((a b) c) (d e))"
+
+
+PENN = {
+    "n-ary": ("(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))", "the dog barks .", {(0, 4), (0, 2)}),
+    "no label": ("( (S (NP (PRP it)) (VP (VBZ is) (ADJP (JJ so)))))", "it is so", {(0, 3), (1, 3)}),
+    "escapes": ("(X (-LRB- -LRB-) (A a) (-RRB- -RRB-))", "( a )", {(0, 3)}),
+    "traces": ("(S (NP (-NONE- *)) (VP (VB go) (RB on)))", "go on", {(0, 2)}),
+    "accents": ("(S (DET l') (NOUN été))", "l' été", {(0, 2)}),
+    "one word": ("(S (UH yes))", "yes", set()),
+}
+
+
+@pytest.mark.parametrize(("text", "words", "spans"), PENN.values(), ids=PENN)
+def test_penn_trees(text, words, spans):
+    assert parse_penn_tree(text) == GoldTree(tuple(words.split()), frozenset(spans))
+
+
+BAD = {
+    "open": ("(S (NP (DT the) (NN dog))", r"1 bracket\(s\) are not closed"),
+    "closed": ("(S (UH yes)))", r"'\)' after the end of the tree"),
+    "two": ("(S (UH yes)) (S (UH no))", r"'\(' after the end of the tree"),
+    "none": ("", "no tree on this line"),
+    "words": ("a plain sentence", "'a' outside of brackets"),
+    "two words": ("(S (NP the dog barks))", "expected a label and a word in a bracket, but found 'NP the dog barks'"),
+    "no word": ("(S (NP) (VP (VB go)))", "expected a label and a word in a bracket, but found 'NP'"),
+    "word beside phrase": ("(S x (VB go))", "expected one label before the phrases in a bracket, but found 'S x'"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD)
+def test_bad_trees_are_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_penn_tree(text)
+
+
+def test_comparison_by_hand():
+    # ((a b) .) against ((a b) .): with the full stop one phrase is right, without it there is none to find.
+    words = ("a", "b", ".")
+    gold = GoldTree(words, spans_of(((0, 1), 2)))
+    comparison = compare_trees([pyramid_of((((0, 1), 2), 3), (*words, "</s>"))], [gold])
+    scores = {row.name: row.score.f1 for row in comparison.all_tokens}
+    assert (scores["grConv"], scores["left-branching"], scores["right-branching"]) == (100, 100, 0)
+    assert scores["best possible of a binary tree"] == 100
+    assert {row.score.sentences for row in comparison.without_punctuation} == {0}
+    text = as_text(comparison)
+    assert "All tokens: 1 sentences, 1 of them with a phrase to find" in text
+    assert "Words: 1 sentences, 0 of them with a phrase to find" in text
+    assert json.loads(as_json(comparison))["all_tokens"][0]["score"]["f1"] == 100
+
+
+def test_chance_depends_on_the_seed_alone():
+    words = tuple("abcdefgh")
+    gold = [GoldTree(words, right_branching(8))] * 3
+    pyramids = [random_pyramid((*words, "</s>"), seed) for seed in range(3)]
+    first, again, other = (compare_trees(pyramids, gold, seed=seed).all_tokens for seed in (1, 1, 2))
+    assert first == again != other
+    assert [row.name for row in first if row.spread is not None] == ["grConv, gates shuffled", "random"]
+
+
+def test_gold_trees_of_other_words_are_refused():
+    pyramid = random_pyramid(("L&apos;", "été", "</s>"), 1)
+    assert compare_trees([pyramid], [GoldTree(("l'", "été"), frozenset({(0, 2)}))]).sentences == 1
+    with pytest.raises(ValueError, match="sentence 0, word 1: the model read 'été', but the gold tree has 'hiver'"):
+        compare_trees([pyramid], [GoldTree(("l'", "hiver"), frozenset({(0, 2)}))])
+    with pytest.raises(ValueError, match="the model read 'the end', but the gold tree has 'est'"):
+        compare_trees([pyramid], [GoldTree(("l'", "été", "est"), frozenset({(0, 3)}))])
+    with pytest.raises(ValueError, match="1 sentences, but 2 gold trees"):
+        compare_trees([pyramid], [GoldTree((), frozenset())] * 2)
+
+
+def test_punctuation():
+    assert all(map(is_punctuation, [".", "...", "«", "``", "。", "-"]))
+    assert not any(map(is_punctuation, ["a", "l'", "3", "$", "n'"]))
+
+
+def test_gum_trees():
+    if not GUM.is_file():
+        pytest.skip("needs ../shared/data/gum-trees-en")
+    lines = GUM.read_text("utf-8").splitlines()
+    gold = [parse_penn_tree(line) for line in lines]
+    sentences = GUM.with_suffix(".en").read_text("utf-8").splitlines()
+    assert [" ".join(tree.words) for tree in gold] == sentences
+    short = [tree for tree in gold if len(tree.words) <= 12]
+    pyramids = [random_pyramid((*tree.words, "</s>"), number) for number, tree in enumerate(short)]
+    scores = {row.name: row.score for row in compare_trees(pyramids, short).without_punctuation}
+    # English branches to the right; that gates of no model score like random trees is no accident either.
+    assert scores["right-branching"].f1 > scores["balanced"].f1 > scores["left-branching"].f1
+    assert scores["best possible of a binary tree"].recall == 100
+    assert np.isclose(scores["grConv"].f1, scores["grConv, gates shuffled"].f1, atol=10)

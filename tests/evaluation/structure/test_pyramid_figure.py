@@ -1,0 +1,83 @@
+import pytest
+
+from recurrent_mt.evaluation.structure.pyramid import Pyramid
+from recurrent_mt.evaluation.structure.pyramid_figure import children_of, draw_pyramid, height_of, visible_edges
+from tests.evaluation.structure.pyramids import LEFT, pyramid_of, random_pyramid, spans_of
+
+TREE = (((0, 1), 2), (3, 4))
+
+
+def test_only_what_reaches_the_root_is_visible():
+    edges = visible_edges(pyramid_of(TREE, "abcde").gates, 0.1)
+    # new at the phrases; from abcde's left child left to abc, from its right child right to de; ab·c as it is, with
+    # right at bc.
+    assert [(first, last) for first, last, gate, _ in edges if gate == 0] == [(0, 1), (0, 2), (0, 4), (3, 4)]
+    assert [(first, last) for first, last, gate, _ in edges if gate == 1] == [(0, 3)]
+    assert [(first, last) for first, last, gate, _ in edges if gate == 2] == [(1, 2), (1, 4), (2, 4)]
+    assert {value for *_, value in edges} == {1.0}
+
+
+def test_the_threshold_is_left_out():
+    pyramid = Pyramid.from_levels(0, "abc", [[[0.2, 0.5, 0.3], [0.4, 0.3, 0.3]], [[0.2, 0.7, 0.1]]])
+    assert visible_edges(pyramid.gates, 0.1) == [
+        (0, 1, 0, 0.2),
+        (0, 1, 1, 0.5),
+        (0, 1, 2, 0.3),
+        (0, 2, 0, 0.2),
+        (0, 2, 1, 0.7),
+        (1, 2, 0, 0.4),
+        (1, 2, 1, 0.3),
+        (1, 2, 2, 0.3),
+    ]
+    # Above 0.2 the root reaches its left child alone.
+    assert visible_edges(pyramid.gates, 0.2) == [(0, 1, 1, 0.5), (0, 1, 2, 0.3), (0, 2, 1, 0.7)]
+
+
+def test_shape_of_a_tree():
+    tree = set(spans_of(TREE))
+    assert children_of((0, 5), tree) == [(0, 3), (3, 5)]
+    assert children_of((0, 3), tree) == [(0, 2), (2, 3)]
+    assert height_of(tree, 5) == 3
+    assert height_of([], 1) == 0
+
+
+def test_the_figure_has_words_scales_and_both_parts():
+    pyramid = pyramid_of(TREE, ("l'", "été", "est", "très", "beau"))
+    figure = draw_pyramid(pyramid, tree=spans_of(TREE))
+    figure.draw_without_rendering()
+    edges, words, tree, *bars = figure.axes
+    assert [text.get_text() for text in words.texts] == list(pyramid.leaves)
+    assert [text.get_position()[0] for text in words.texts] == [0, 1, 2, 3, 4]
+    passed, merged = edges.collections[:2]
+    assert (len(passed.get_segments()), len(merged.get_segments())) == (4, 8)
+    assert len(tree.lines) == 8
+    assert sorted(bar.get_ylabel().split()[1] for bar in bars) == ["merges", "passes"]
+
+
+def test_darker_is_greater():
+    levels = [[[0.0, 0.9, 0.1], [0.0, 0.3, 0.7]], [[0.0, 0.6, 0.4]]]
+    figure = draw_pyramid(Pyramid.from_levels(0, "abc", levels))
+    figure.draw_without_rendering()
+    passed = figure.axes[0].collections[0]
+    assert passed.get_array().tolist() == [0.3, 0.4, 0.6, 0.7, 0.9]
+    brightness = [sum(colour[:3]) for colour in passed.get_edgecolor()]
+    assert brightness == sorted(brightness, reverse=True)
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 30])
+def test_no_word_is_cut_off(leaves):
+    words = tuple(["anticonstitutionnellement", "b"] * leaves)[:leaves]
+    figure = draw_pyramid(random_pyramid(words, 1), tree=frozenset((0, end) for end in range(2, leaves + 1)))
+    figure.draw_without_rendering()
+    width, height = figure.bbox.size
+    for text in figure.axes[1].texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text.get_text()
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(ValueError, match="sentence 0 has no leaves"):
+        draw_pyramid(Pyramid.from_levels(0, [], []))
+    for threshold in (-0.1, 1.0):
+        with pytest.raises(ValueError, match=f"at least 0 and less than 1, not {threshold}"):
+            draw_pyramid(Pyramid.from_levels(0, "ab", [[LEFT]]), threshold=threshold)

@@ -1,0 +1,56 @@
+import pytest
+
+from recurrent_mt.evaluation.buckets import by_length, by_unknown_words, known_sentences, within_length
+from recurrent_mt.evaluation.unknown_words import UnknownWords
+from tests.evaluation.test_sets import small
+
+
+def sizes(bucketing):
+    return {bucket.label: list(bucket.sentences) for bucket in bucketing.buckets}
+
+
+def test_length_groups_by_source_and_reference():
+    test_set = small()
+    assert sizes(by_length(test_set, "source", (2, 3, 6))) == {
+        "1–2": [0, 4, 5], "3": [1], "4–6": [2], "over 6": [3]
+    }  # fmt: skip
+    assert sizes(by_length(test_set, "reference", (2, 6))) == {"1–2": [0, 4], "3–6": [1, 2, 5], "over 6": [3]}
+
+
+def test_both_sides_have_to_agree_and_the_rest_is_counted():
+    bucketing = by_length(small(), "both", (2, 6))
+    assert sizes(bucketing) == {"1–2": [0, 4], "3–6": [1, 2], "over 6": [3]}
+    assert bucketing.outside == 1
+
+
+def test_an_empty_sentence_is_in_the_first_group():
+    test_set = small(source_words=[[]] * 6)
+    assert len(by_length(test_set, "source", (2, 6)).buckets[0].sentences) == 6
+
+
+@pytest.mark.parametrize("limits", [(), (5, 5), (6, 5), (-1, 3)])
+def test_limits_must_increase(limits):
+    with pytest.raises(ValueError, match="must increase"):
+        by_length(small(), "source", limits)
+
+
+def test_wrong_side_and_missing_source_are_named():
+    with pytest.raises(ValueError, match="side is 'target'"):
+        by_length(small(), "target")
+    with pytest.raises(ValueError, match="no source text"):
+        by_length(small(source=[], source_words=[]), "source")
+
+
+def test_unknown_words_by_side():
+    unknown = UnknownWords([0, 1, 2, 7, 0, 0], [0, 0, 3, 1, 0, 1])
+    assert sizes(by_unknown_words(unknown, "source", 2)) == {"0": [0, 4, 5], "1": [1], "2 or more": [2, 3]}
+    assert sizes(by_unknown_words(unknown, "either", 3)) == {"0": [0, 4], "1": [1, 5], "2": [], "3 or more": [2, 3]}
+    assert sizes(known_sentences(unknown)) == {"all": [0, 1, 2, 3, 4, 5], "no unknown word": [0, 4]}
+    like = within_length(by_unknown_words(unknown, "either", 3), small(), 2, 6)
+    assert like.by == "unknown words, either, 2–6 words"
+    assert sizes(like) == {"0": [0], "1": [1, 5], "2": [], "3 or more": [2]}
+    assert like.outside == 2
+    with pytest.raises(ValueError, match="side is 'both'"):
+        by_unknown_words(unknown, "both")
+    with pytest.raises(ValueError, match="1 or later"):
+        by_unknown_words(unknown, "source", 0)

@@ -1,0 +1,26 @@
+import pytest
+
+from recurrent_mt.evaluation.subwords import merge_pieces, word_numbers
+
+CASES = {
+    "bpe": ("bpe", "un ter@@ ri@@ er blanc", [0, 1, 1, 1, 2], "un terrier blanc"),
+    "bpe, end": ("bpe", "ter@@ rier </s>", [0, 0, 1], "terrier </s>"),
+    "bpe cut off": ("bpe", "ter@@ </s>", [0, 1], "ter </s>"),
+    "sentencepiece": ("sentencepiece", "▁un ▁ter ri er ▁blanc </s>", [0, 1, 1, 1, 2, 3], "un terrier blanc </s>"),
+    "the mark alone": ("sentencepiece", "▁ 中国 人 ▁a", [0, 0, 0, 1], "中国人 a"),
+    "no mark at first": ("sentencepiece", "a ▁b", [0, 1], "a b"),
+    "words": (None, "a@@ ▁b", [0, 1], "a@@ ▁b"),
+    "nothing": ("bpe", "", [], ""),
+}
+
+
+@pytest.mark.parametrize(("scheme", "pieces", "numbers", "words"), CASES.values(), ids=CASES)
+def test_pieces_of_words(scheme, pieces, numbers, words):
+    pieces = pieces.split()
+    assert word_numbers(pieces, scheme) == numbers
+    assert merge_pieces(pieces, numbers, scheme) == words.split()
+
+
+def test_an_unknown_scheme_is_named():
+    with pytest.raises(ValueError, match="there is no segmentation 'wordpiece'; there is: bpe, sentencepiece"):
+        word_numbers(["a"], "wordpiece")

@@ -1,0 +1,83 @@
+import pytest
+
+from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.evaluation.train_log import read_train_log
+from tests.evaluation.logs import DONE, MODEL, interval, train_log, valid, write
+
+
+def test_a_whole_log(tmp_path):
+    log = read_train_log(write(tmp_path / "log", train_log()))
+    assert (log.parameters, log.updates, log.best_valid_loss) == (1234567, 50, 4.25)
+    assert (log.wall_seconds, log.finished) == (60, True)
+
+
+def test_words_a_second_counts_undisturbed_intervals_only(tmp_path):
+    # 1,000 words in 1 s and 2,000 in 4 s; the first interval and those with a validation are left out.
+    log = read_train_log(write(tmp_path / "log", train_log()))
+    assert log.words_per_second == pytest.approx(3000 / 5)
+
+
+def test_words_a_second_may_be_unknown(tmp_path):
+    log = read_train_log(write(tmp_path / "log", [MODEL, interval(10, 100), *valid(15, 3), interval(20, 100), DONE]))
+    assert log.words_per_second is None
+
+
+def test_a_resumed_run(tmp_path):
+    cut = interval(40, 700)[:70]
+    again = [MODEL, interval(30, 1), interval(40, 2000), DONE]
+    log = read_train_log(write(tmp_path / "log", [MODEL, interval(20, 1), interval(30, 1000), cut, *again]))
+    assert log.words_per_second == pytest.approx(2000 / 1.5)
+    assert (log.updates, log.wall_seconds, log.finished) == (40, 20, True)
+
+
+def test_an_unfinished_run(tmp_path):
+    assert not read_train_log(write(tmp_path / "log", train_log()[:-1])).finished
+
+
+def test_a_log_of_hydra(tmp_path):
+    lines = [
+        "[2026-01-02 03:04:05,678][fairseq_cli.train][INFO] - num. shared model params: 99 (num. trained: 9)",
+        '[2026-01-02 03:04:05,6][valid][INFO] - {"epoch": 1, "valid_loss": "2.5", "valid_num_updates": "7"}',
+    ]
+    log = read_train_log(write(tmp_path / "log", lines))
+    assert (log.parameters, log.best_valid_loss, log.updates) == (99, 2.5, 7)
+
+
+def test_losses_that_are_no_numbers_do_not_count(tmp_path):
+    lines = [MODEL, *valid(10, "nan"), *valid(20, 3.5), *valid(30, "inf")]
+    assert read_train_log(write(tmp_path / "log", lines)).best_valid_loss == 3.5
+    assert read_train_log(write(tmp_path / "log", lines[:4])).best_valid_loss is None
+
+
+def test_copies_for_a_fast_path_are_no_parameters(tmp_path):
+    """Two layers, 4 wide, with inner layers of 8: 4 · (16 + 4) + 2 · 32 + 8 + 4 = 156 each; a decoder has none."""
+    printed = [
+        "      (0-1): 2 x TransformerEncoderLayerBase(",
+        "          (k_proj): Linear(in_features=4, out_features=4, bias=True)",
+        "        (fc1): Linear(in_features=4, out_features=8, bias=True)",
+        "        (fc2): Linear(in_features=8, out_features=4, bias=True)",
+        "      (0-1): 2 x TransformerDecoderLayerBase(",
+        "        (fc1): Linear(in_features=4, out_features=8, bias=True)",
+    ]
+    model = [*printed, MODEL]
+    assert read_train_log(write(tmp_path / "log", [*model, *model])).parameters == 1234567 - 312
+
+
+BAD_LOGS = {
+    "no model": (["hello"], "no line 'num. shared model params'"),
+    "two models": ([MODEL, MODEL.replace("567", "568")], "line 2: a second model, of another size"),
+    "broken report": (
+        [MODEL, '… | valid | {"epoch": 1, "valid_loss": }'],
+        "line 2: a valid report that is not JSON",
+    ),
+    "short report": (
+        [MODEL, '… | train_inner | {"epoch": 1}'],
+        "line 2: a train_inner report without num_updates",
+    ),
+}
+
+
+@pytest.mark.parametrize(("lines", "message"), BAD_LOGS.values(), ids=BAD_LOGS)
+def test_bad_logs_are_named(tmp_path, lines, message):
+    with pytest.raises(LogError, match=f"bad.log.*{message}"):
+        read_train_log(write(tmp_path / "bad.log", lines))

@@ -1,0 +1,157 @@
+import json
+
+import pytest
+
+from recurrent_mt.ratings.ratings import RatingError, read_all_ratings, read_key, read_ratings
+from tests.ratings.studies import bare_key, export, key_of, make_study, write
+
+
+def middle(item, scale):
+    return (scale.low + scale.high) // 2
+
+
+@pytest.fixture(scope="module")
+def study():
+    return make_study(sentences=4, repeats=1, degraded=1)
+
+
+@pytest.fixture
+def key(study, tmp_path):
+    return key_of(study, tmp_path)
+
+
+def refuse(tmp_path, data, key, message, **options):
+    path = write(tmp_path / "file.json", data)
+    with pytest.raises(RatingError, match=message) as caught:
+        read_ratings(path, key, **options)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_whole_file(study, key, tmp_path):
+    ratings = read_ratings(write(tmp_path / "a.json", export(study, middle, " Ann ")), key)
+    assert ratings.annotator == "Ann"
+    assert ratings.values == {name: dict.fromkeys(key.items, 3) for name in ("adequacy", "fluency")}
+    assert ratings.unrated == ()
+    assert ratings.seconds["2.A"] == 3.0
+
+
+def test_unrated_items_are_refused_unless_allowed(study, key, tmp_path):
+    data = export(study, middle)
+    data["ratings"][1]["fluency"] = None
+    data["ratings"][4] |= {"adequacy": None, "fluency": None}
+    refuse(tmp_path, data, key, r"2 of 18 items are unrated, the first is 1\.B: .*--allow-unrated")
+    ratings = read_ratings(write(tmp_path / "a.json", data), key, allow_unrated=True)
+    assert ratings.unrated == ("1.B", "2.B")
+    assert ratings.values["adequacy"]["1.B"] == 3
+    assert "1.B" not in ratings.values["fluency"]
+    assert "2.B" not in ratings.values["adequacy"]
+
+
+@pytest.mark.parametrize("value", [0, 6, 2.5, "3", True, [3], -1])
+def test_values_off_the_scale(study, key, tmp_path, value):
+    data = export(study, middle)
+    data["ratings"][3]["adequacy"] = value
+    refuse(tmp_path, data, key, r"rating 4 \(item 2\.A\): adequacy is .*: not a whole number from 1 to 5")
+
+
+def test_a_missing_value(study, key, tmp_path):
+    data = export(study, middle)
+    del data["ratings"][3]["fluency"]
+    refuse(tmp_path, data, key, r"rating 4 \(item 2\.A\): fluency is missing", allow_unrated=True)
+
+
+def test_a_missing_item(study, key, tmp_path):
+    data = export(study, middle)
+    del data["ratings"][3], data["ratings"][7]
+    refuse(tmp_path, data, key, r"2 of 18 items are missing, the first is 2\.A", allow_unrated=True)
+
+
+def test_a_doubled_item(study, key, tmp_path):
+    data = export(study, middle)
+    data["ratings"].append(data["ratings"][3])
+    refuse(tmp_path, data, key, r"rating 19: item 2\.A is there twice")
+
+
+@pytest.mark.parametrize("entry", [{"item": "99.A"}, {"item": ["1.A"]}, {}, None, "1.A"])
+def test_an_item_of_no_page(study, key, tmp_path, entry):
+    data = export(study, middle)
+    data["ratings"][0] = entry
+    refuse(tmp_path, data, key, r"rating 1: item .* is not on the page")
+
+
+@pytest.mark.parametrize("seconds", [-1, None, "4", True, float("nan")])
+def test_a_time_that_is_none(study, key, tmp_path, seconds):
+    data = export(study, middle)
+    data["ratings"][0]["screen_seconds"] = seconds
+    refuse(tmp_path, data, key, r"rating 1 \(item 1\.A\): screen_seconds is .*: not a time")
+
+
+def test_another_page(study, key, tmp_path):
+    other = make_study(sentences=4, repeats=1, degraded=1, seed=2)
+    refuse(
+        tmp_path, export(other, middle), key, f"made with page '{other.page_data()['page']}', but .* page '{key.page}'"
+    )
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 7])
+def test_no_name(study, key, tmp_path, name):
+    refuse(tmp_path, export(study, middle, name), key, "the annotator has no name")
+
+
+@pytest.mark.parametrize("content", [{}, [], 3, {"format": "ratings/2"}])
+def test_another_kind_of_file(key, tmp_path, content):
+    refuse(tmp_path, content, key, "not ratings that a rating page has exported: its format is")
+
+
+def test_the_key_in_place_of_ratings(study, key, tmp_path):
+    refuse(tmp_path, study.key(), key, "its format is 'rating-key/1', not 'ratings/1'")
+
+
+def test_no_list_of_ratings(study, key, tmp_path):
+    refuse(tmp_path, export(study, middle) | {"ratings": None}, key, "there are no ratings in it")
+
+
+def test_a_file_that_was_cut_off(study, key, tmp_path):
+    path = tmp_path / "cut.json"
+    path.write_text(json.dumps(export(study, middle), indent=1)[:500])
+    with pytest.raises(RatingError, match=r"cut\.json, line \d+ column \d+: not JSON"):
+        read_ratings(path, key)
+
+
+def test_a_wrong_encoding(key, tmp_path):
+    path = tmp_path / "latin.json"
+    path.write_bytes('{"annotator": "Zoé"}'.encode("latin-1"))
+    with pytest.raises(RatingError, match=r"latin\.json: byte 18 is not UTF-8"):
+        read_ratings(path, key)
+
+
+def test_one_annotator_twice(study, key, tmp_path):
+    paths = [write(tmp_path / name, export(study, middle, "Ann")) for name in ("a.json", "b.json")]
+    with pytest.raises(RatingError, match=r"b\.json: annotator 'Ann' is already in .*a\.json"):
+        read_all_ratings(paths, key)
+    assert len(read_all_ratings(paths[:1], key)) == 1
+
+
+ITEMS = {"1": (1, ["x"], "system", None), "2": (1, ["x"], "repeat", "1")}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "ratings/1"}, "not a key of a rating page"),
+        ({"mode": "ranking"}, "its mode is 'ranking'"),
+        ({"systems": []}, "its systems are missing"),
+        ({"page": None}, "its page or its items are missing"),
+        ({"items": {}}, "its page or its items are missing"),
+        ({"items": {"1": 3}}, "item 1: its systems or its kind are missing"),
+        ({"items": bare_key({"1": (1, ["x"], "other", None)})["items"]}, "item 1: its systems or its kind are missing"),
+        ({"items": bare_key({"1": (1, ["q"], "system", None)})["items"]}, "item 1: unknown system 'q'"),
+        ({"items": bare_key({"1": ("a", ["x"], "system", None)})["items"]}, "item 1: its sentence is 'a'"),
+        ({"items": bare_key({"1": (1, ["x"], "repeat", "9")})["items"]}, "item 1: its original '9' is not"),
+        ({"items": bare_key({"1": (1, ["x"], "repeat", "1")})["items"]}, "item 1: its original '1' is not"),
+    ],
+)
+def test_bad_keys(tmp_path, change, message):
+    assert set(read_key(write(tmp_path / "good.json", bare_key(ITEMS))).items) == {"1", "2"}
+    with pytest.raises(RatingError, match=message):
+        read_key(write(tmp_path / "bad.json", bare_key(ITEMS) | change))

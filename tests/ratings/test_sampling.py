@@ -1,0 +1,152 @@
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from recurrent_mt.ratings.sampling import DISTANCE, Corpus, Sample, sample_screens
+from tests.ratings.studies import SENTENCES, make_corpus, make_study
+
+
+def kinds(screens):
+    return Counter(item.kind for screen in screens for item in screen.items)
+
+
+def items_by_identifier(screens):
+    return {item.identifier: item for screen in screens for item in screen.items}
+
+
+def test_one_screen_a_sentence_side_by_side():
+    screens = make_study(repeats=0, degraded=0).screens
+    assert len({screen.sentence for screen in screens}) == len(screens) == 12
+    corpus = make_corpus()
+    for screen in screens:
+        assert screen.source == corpus.source[screen.sentence - 1]
+        assert screen.reference == corpus.reference[screen.sentence - 1]
+        for item in screen.items:
+            (system,) = item.systems
+            assert item.text == corpus.systems[system][screen.sentence - 1]
+        assert [item.identifier for item in screen.items] == [f"{screen.number}.{letter}" for letter in "ABC"]
+        assert {system for item in screen.items for system in item.systems} == {"x", "y", "z"}
+
+
+def test_one_screen_a_translation_in_direct_assessment():
+    screens = make_study("direct", repeats=0, degraded=0).screens
+    assert len(screens) == 36
+    assert all(len(screen.items) == 1 for screen in screens)
+    assert [screen.items[0].identifier for screen in screens] == [str(number) for number in range(1, 37)]
+    pairs = {(screen.sentence, screen.items[0].systems) for screen in screens}
+    assert len(pairs) == 36
+
+
+def test_translations_of_a_sentence_stand_apart_in_direct_assessment():
+    sentences = [screen.sentence for screen in make_study("direct", sentences=30, repeats=0, degraded=0).screens]
+    neighbours = sum(one == other for one, other in pairwise(sentences))
+    # In a random order of 30 sentences three times each, two neighbours are of one sentence twice on average.
+    assert neighbours < 8
+
+
+def test_systems_take_all_places():
+    screens = make_study(sentences=30, repeats=0, degraded=0).screens
+    places = Counter((item.identifier[-1], item.systems[0]) for screen in screens for item in screen.items)
+    assert len(places) == 9
+    assert min(places.values()) >= 4
+
+
+def test_the_seed_decides():
+    assert make_study(seed=3) == make_study(seed=3)
+    assert make_study(seed=3).screens != make_study(seed=4).screens
+
+
+@pytest.mark.parametrize("mode", ["side-by-side", "direct"])
+def test_controls_are_what_they_are_compared_with(mode):
+    screens = make_study(mode, repeats=5, degraded=6).screens
+    items = items_by_identifier(screens)
+    place = {item.identifier: screen.number for screen in screens for item in screen.items}
+    originals = []
+    for screen in screens:
+        controls = [item for item in screen.items if item.original]
+        for item in controls:
+            original = items[item.original]
+            assert original.kind == "system"
+            assert original.systems == item.systems
+            assert (item.text == original.text) == (item.kind == "repeat")
+            assert abs(place[item.identifier] - place[item.original]) >= min(DISTANCE, 6)
+        originals += list({place[item.original] for item in controls})
+        if any(item.kind == "degraded" for item in screen.items):
+            assert kinds([screen])["degraded"] == 1
+            assert kinds([screen])["filler"] == len(screen.items) - 1
+    assert len(originals) == len(set(originals)) == 11, "no screen is copied twice"
+
+
+def test_controls_stand_before_and_after_their_originals():
+    screens = make_study("direct", sentences=30, repeats=20, degraded=20).screens
+    sides = Counter(
+        int(item.identifier) < int(item.original) for screen in screens for item in screen.items if item.original
+    )
+    assert min(sides[True], sides[False]) > 5
+
+
+@pytest.mark.parametrize(
+    ("screens", "controls"), [(100, (10, 10)), (20, (5, 8)), (200, (20, 20)), (6, (3, 3)), (1, (0, 1)), (13, (5, 7))]
+)
+def test_a_tenth_are_controls_and_a_few_at_least(screens, controls):
+    assert Sample("direct", 1).controls(screens) == controls
+
+
+def test_equal_translations_are_rated_once():
+    corpus = Corpus(["s one"] * 4, None, {"x": ["same words"] * 4, "y": ["other words"] * 4, "z": ["same words "] * 4})
+    (screen, *_) = sample_screens(corpus, Sample("side-by-side", 4, repeats=0, degraded=0))
+    assert sorted((item.text, item.systems) for item in screen.items) == [
+        ("other words", ("y",)),
+        ("same words", ("x", "z")),
+    ]
+
+
+def test_blank_sentences_are_not_drawn():
+    corpus = make_corpus()
+    corpus.source[3] = "  "
+    corpus.reference[7] = ""
+    screens = sample_screens(corpus, Sample("side-by-side", SENTENCES - 2, repeats=0, degraded=0))
+    assert {screen.sentence for screen in screens} == set(range(1, SENTENCES + 1)) - {4, 8}
+    with pytest.raises(ValueError, match="29 sentences cannot be drawn: 28 have no blank source or reference"):
+        sample_screens(corpus, Sample("side-by-side", SENTENCES - 1))
+
+
+def test_empty_translations_are_rated_but_not_degraded():
+    corpus = make_corpus(2)
+    corpus.systems["x"][:] = [""] * SENTENCES
+    screens = sample_screens(corpus, Sample("direct", 5, repeats=0, degraded=5))
+    assert kinds(screens) == {"system": 10, "degraded": 5}
+    assert {item.systems for screen in screens for item in screen.items if item.kind == "degraded"} == {("y",)}
+    with pytest.raises(ValueError, match="6 degraded screens cannot be made: only 5 have"):
+        sample_screens(corpus, Sample("direct", 5, repeats=0, degraded=6))
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        (Sample("ranking", 5), "unknown mode 'ranking': choose one of side-by-side, direct"),
+        (Sample("direct", 0), "0 sentences cannot be drawn"),
+        (Sample("direct", 31), "31 sentences cannot be drawn: 30 have"),
+        (Sample("direct", 5, repeats=-1), "neither may be negative"),
+        (Sample("side-by-side", 5, repeats=3, degraded=3), "need as many others to be copies of: there are 5"),
+    ],
+)
+def test_what_cannot_be_sampled(sample, message):
+    with pytest.raises(ValueError, match=message):
+        sample_screens(make_corpus(), sample)
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "systems", "message"),
+    [
+        (None, None, {"x": ["a"]}, "give the source, the reference, or both"),
+        (["a"], None, {}, "there are no systems"),
+        (["a"], ["a", "b"], {"x": ["a"]}, "source has 1, reference has 2, system x has 1"),
+        (["a"], None, {"x": ["a"], "y": []}, "source has 1, system x has 1, system y has 0"),
+        (["a"], None, {str(i): ["a"] for i in range(27)}, "27 systems: at most 26"),
+    ],
+)
+def test_what_cannot_be_rated(source, reference, systems, message):
+    with pytest.raises(ValueError, match=message):
+        Corpus(source, reference, systems)

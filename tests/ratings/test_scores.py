@@ -1,0 +1,132 @@
+from math import nan, sqrt
+
+import numpy as np
+import pytest
+
+from recurrent_mt.ratings.ratings import Ratings, read_key
+from recurrent_mt.ratings.scales import ADEQUACY, ASSESSMENT
+from recurrent_mt.ratings.scores import agreement, score_scale, standardized
+from tests.ratings.studies import bare_key, write
+
+#: Two sentences, two systems that translated the second one alike, and one control.
+ITEMS = {
+    "1": (1, ["x"], "system", None),
+    "2": (1, ["y"], "system", None),
+    "3": (2, ["x", "y"], "system", None),
+    "4": (1, ["y"], "degraded", "2"),
+}
+
+#: Krippendorff's own example (Computing Krippendorff's Alpha-Reliability, 2011, section C): four observers, twelve
+#: units, missing data; his results are 0.815 for ordinal and 0.849 for interval data.
+OBSERVERS = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
+    [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
+]
+
+
+@pytest.fixture
+def key(tmp_path):
+    return read_key(write(tmp_path / "key.json", bare_key(ITEMS)))
+
+
+def rated(name, *values):
+    answers = {item: value for item, value in zip(ITEMS, values, strict=True) if value is not None}
+    return Ratings(f"{name}.json", name, {"assessment": answers}, (), dict.fromkeys(ITEMS, 1.0))
+
+
+def as_units(rows):
+    return [{str(unit): value for unit, value in enumerate(row) if not np.isnan(value)} for row in rows]
+
+
+def test_z_scores_by_hand():
+    # Mean 50; deviations −30 −10 0 40; their squares sum to 2600; over n − 1 = 3.
+    deviation = sqrt(2600 / 3)
+    z = standardized({"a": 20, "b": 40, "c": 50, "d": 90})
+    assert z == pytest.approx({"a": -30 / deviation, "b": -10 / deviation, "c": 0, "d": 40 / deviation})
+
+
+@pytest.mark.parametrize("values", [{}, {"a": 3}, {"a": 3, "b": 3, "c": 3}])
+def test_no_z_scores_without_differences(values):
+    assert standardized(values) is None
+
+
+def test_system_means_by_hand(key):
+    # The control's 5 and 0 must not matter.
+    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", 60, 50, 40, 0)], key, ASSESSMENT)
+    # a: mean 50, deviation 30: z = 1 −1 0; b: mean 50, deviation 10: z = 1 0 −1.
+    x, y = scores.systems
+    assert (x.system, y.system) == ("x", "y")
+    assert (x.mean, y.mean) == ((70 + 45) / 2, (35 + 45) / 2)
+    assert x.z == pytest.approx((1 + -0.5) / 2)
+    assert y.z == pytest.approx((-0.5 + -0.5) / 2)
+    assert (x.sentences, y.sentences) == (2, 2)
+    # Resamples of two sentences: x is 1, 0.25 or −0.5; y is always −0.5; x − y is 1.5, 0.75 or 0.
+    assert (x.low, x.high) == pytest.approx((-0.5, 1))
+    assert (y.low, y.high) == pytest.approx((-0.5, -0.5))
+    (difference,) = scores.differences
+    assert (difference.first, difference.second) == ("x", "y")
+    assert (difference.z, difference.low, difference.high) == pytest.approx((0.75, 0, 1.5))
+
+
+def test_the_better_system_comes_first(key):
+    scores = score_scale([rated("a", 20, 80, 50, 5)], key, ASSESSMENT)
+    assert [score.system for score in scores.systems] == ["y", "x"]
+    assert scores.differences[0].z > 0
+
+
+def test_unrated_items_leave_the_other_annotators(key):
+    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", None, 50, 40, 0)], key, ASSESSMENT)
+    assert {score.system: score.mean for score in scores.systems} == {"x": (80 + 45) / 2, "y": (35 + 45) / 2}
+
+
+def test_an_annotator_whose_ratings_are_alike(key):
+    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", 70, 70, 70, 0)], key, ASSESSMENT)
+    assert scores.constant == ("b",)
+    assert scores.systems[0].z == pytest.approx(0.5)
+    assert scores.systems[0].mean == (75 + 60) / 2
+    alone = score_scale([rated("b", 70, 70, 70, 0)], key, ASSESSMENT)
+    assert [(score.z, score.low, score.high) for score in alone.systems] == [(None, None, None)] * 2
+    assert alone.differences[0].z is None
+
+
+def test_the_interval_is_as_wide_as_theory_says(tmp_path):
+    items = {str(i): (i, ["x"], "system", None) for i in range(1, 401)}
+    key = read_key(write(tmp_path / "many.json", bare_key(items, systems=["x"])))
+    values = np.random.default_rng(0).integers(0, 101, size=400)
+    ratings = Ratings("a.json", "a", {"assessment": dict(zip(items, values.tolist()))}, (), {})
+    (score,) = score_scale([ratings], key, ASSESSMENT, resamples=4000).systems
+    assert score.z == pytest.approx(0, abs=1e-12)
+    assert score.high == pytest.approx(1.96 / sqrt(400), rel=0.06)
+    assert score.low == pytest.approx(-1.96 / sqrt(400), rel=0.06)
+
+
+def test_alpha_is_krippendorffs_own():
+    ordinal, interval = (agreement(as_units(OBSERVERS), scale) for scale in (ADEQUACY, ASSESSMENT))
+    assert (ordinal.level, round(ordinal.alpha, 3)) == ("ordinal", 0.815)
+    assert (interval.level, round(interval.alpha, 3)) == ("interval", 0.849)
+    assert ordinal.items == 11
+
+
+def test_alpha_by_hand():
+    # Two observers, units (1, 2) and (3, 3), interval. Observed: the pairs' squared distances 1 and 0, mean 1/2.
+    # Expected: over the 6 pairs of 1 2 3 3: 1 4 4 1 1 0, mean 11/6. Alpha = 1 − (1/2) / (11/6).
+    result = agreement([{"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 3.0}], ASSESSMENT)
+    assert result.alpha == pytest.approx(1 - 3 / 11)
+
+
+def test_no_alpha():
+    assert agreement([{"a": 1.0, "b": 2.0}], ADEQUACY).reason == "no item was rated by two annotators"
+    assert agreement([{"a": 1.0}, {"b": 2.0}], ADEQUACY).alpha is None
+    same = agreement([{"a": 1.0, "b": 4.0}, {"a": 1.0}], ADEQUACY)
+    assert (same.alpha, same.reason) == (None, "all ratings are the same")
+
+
+def test_what_cannot_be_scored(key):
+    with pytest.raises(ValueError, match="there are no annotators left"):
+        score_scale([], key, ASSESSMENT)
+    with pytest.raises(ValueError, match="resamples is 1"):
+        score_scale([rated("a", 1, 2, 3, 4)], key, ASSESSMENT, resamples=1)
+    with pytest.raises(ValueError, match="system 'y' has no rating on the scale assessment"):
+        score_scale([rated("a", 1, None, None, 4)], key, ASSESSMENT)

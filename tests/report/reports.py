@@ -1,0 +1,167 @@
+"""Small reports for the tests of the page."""
+
+import dataclasses
+import json
+import random
+import re
+from html.parser import HTMLParser
+
+from recurrent_mt.evaluation.evaluation import Settings
+from recurrent_mt.evaluation.nbest_lists import ListedHypothesis
+from recurrent_mt.evaluation.nbest_scores import NBestScores
+from recurrent_mt.evaluation.study import study
+from recurrent_mt.evaluation.test_set import System
+from recurrent_mt.evaluation.training_facts import TrainingFacts
+from recurrent_mt.report.page import render_page
+from recurrent_mt.report.report import Figure, Report
+from tests.evaluation.test_sets import forgetful, perfect, small
+
+SETTINGS = Settings(
+    metrics=("bleu", "chrf", "ter"), detailed=("chrf",), resamples=20, limits=(3, 6), most_unknown=2, window=4, fewest=5
+)
+TRAINING_TEXT = ["the cat sleeps", "the dog sees the cat"]
+FACTS = TrainingFacts("forgetful", 2, 1234567, 1500.0, 3.25, 4000.0, 1050.4, None)
+PLANTED = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\"> <b>&amp;"
+
+
+def svg(*, color="red", inside="", width=300):
+    """A drawing with the identifier that every other one has too."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="100"><defs><clipPath id="p1">'
+        f'<rect width="80" height="80"/></clipPath></defs>{inside}<style>* {{ opacity: 0.9 }}</style>'
+        f'<rect width="{width}" height="100" fill="{color}" clip-path="url(#p1)"/></svg>'
+    )
+
+
+def with_lists(system, *others):
+    """The system with n-best lists: its first seed's translations, then always the same others."""
+    lists = [
+        [ListedHypothesis(-0.25 * (rank + 1), text) for rank, text in enumerate([translation, *others])]
+        for translation in next(iter(system.translations.values()))
+    ]
+    return dataclasses.replace(system, nbest=lists)
+
+
+def small_study(copies=5, systems=None, **changes):
+    """Two systems, one of them with two seeds, dictionaries and n-best lists, counted in every way."""
+    test_set = small(copies, **changes)
+    systems = systems or [with_lists(forgetful(test_set), "red", "the black dog"), perfect(test_set)]
+    return study(test_set, systems, settings=SETTINGS, training_text=TRAINING_TEXT)
+
+
+def small_report(**changes):
+    """A report with something in every section."""
+    values = {
+        "study": small_study(),
+        "settings": SETTINGS,
+        "title": "Small report",
+        "training": [FACTS],
+        "figures": [Figure("Alignments", "Sentence 1", "Darker: less", svg()), Figure("Structure", "Tree", "", svg())],
+    }
+    return Report(**{**values, **changes})
+
+
+def planted_report():
+    """A report in which every text that comes from data tries to become an element."""
+    test_set = small(copies=5)
+    texts = [f"{text} {PLANTED}" for text in test_set.reference]
+    planted = small_study(
+        systems=[
+            with_lists(System(f"a{PLANTED}", {"1": texts}), PLANTED),
+            System("b", {"1": list(test_set.reference)}),
+        ],
+        source=[f"{text} {PLANTED}" for text in test_set.source],
+        reference=texts,
+        words=PLANTED,
+    )
+    figures = [Figure(f"Alignments {PLANTED}", PLANTED, PLANTED, svg())]
+    return small_report(study=planted, title=PLANTED, training=[], figures=figures)
+
+
+def large_report(sentences, systems):
+    """As many sentences of 5 to 40 words, each system wrong in words of its own, with lists of ten hypotheses."""
+    draw = random.Random(1)
+    words = [f"word{number}" for number in range(2000)]
+    reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
+    counted = small_study()
+
+    def translate(text):
+        return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())
+
+    names = [f"system-{number}" for number in range(systems)]
+    splits = [text.split() for text in reference]
+    test_set = small(source=reference, reference=reference, source_words=splits, reference_words=splits)
+    found = dataclasses.replace(
+        counted,
+        test_set=test_set,
+        systems=[with_lists(System(name, {"1": list(map(translate, reference))}), *reference[:9]) for name in names],
+        nbest=dict.fromkeys(names, NBestScores(10.0, {1: 20.0, 10: 30.0}, 0.5, [[50.0] * 10] * sentences)),
+        metrics=[],
+        words=dict.fromkeys(names, counted.words["perfect"]),
+        contents=dict.fromkeys(names, counted.contents["perfect"]),
+        sentence_scores={name: [100 * draw.random() for _ in reference] for name in names},
+    )
+    # One system's scores stand for all: the page is as long as with real ones.
+    rename = {"forgetful": names[0], "perfect": names[1]}
+    return small_report(study=dataclasses.replace(found, metrics=[renamed(one, rename) for one in counted.metrics]))
+
+
+def renamed(metric, names):
+    """A metric's numbers under other names of systems."""
+
+    def rename(rows):
+        return [dataclasses.replace(row, system=names[row.system]) for row in rows]
+
+    return dataclasses.replace(
+        metric,
+        overall=dataclasses.replace(metric.overall, systems=rename(metric.overall.systems)),
+        breakdowns=[dataclasses.replace(one, systems=rename(one.systems)) for one in metric.breakdowns],
+        curves=rename(metric.curves),
+    )
+
+
+class Outline(HTMLParser):
+    """The elements of a page, each as its name and attributes, and the rows of its tables by their caption."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.tables, self.texts = [], {}, []
+        self.caption = self.row = self.cell = None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag == "caption":
+            self.caption = []
+        elif tag == "tr":
+            self.row = []
+        elif tag in ("td", "th"):
+            self.cell = []
+
+    def handle_endtag(self, tag):
+        if tag == "caption":
+            self.rows = self.tables.setdefault("".join(self.caption), [])
+            self.caption = None
+        elif tag in ("td", "th"):
+            self.row.append("".join(self.cell))
+            self.cell = None
+        elif tag == "tr":
+            self.rows.append(self.row)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        for part in (self.caption, self.cell):
+            if part is not None:
+                part.append(data)
+
+
+def page_data(page):
+    """The JSON that a page carries."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def write_page(folder, report):
+    """Renders a report into a file."""
+    path = folder / "report.html"
+    path.write_text(render_page(report), encoding="utf-8")
+    return path

@@ -1,0 +1,60 @@
+import pytest
+
+from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.evaluation.training_facts import training_facts
+from tests.evaluation.test_study import make_run
+
+TRAIN = """\
+INFO | fairseq_cli.train | num. shared model params: {parameters:,} (num. trained: {parameters:,})
+INFO | train_inner | {{"epoch": 1, "num_updates": "100", "loss": "5", "wps": "1000", "wpb": "500", "wall": "50"}}
+INFO | train_inner | {{"epoch": 1, "num_updates": "{updates}", "loss": "4", "wps": "1000", "wpb": "500", "wall": "90"}}
+INFO | valid | {{"epoch": 1, "valid_loss": "{loss}", "valid_num_updates": "{updates}", "valid_wall": "100"}}
+"""
+TEST = """\
+S-0\tun chat
+H-0\t-0.5\ta cat
+D-0\t-0.5\ta cat
+P-0\t-0.5 -0.5 -0.5
+INFO | Translated 1 sentences (3 tokens) in 0.1s ({speed} sentences/s, 30.00 tokens/s)
+Generate test with beam=5: BLEU4 = 10
+"""
+
+
+def write_logs(run, system, seed, *, parameters=1000, updates=200, loss=3, speed=20.0):
+    folder = run / "systems" / system / f"seed-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "train.log").write_text(TRAIN.format(parameters=parameters, updates=updates, loss=loss))
+    if speed:
+        (folder / "test.log").write_text(TEST.format(speed=speed))
+
+
+def test_seeds_are_averaged_and_gaps_stay_gaps(tmp_path):
+    run = make_run(tmp_path / "run")
+    write_logs(run, "forgetful", 1, updates=200, loss=3, speed=20.0)
+    write_logs(run, "forgetful", 2, updates=300, loss=2, speed=40.0)
+    write_logs(run, "perfect", 1, parameters=5, speed=None)
+    forgetful, perfect = training_facts([run])
+    assert (forgetful.system, forgetful.seeds, forgetful.parameters, forgetful.updates) == ("forgetful", 2, 1000, 250)
+    assert (forgetful.best_valid_loss, forgetful.training_seconds) == (2.5, 100)
+    assert forgetful.words_per_second == pytest.approx(1000)
+    assert forgetful.sentences_per_second == 30
+    assert (perfect.parameters, perfect.sentences_per_second) == (5, None)
+
+
+def test_systems_without_logs_are_left_out_and_names_are_those_of_the_study(tmp_path):
+    runs = [make_run(tmp_path / name) for name in ("one", "two")]
+    write_logs(runs[1], "perfect", 1)
+    assert training_facts([runs[0]]) == []
+    assert [facts.system for facts in training_facts(runs)] == ["two/perfect"]
+
+
+def test_damaged_logs_are_named(tmp_path):
+    run = make_run(tmp_path / "run")
+    write_logs(run, "perfect", 1)
+    (run / "systems/perfect/seed-1/test.log").write_text("S-0\tun chat\n")
+    with pytest.raises(LogError, match=r"perfect/seed-1/test\.log"):
+        training_facts([run])
+    write_logs(run, "perfect", 1)
+    write_logs(run, "perfect", 2, parameters=7)
+    with pytest.raises(ValueError, match="perfect: its seeds have 7 and 1000 parameters"):
+        training_facts([run])

@@ -1,0 +1,151 @@
+"""Spans enumerated, translated once, and what becomes of unknown words and periods."""
+
+import math
+
+import pytest
+
+from user_dir.segmented_translation.confidence import LAST_RESORT, MODES, Candidate
+from user_dir.segmented_translation.sentences import translate_by_segments
+from user_dir.segmented_translation.spans import COPY_COST, SpanOptions, SpanTable, spans_of
+
+DEFAULT, REV, NORM = MODES["default"], MODES["rev"], MODES["norm"]
+
+
+class UpperCase:
+    """Translates into upper case; a span costs the square of its length, and back a tenth of that."""
+
+    def __init__(self, *, inverse=True):
+        self.inverse = inverse
+        self.calls = []
+
+    def __call__(self, spans):
+        self.calls.append(list(spans))
+        return [
+            [Candidate(tuple(map(str.upper, span)), len(span) ** 2, len(span) ** 2 / 10 if self.inverse else None)]
+            for span in spans
+        ]
+
+    @staticmethod
+    def is_unknown(word):
+        return word.startswith("?")
+
+
+def table(translate=None, **options):
+    translate = translate or UpperCase()
+    return SpanTable(translate, UpperCase.is_unknown, SpanOptions(**options))
+
+
+def translated(text, *, mode=DEFAULT, translate=None, **options):
+    spans = table(translate, **options)
+    spans.add([tuple(text.split())])
+    return translate_by_segments(tuple(text.split()), spans, mode)
+
+
+def test_all_spans_up_to_the_limit():
+    assert list(spans_of(3, 2)) == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    assert list(spans_of(0, 2)) == []
+    assert len(list(spans_of(60, 20))) == 41 * 20 + 19 * 20 // 2  # 1,010
+
+
+def test_a_span_is_translated_once():
+    translate = UpperCase()
+    spans = table(translate, longest=2)
+    spans.add([("a", "b", "a", "b"), ("a", "b")])
+    spans.add([("b", "a", "c")])
+    assert translate.calls == [[("a",), ("a", "b"), ("b",), ("b", "a")], [("a", "c"), ("c",)]]
+    assert len(spans) == 6
+
+
+def test_short_spans_are_cheaper_here_and_the_words_come_in_order():
+    result = translated("a b c")
+    assert result.text == "A B C"
+    assert [(segment.start, segment.end, segment.cost) for segment in result.segments] == [
+        (0, 1, 1.0),
+        (1, 2, 1.0),
+        (2, 3, 1.0),
+    ]
+    assert result.cost == 3.0
+
+
+def test_costs_of_the_modes():
+    spans = table()
+    spans.add([("a", "b")])
+    assert spans.cost(("a", "b"), DEFAULT) == 4.0
+    assert spans.cost(("a", "b"), REV) == pytest.approx(2.2)
+    assert spans.cost(("a", "b"), NORM) == pytest.approx(4 / math.log(4))
+    assert spans.cost(("a", "b"), MODES["normrev"]) == pytest.approx(2.2 / math.log(4))
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_an_empty_line_and_one_word(mode):
+    assert translated("", mode=mode).as_record() == {"cost": 0.0, "segments": []}
+    assert translated("", mode=mode).text == ""
+    assert translated("word", mode=mode).text == "WORD"
+
+
+def test_a_sentence_that_is_one_span():
+    def flat(spans):
+        return [[Candidate(("all", "of", "it"), 1.0)] for _ in spans]
+
+    result = translated("a b c", translate=flat)
+    assert [segment.source for segment in result.segments] == ["a b c"]
+    assert result.text == "all of it"
+    assert len(translated("a b c", translate=flat, longest=2).segments) == 2
+
+
+def test_unknown_words_are_translated_like_others_by_default():
+    assert translated("a ?b").text == "A ?B"
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_unknown_words_are_copied_on_request(mode):
+    translate = UpperCase()
+    result = translated("a ?x ?y b", mode=mode, translate=translate, copy_unknown=True)
+    assert result.text == "A ?x ?y B"
+    assert [segment.source for segment in result.segments] == ["a", "?x ?y", "b"]
+    assert result.segments[1].cost == COPY_COST == 1e-4
+    assert translate.calls == [[("a",), ("b",)]], "spans with an unknown word are not translated"
+
+
+def test_a_span_with_known_and_unknown_words_is_forbidden():
+    spans = table(copy_unknown=True)
+    spans.add([("a", "?x")])
+    assert spans.cost(("a", "?x"), DEFAULT) == math.inf
+
+
+def test_periods_are_added_and_taken_off():
+    translate = UpperCase()
+    sentence = "Le chat et Moi"
+
+    def one_period(spans):
+        translate(spans)
+        return [[Candidate(("Xx", "."), 1.0)] if len(span) == 3 else [Candidate(("y",), 9.0)] for span in spans]
+
+    result = translated(sentence, translate=one_period, add_period=True)
+    assert all(span[-1] == "." for span in translate.calls[0])
+    assert [segment.source for segment in result.segments] == ["Le chat", "et Moi"]
+    assert result.text == "Xx xx ."
+
+
+def test_the_period_counts_in_the_length_that_divides():
+    spans = table(add_period=True)
+    spans.add([("a", "b")])
+    assert spans.cost(("a", "b"), NORM) == pytest.approx(9 / math.log(5))
+
+
+def test_copies_are_left_as_they_are_with_periods_too():
+    assert translated("a ?X b", copy_unknown=True, add_period=True).text == "A ?X b ."
+
+
+def test_a_span_without_translation_is_the_last_resort():
+    def half(spans):
+        return [[] if "b" in span else [Candidate(("t",), 1.0)] for span in spans]
+
+    result = translated("a b c", translate=half, longest=2)
+    assert result.text in {"t", "t t"}
+    assert LAST_RESORT <= result.cost < LAST_RESORT + 3
+
+
+def test_a_mode_that_needs_the_inverse_model():
+    with pytest.raises(ValueError, match="needs an inverse model"):
+        translated("a", mode=REV, translate=UpperCase(inverse=False))

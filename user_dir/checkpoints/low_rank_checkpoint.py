@@ -1,0 +1,115 @@
+"""Makes a checkpoint of low-rank GRU layers from one of whole matrices."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from fairseq import checkpoint_utils
+from omegaconf import OmegaConf, open_dict
+from torch import Tensor
+
+from recurrent_mt.layers.low_rank import kept_share, truncate
+
+#: The matrices that ``--gru-rank`` factors, by the last part of their names; no other layer has weights named so.
+FACTORED = ("input_weight", "gate_weight", "candidate_weight", "context_weight")
+
+
+class FactoredMatrix(NamedTuple):
+    """What became of one matrix.
+
+    Attributes:
+        name: of the parameter.
+        shape: (M, K) of the matrix.
+        rank: inner size of the product that took its place.
+        kept: share of its squared singular values that the product keeps.
+    """
+
+    name: str
+    shape: tuple[int, int]
+    rank: int
+    kept: float
+
+
+def factorise_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tuple[Path, list[FactoredMatrix]]:
+    """Writes ``checkpoint.pt`` into ``save_dir``: the model that ``--gru-rank`` builds, closest to the trained one.
+
+    Each matrix is replaced by its truncated singular value decomposition; see
+    :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. What else the model has stays as it is; the optimizer's state
+    is left out.
+
+    Args:
+        checkpoint: of a trained model with whole matrices.
+        save_dir: made if it is missing.
+        rank: R.
+
+    Returns:
+        The file, and what became of each matrix.
+
+    Raises:
+        ValueError: if there is no such file, it holds no whole GRU layer of this package, or the rank is not positive.
+    """
+    if not checkpoint.is_file():
+        raise ValueError(f"there is no checkpoint {checkpoint}")
+    if rank < 1:
+        raise ValueError(f"--rank must be at least 1, not {rank}")
+    try:
+        state = checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint))
+    except Exception as error:  # whatever PyTorch and fairseq raise at a file that is something else
+        reason = (str(error) or type(error).__name__).partition("\n")[0]
+        raise ValueError(f"{checkpoint} is no checkpoint: {reason}") from error
+    try:
+        model, matrices = factor_matrices(state["model"], rank)
+    except ValueError as error:
+        raise ValueError(f"{checkpoint}: {error}") from error
+    config = OmegaConf.to_container(set_model_options(state["cfg"], gru_rank=rank), resolve=True, enum_to_str=True)
+    state |= {
+        "cfg": config,
+        "model": model,
+        # fairseq looks at the last entry even where there was no training.
+        "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
+        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
+        "last_optimizer_state": None,
+    }
+    save_dir.mkdir(parents=True, exist_ok=True)
+    torch.save(state, save_dir / "checkpoint.pt.partial")
+    os.replace(save_dir / "checkpoint.pt.partial", save_dir / "checkpoint.pt")
+    return save_dir / "checkpoint.pt", matrices
+
+
+def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, Tensor], list[FactoredMatrix]]:
+    """The parameters with each matrix of :data:`FACTORED` as a product, and what became of each.
+
+    Raises:
+        ValueError: if there is no such matrix, or they are products already.
+    """
+    parameters, matrices = {}, []
+    for name, weight in model.items():
+        *_, owner, last = ("", *name.split("."))
+        if last in ("left", "right") and owner in FACTORED:
+            raise ValueError("its GRU layers are of low rank already: start from the checkpoint with whole matrices")
+        if last not in FACTORED:
+            parameters[name] = weight
+            continue
+        left, right = truncate(weight.float(), rank)
+        parameters[f"{name}.left"], parameters[f"{name}.right"] = left.to(weight.dtype), right.to(weight.dtype)
+        matrices.append(FactoredMatrix(name, tuple(weight.shape), left.size(1), kept_share(weight.float(), rank)))
+    if not matrices:
+        raise ValueError("it holds no GRU layer of this package")
+    return parameters, matrices
+
+
+def set_model_options(config: Any, **options: Any) -> Any:
+    """The checkpoint's configuration with these options of the model, and an initialization that any variant has."""
+    options["initialization"] = "default"  # of starting values, which a trained model has no more use for
+    model = config["model"]
+    if isinstance(model, Namespace):
+        vars(model).update(options)
+    else:
+        with open_dict(config):
+            model.update(options)
+    return config
