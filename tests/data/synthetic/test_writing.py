@@ -8,7 +8,7 @@ import pytest
 
 from recurrent_mt.data.synthetic.writing import write_corpus
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "make_corpus.py"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "make_corpus.py"
 SMALL = ["--train", "150", "--valid", "20", "--test", "20"]
 
 
