@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 from hydra.experimental import compose, initialize_config_dir
 from omegaconf import OmegaConf
@@ -27,7 +28,8 @@ def main() -> None:
     try:
         with initialize_config_dir(config_dir=str(path.parent)):
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *sys.argv[2:]])
-        print("\n".join(configuration_arguments(OmegaConf.to_container(config, resolve=True))))
+        values = cast("dict[str, Any]", OmegaConf.to_container(config, resolve=True))
+        print("\n".join(configuration_arguments(values)))
     except Exception as error:  # whatever Hydra raises names the key or the file
         sys.exit(f"error: {path.name}: {error}")
 
