@@ -1,4 +1,4 @@
-PYTHON_FILES = user_dir recurrent_mt fairseq_compat scripts tests benchmarks setup.py
+PYTHON_FILES = user_dir recurrent_mt fairseq_compat tests benchmarks setup.py
 
 .PHONY: format check test
 

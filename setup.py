@@ -1,7 +1,8 @@
-"""Package metadata, and the ``.pth`` file that installs the import hook of fairseq_compat."""
+"""Package metadata, where the plug-in goes, and the ``.pth`` file that installs the import hook of fairseq_compat."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -10,6 +11,13 @@ from setuptools.command.build_py import build_py
 PACKAGES = find_packages(
     include=[f"{name}{part}" for name in ("user_dir", "recurrent_mt", "fairseq_compat") for part in ("", ".*")]
 )
+# A package_dir of this form makes the editable install one line in a .pth file. Without it
+# setuptools writes a finder whose imports cost every Python process some 10 ms.
+FOLDERS = {"": "."}
+if "editable_wheel" not in sys.argv:
+    # Installed, the plug-in is a part of the library: no environment gets a package called user_dir.
+    PACKAGES = [f"recurrent_mt.plugin.{name}" if name.startswith("user_dir") else name for name in PACKAGES]
+    FOLDERS["recurrent_mt.plugin.user_dir"] = "user_dir"
 
 
 class BuildWithStartupHook(build_py):
@@ -43,8 +51,7 @@ setup(
         "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
         "recurrent_mt.ratings": ["page/*"],
     },
-    # A package_dir of this form makes the editable install one line in a .pth file. Without it
-    # setuptools writes a finder whose imports cost every Python process some 10 ms.
-    package_dir={"": "."},
+    package_dir=FOLDERS,
+    entry_points={"console_scripts": ["recurrent-mt = recurrent_mt.cli.command:main"]},
     cmdclass={"build_py": BuildWithStartupHook},
 )

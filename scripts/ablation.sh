@@ -64,4 +64,4 @@ for SEGMENTATION in "${!members[@]}"; do
 done
 
 heading "Comparing"
-run "$VENV/bin/python" "$ROOT/scripts/ablation_table.py" "$PLAN" "${folders[@]}" --out "$FOLDER"
+run "$VENV/bin/python" -m recurrent_mt ablation-table "$PLAN" "${folders[@]}" --out "$FOLDER"

@@ -77,6 +77,6 @@ for model in ${MODELS//,/ }; do
 done
 if [[ -n ${LOWERCASE:-} ]]; then flags+=(--lowercase); fi
 heading "Comparing beams"
-run_logged "$OUT/beams/errors.log" "$VENV/bin/python" "$ROOT/scripts/beam_table.py" "${flags[@]}" \
+run_logged "$OUT/beams/errors.log" "$VENV/bin/python" -m recurrent_mt beams "${flags[@]}" \
   --reference "$OUT/text/raw/test.$TARGET_LANG" --target-lang "$TARGET_LANG" \
   --out "$OUT/beams"

@@ -4,7 +4,7 @@
 #   bash scripts/score.sh DATA --system NAME=FILE [--system NAME=FILE...] [OPTION...] [-- FLAG...]
 #
 # DATA is the --out folder of a recipe, FILE a translation of its test set as people write it, one sentence a line, such as
-# translate.sh makes. FLAGs go to scripts/score.py, for example --confidence, --paired bootstrap or --metrics bleu,meteor.
+# translate.sh makes. FLAGs go to recurrent-mt score, for example --confidence, --paired bootstrap or --metrics bleu,meteor.
 #
 #   --split NAME           which test set of DATA is the reference (test)
 #   -t, --test-set NAME    instead of it a test set that sacrebleu knows and downloads, for example wmt14/full or wmt17; where
@@ -77,5 +77,5 @@ if [[ -n $TEST_SET ]]; then
 elif [[ ! -f $reference ]]; then
   fail "there is no reference $reference: is $SPLIT a test set of $DATA?"
 fi
-run "$VENV/bin/python" "$ROOT/scripts/score.py" --reference "$reference" --target-lang "$TARGET_LANG" "${SYSTEMS[@]}" \
+run "$VENV/bin/python" -m recurrent_mt score --reference "$reference" --target-lang "$TARGET_LANG" "${SYSTEMS[@]}" \
   ${LOWERCASE:+--lowercase} ${PREFIX:+--out "$PREFIX"} "${FLAGS[@]}"

@@ -68,7 +68,7 @@ choose_python() {
 # What the installed packages depend on, and what the installation of this project depends on. Its
 # modules need no new installation: they are used where they lie.
 requirements_checksum() { cksum <"$project/requirements.txt"; }
-project_checksum() { { cat "$project/setup.py"; ls -d "$project"/{user_dir,fairseq_compat} 2>/dev/null || true; } | cksum; }
+project_checksum() { { cat "$project/setup.py"; ls -d "$project"/{user_dir,recurrent_mt,fairseq_compat} 2>/dev/null || true; } | cksum; }
 
 # True if the stamp says that the environment was made completely, here, by the interpreter asked for.
 # Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.

@@ -20,5 +20,7 @@ if [[ ${1:-} == --help ]]; then
 fi
 prepare_environment
 cd "$ROOT"
+# The tests start Python in folders of their own.
+unset PYTHONSAFEPATH
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 run "$VENV/bin/python" -m pytest -n auto --dist worksteal "$@"

@@ -44,7 +44,7 @@ done
 if [[ $# -gt 0 ]]; then shift; fi
 
 prepare_environment
-arguments=$("$VENV/bin/python" "$ROOT/scripts/print_train_command.py" "${overrides[0]}" "common.user_dir=$ROOT/user_dir" "${overrides[@]:1}")
+arguments=$("$VENV/bin/python" -m recurrent_mt train-command "${overrides[0]}" "common.user_dir=$ROOT/user_dir" "${overrides[@]:1}")
 mapfile -t arguments <<<"$arguments"
 detect_device
 command=("$VENV/bin/fairseq-train" "${arguments[@]}" "${DEVICE_FLAGS[@]}")

@@ -3,17 +3,19 @@
 `run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, once for
 all tests of a pytest worker: memory, standard streams, working directory, environment and exit status are the command's
 own. What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads
-when it starts, the hash seed. Every command is run that way at least once.
+when it starts, the hash seed. Every command is run that way at least once. `call` starts nothing: it calls a tool of
+recurrent-mt in this process, for tests that look at what it prints and writes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import logging
 import multiprocessing
 import multiprocessing.forkserver
 import os
-import runpy
 import subprocess
 import sys
 import tempfile
@@ -22,7 +24,10 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
+from recurrent_mt.cli.command import main
+
 REPOSITORY = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
 TIMEOUT = 300
 
 
@@ -31,21 +36,38 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", **variables}
 
 
+def call(*words: object) -> subprocess.CompletedProcess:
+    """What ``recurrent-mt`` with these words prints and returns. Standard input and the log are this process's."""
+    line = [str(word) for word in words]
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(io.StringIO()) as errors:
+        try:
+            status = main(line)
+        except SystemExit as end:
+            status = end.code
+    return subprocess.CompletedProcess(line, status, output.getvalue(), errors.getvalue())
+
+
+def command_line(command: str, *arguments: object) -> list[str]:
+    """A command line that starts a console command of this environment."""
+    # recurrent-mt without its console script: that is made when the project is installed, and the copy here may be new.
+    found = [sys.executable, "-m", "recurrent_mt"] if command == "recurrent-mt" else [str(BIN / command)]
+    return [*found, *map(str, arguments)]
+
+
 def run(
-    command: str | Path, *arguments: object, text: str = "", cwd: Path = REPOSITORY, **variables: str
+    command: str, *arguments: object, text: str = "", cwd: Path = REPOSITORY, **variables: str
 ) -> subprocess.CompletedProcess:
-    """Starts a command, or a Python script, in a new interpreter, and waits for it.
+    """Starts a command in a new interpreter, and waits for it.
 
     Args:
-        command: the name of a console command of this environment, or the path of a Python script.
+        command: the name of a console command of this environment.
         arguments: written out as they are.
         text: what it reads from standard input.
         cwd: its working directory.
         variables: of its environment.
     """
-    line = [sys.executable, command] if isinstance(command, Path) else [Path(sys.executable).with_name(command)]
     return subprocess.run(
-        [*line, *map(str, arguments)],
+        command_line(command, *arguments),
         input=text,
         capture_output=True,
         text=True,
@@ -56,10 +78,10 @@ def run(
 
 
 def run_warm(
-    command: str | Path, *arguments: object, text: str = "", cwd: Path = REPOSITORY, **variables: str
+    command: str, *arguments: object, text: str = "", cwd: Path = REPOSITORY, **variables: str
 ) -> subprocess.CompletedProcess:
-    """As `run`, for a command of fairseq or a script, in a process that has imported fairseq already."""
-    line = [str(command), *map(str, arguments)]
+    """As `run`, for a command of fairseq or recurrent-mt, in a process that has imported fairseq already."""
+    line = [command, *map(str, arguments)]
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
         streams[0].write_text(text)
@@ -77,7 +99,7 @@ def run_warm(
 def _server() -> multiprocessing.context.ForkServerContext:
     """The process that `run_warm` forks. It ends with this one."""
     context = multiprocessing.get_context("forkserver")
-    # PyTorch imports the second, for seconds, when it makes the first optimiser; scripts that draw import the third.
+    # PyTorch imports the second, for seconds, when it makes the first optimiser; tools that draw import the third.
     context.set_forkserver_preload(["fairseq", "torch._dynamo", "matplotlib.figure"])
     with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
         multiprocessing.forkserver.ensure_running()
@@ -101,8 +123,7 @@ def _become(line: list[str], streams: list[Path], cwd: Path, variables: Mapping[
     sys.argv = line
     if line[0].startswith("fairseq-"):
         sys.exit(_load_command(line[0])())
-    sys.path.insert(0, str(Path(line[0]).parent))
-    runpy.run_path(line[0], run_name="__main__")
+    sys.exit(main(line[1:]))
 
 
 def _load_command(name: str) -> Callable[[], object]:

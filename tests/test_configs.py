@@ -1,7 +1,5 @@
 """Every file of configs/: composed by Hydra, turned into a command, built, its parameters counted."""
 
-import subprocess
-import sys
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -14,6 +12,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
+from tests.commands import call
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}
@@ -25,12 +24,7 @@ MILLIONS = {"rnnenc": 72.5, "rnnsearch": 84.3}
 
 
 def command(name, *overrides):
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/print_train_command.py", CONFIGS[name], "task.data=DATA", *overrides],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
+    done = call("train-command", CONFIGS[name], "task.data=DATA", *overrides)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
 
@@ -107,23 +101,17 @@ def test_every_value_of_a_published_system_has_its_source():
 )
 def test_a_file_runs_no_code(tmp_path, content, message):
     (tmp_path / "mine.yaml").write_text(content + "\n")
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/print_train_command.py", tmp_path / "mine.yaml"],
-        capture_output=True,
-        text=True,
-    )
+    done = call("train-command", tmp_path / "mine.yaml")
     assert done.returncode and message in done.stderr and "error: mine.yaml: " in done.stderr
     assert "Traceback" not in done.stderr and not done.stdout
 
 
 def test_what_is_missing_or_unknown_is_named():
     for overrides, message in (
-        (["configs/rnnsearch-50.yaml"], "task.data is missing: give task.data=VALUE"),
+        ([CONFIGS["rnnsearch-50"]], "task.data is missing: give task.data=VALUE"),
         (["configs/nothing.yaml"], "there is no configuration configs/nothing.yaml"),
-        (["configs/rnnsearch-50.yaml", "pair=de-en"], "de-en"),
+        ([CONFIGS["rnnsearch-50"], "pair=de-en"], "de-en"),
     ):
-        done = subprocess.run(
-            [sys.executable, "scripts/print_train_command.py", *overrides], capture_output=True, text=True, cwd=ROOT
-        )
+        done = call("train-command", *overrides)
         assert done.returncode and message in done.stderr, done.stderr
         assert "Traceback" not in done.stderr

@@ -89,19 +89,19 @@ print_total() {
 find_sources() {
   local ids
   mapfile -t ids < <(awk 'NF { print $3 }' <<<"$CORPORA")
-  run_logged "$OUT/raw/mtdata.log" "$VENV/bin/python" "$ROOT/scripts/get_corpora.py" find "${ids[@]}" --out "$1"
+  run_logged "$OUT/raw/mtdata.log" "$VENV/bin/python" -m recurrent_mt get find "${ids[@]}" --out "$1"
 }
 
 # get_published ID FOLDER
 get_published() {
-  run "$VENV/bin/python" "$ROOT/scripts/get_corpora.py" published "$1" --sources "$OUT/raw/sources.json" \
+  run "$VENV/bin/python" -m recurrent_mt get published "$1" --sources "$OUT/raw/sources.json" \
     --downloads "$OUT/downloads" ${MIRROR:+--mirror "$MIRROR"} ${CHECKSUMS:+--checksums "$CHECKSUMS"} \
     --pair "$SOURCE_LANG-$TARGET_LANG" --out "$2"
 }
 
 # get_local PREFIX FOLDER
 get_local() {
-  run "$VENV/bin/python" "$ROOT/scripts/get_corpora.py" local "$1" --pair "$SOURCE_LANG-$TARGET_LANG" --out "$2"
+  run "$VENV/bin/python" -m recurrent_mt get local "$1" --pair "$SOURCE_LANG-$TARGET_LANG" --out "$2"
 }
 
 # get_sets: OUT/raw/NAME/text.LANG of every set.

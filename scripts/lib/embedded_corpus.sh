@@ -22,5 +22,5 @@ make_embedded_corpus() {
 # write_embedded_corpus FOLDER
 write_embedded_corpus() {
   run_into "$OUT/corpus.log" /dev/null \
-    "$VENV/bin/python" "$ROOT/scripts/make_corpus.py" --pair "$SOURCE_LANG-$TARGET_LANG" --out "$1"
+    "$VENV/bin/python" -m recurrent_mt synthetic-corpus --pair "$SOURCE_LANG-$TARGET_LANG" --out "$1"
 }

@@ -5,6 +5,8 @@
 VENV=${VENV:-$ROOT/.venv}
 # Corpora are UTF-8 whatever the locale says.
 export PYTHONUTF8=1
+# `python -m` would look for modules in the working directory first, which may be a folder from a stranger.
+export PYTHONSAFEPATH=1
 
 # prepare_environment: set up what is missing. SETUP=no takes VENV as it is.
 prepare_environment() {

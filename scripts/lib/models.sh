@@ -79,7 +79,7 @@ is_configuration() { [[ $1 != */* && -f $ROOT/configs/$1.yaml ]]; }
 set_training_flags() {
   local arguments
   if is_configuration "$1"; then
-    arguments=$("$VENV/bin/python" "$ROOT/scripts/print_train_command.py" "$ROOT/configs/$1.yaml" \
+    arguments=$("$VENV/bin/python" -m recurrent_mt train-command "$ROOT/configs/$1.yaml" \
       "common.user_dir=$ROOT/user_dir" "task.data=$OUT/data" "task.source_lang=$SOURCE_LANG" \
       "task.target_lang=$TARGET_LANG" "common.seed=$2")
     mapfile -t TRAINING_FLAGS <<<"$arguments"

@@ -3,7 +3,7 @@
 # Needs ROOT VENV OUT PLAN and the variables of the options (recipe.sh).
 
 # read_plan WHAT [CELL]: one item a line.
-read_plan() { "$VENV/bin/python" "$ROOT/scripts/read_plan.py" "$PLAN" "$@"; }
+read_plan() { "$VENV/bin/python" -m recurrent_mt plan "$PLAN" "$@"; }
 
 # set_cell_flags CELL: sets MODEL_FLAGS.
 set_cell_flags() {
@@ -36,7 +36,7 @@ run_cell() {
 
 # count_operations FOLDER OUTPUT
 count_operations() {
-  run "$VENV/bin/python" "$ROOT/scripts/count_operations.py" --checkpoint "$1/checkpoints/checkpoint_best.pt" \
+  run "$VENV/bin/python" -m recurrent_mt count-operations --checkpoint "$1/checkpoints/checkpoint_best.pt" \
     --data "$OUT/data" --out "$2"
 }
 

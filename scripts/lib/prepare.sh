@@ -151,7 +151,7 @@ clean_training() {
   mapfile -t sources < <(files_of "$SOURCE_LANG" "${TRAIN_SETS[@]}")
   mapfile -t targets < <(files_of "$TARGET_LANG" "${TRAIN_SETS[@]}")
   for split in "${SPLITS[@]:1}"; do held_out+=("$OUT/clean/held-out/$split"); done
-  run "$VENV/bin/python" "$ROOT/scripts/clean_corpus.py" --source "${sources[@]}" --target "${targets[@]}" \
+  run "$VENV/bin/python" -m recurrent_mt clean --source "${sources[@]}" --target "${targets[@]}" \
     --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" --exclude "${held_out[@]}" --jobs "$JOBS" \
     --out "$1/train" --report "$1/REPORT.md"
 }
@@ -163,7 +163,7 @@ select_training() {
   for name in "${TRAIN_SETS[@]}"; do
     if [[ $name == *news_commentary* ]]; then in_domain+=("$OUT/raw/$name/text"); fi
   done
-  run "$VENV/bin/python" "$ROOT/scripts/select_sentences.py" --source "$1/train.$SOURCE_LANG" \
+  run "$VENV/bin/python" -m recurrent_mt select --source "$1/train.$SOURCE_LANG" \
     --target "$1/train.$TARGET_LANG" --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" \
     --in-domain "${in_domain[@]}" --words "$SELECT_WORDS" --jobs "$JOBS" --out "$2/train" --report "$2/REPORT.md"
 }
@@ -206,7 +206,7 @@ report_data() {
   if [[ $SHARDS -gt 1 ]]; then dictionaries=$OUT/data/shard0; fi
   if [[ $CLEANING == yes ]]; then reports+=("$OUT/clean/cleaned/REPORT.md"); fi
   if [[ -n $SELECT_WORDS ]]; then reports+=("$OUT/clean/selected/REPORT.md"); fi
-  run "$VENV/bin/python" "$ROOT/scripts/data_report.py" --prepared "$OUT/text/prepared" --dictionaries "$dictionaries" \
+  run "$VENV/bin/python" -m recurrent_mt data-report --prepared "$OUT/text/prepared" --dictionaries "$dictionaries" \
     --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" --splits "${SPLITS[@]}" \
     ${reports:+--before "${reports[@]}"} --out "$1"
 }

@@ -46,7 +46,7 @@ train_with_rate() {
 # choose_rate NAME SEED: by validation loss, once. Where none can be chosen, require_rate says why.
 choose_rate() {
   local folder=$OUT/rates/$1 seed chosen from to
-  local command=("$VENV/bin/python" "$ROOT/scripts/choose_learning_rate.py" "$folder" --seed "$2"
+  local command=("$VENV/bin/python" -m recurrent_mt choose-rate "$folder" --seed "$2"
     --rates "$LEARNING_RATES")
   if [[ -n ${DRY_RUN:-} ]]; then
     print_command "${command[@]}"

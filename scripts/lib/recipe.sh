@@ -29,7 +29,7 @@
 #   --jobs N               train N systems at a time, each with its share of the processors: speeds, and what --minutes
 #                          reach, are then those of a busy machine
 #   --retry                try again what has failed
-#   --without-unknown      translate a second time with <unk> forbidden; scripts/analyze.py shows both
+#   --without-unknown      translate a second time with <unk> forbidden; recurrent-mt analyze shows both
 #   --out DIR              the run folder
 #   --dry-run              print the commands only
 #   --help

@@ -16,13 +16,13 @@ subword_flags() {
   esac
 }
 
-# draw SCRIPT SYSTEM FLAG... OUTPUT: figures and numbers of one system's first seed, from its checkpoint.
+# draw TOOL SYSTEM FLAG... OUTPUT: figures and numbers of one system's first seed, from its checkpoint.
 draw() {
-  local script=$1 system=$2 output=${!#} prepared=$OUT/text/prepared/test flags sentences
+  local tool=$1 system=$2 output=${!#} prepared=$OUT/text/prepared/test flags sentences
   mapfile -t sentences < <(choose_sentences "$prepared.$SOURCE_LANG" 2>/dev/null)
   mapfile -t flags < <(subword_flags)
   if [[ ${#sentences[@]} -gt 0 ]]; then flags+=(--sentences "${sentences[@]}"); fi
-  run_logged "$OUT/figures.log" "$VENV/bin/python" "$ROOT/scripts/$script.py" \
+  run_logged "$OUT/figures.log" "$VENV/bin/python" -m recurrent_mt "$tool" \
     --checkpoint "$OUT/systems/$system/checkpoints/checkpoint_best.pt" --data "$OUT/data" \
     --source "$prepared.$SOURCE_LANG" --format svg "${flags[@]}" "${@:3:$#-3}" --out "$output"
 }
@@ -35,7 +35,7 @@ draw_figures() {
       if [[ -f $CORPUS/test.$SOURCE_LANG-$TARGET_LANG.align ]]; then
         gold=(--gold "$CORPUS/test.$SOURCE_LANG-$TARGET_LANG.align")
       fi
-      step "Drawing alignments of $1" "$OUT/figures/alignments/$1" draw alignments "$system" \
+      step "Drawing alignments of $1" "$OUT/figures/alignments/$1" draw align "$system" \
         --target "$OUT/text/prepared/test.$TARGET_LANG" "${gold[@]}"
       ;;
   esac
@@ -64,6 +64,6 @@ make_report() {
     if [[ -e $figure ]]; then flags+=(--figure "Beams: BLEU, length and speed by beam=$figure"); fi
   done
   heading "Making the report"
-  run_logged "$OUT/report.log" "$VENV/bin/python" "$ROOT/scripts/report.py" "$OUT" "${flags[@]}" --out "$OUT/report.html"
+  run_logged "$OUT/report.log" "$VENV/bin/python" -m recurrent_mt report "$OUT" "${flags[@]}" --out "$OUT/report.html"
   say "The report: $OUT/report.html. Open it in a browser."
 }

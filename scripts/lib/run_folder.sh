@@ -25,6 +25,7 @@ restore_options() {
   local file=$1/options name value language='^[A-Za-z_]+$'
   if [[ ! -f $file ]]; then fail "$1 is not the --out folder of a recipe: there is no file options in it"; fi
   SOURCE_LANG="" TARGET_LANG="" SEGMENTATION="" TOKENIZER=moses LOWERCASE=""
+  # shellcheck disable=SC2094  # the file's name goes into messages; nothing is written to it
   while IFS=' ' read -r name value || [[ -n $name ]]; do
     case $name in
       SOURCE_LANG | TARGET_LANG) require_recorded "$file" "$name" "$value" "$language" ;;

@@ -96,7 +96,7 @@ segment_corpus() {
       ;;
     sentencepiece:*)
       if [[ ! -e $model ]]; then
-        run "$VENV/bin/python" "$ROOT/scripts/sentencepiece_model.py" train --size "$size" --model "$model" \
+        run "$VENV/bin/python" -m recurrent_mt sentencepiece train --size "$size" --model "$model" \
           "${train[@]}"
       fi
       ;;
@@ -113,7 +113,7 @@ set_segmenter() {
       if [[ $JOBS -gt 1 ]]; then SEGMENTER+=(--input INPUT --num-workers "$JOBS"); fi
       ;;
     sentencepiece:*)
-      SEGMENTER=("$VENV/bin/python" "$ROOT/scripts/sentencepiece_model.py" encode --model "$1" --jobs "$JOBS")
+      SEGMENTER=("$VENV/bin/python" -m recurrent_mt sentencepiece encode --model "$1" --jobs "$JOBS")
       ;;
     word:*) SEGMENTER=(cat) ;;
   esac
@@ -154,7 +154,7 @@ segment_text() {
 set_tokenizer() {
   local action=normalize
   if [[ $TOKENIZER == moses && $SEGMENTATION != sentencepiece:* ]]; then action="split"; fi
-  WORDS=("$VENV/bin/python" "$ROOT/scripts/words.py" "$action" --language "$1" ${LOWERCASE:+--lowercase} --jobs "$JOBS")
+  WORDS=("$VENV/bin/python" -m recurrent_mt words "$action" --language "$1" ${LOWERCASE:+--lowercase} --jobs "$JOBS")
 }
 
 # set_detokenizer: sets DETOKENIZER, a filter from words to text as people write it. TRUECASED is set where sentences
@@ -163,7 +163,7 @@ set_detokenizer() {
   if [[ $SEGMENTATION == sentencepiece:* ]]; then
     DETOKENIZER=(cat)
   elif [[ $TARGET_LANG == zh* ]]; then
-    DETOKENIZER=("$VENV/bin/python" "$ROOT/scripts/words.py" join --language "$TARGET_LANG")
+    DETOKENIZER=("$VENV/bin/python" -m recurrent_mt words join --language "$TARGET_LANG")
   else
     DETOKENIZER=("$VENV/bin/sacremoses" --quiet --language "$TARGET_LANG" ${TRUECASED:+detruecase} detokenize)
   fi

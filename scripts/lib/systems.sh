@@ -51,7 +51,7 @@ train() {
   # A log that was cut off in mid-line must not swallow the first line of this call.
   if [[ -s $log && -n $(tail -c 1 "$log") ]]; then echo >>"$log"; fi
   local status=0
-  "$VENV/bin/python" "$ROOT/scripts/peak_memory.py" "$folder/peak-memory" "${command[@]}" 2>&1 | tee -a "$log" |
+  "$VENV/bin/python" -m recurrent_mt peak-memory "$folder/peak-memory" "${command[@]}" 2>&1 | tee -a "$log" |
     show_progress || status=${PIPESTATUS[0]}
   if ((status)); then
     tail -n 15 "$log" >&2
@@ -103,7 +103,7 @@ detokenize() {
   local output=${!#} tokens
   tokens=${output%.partial}.tokens
   set_detokenizer
-  run_logged "$1.errors" "$VENV/bin/python" "$ROOT/scripts/extract_hypotheses.py" "${@:1:$#-1}" --out "$tokens"
+  run_logged "$1.errors" "$VENV/bin/python" -m recurrent_mt hypotheses "${@:1:$#-1}" --out "$tokens"
   run_into "$output" "$tokens" "${DETOKENIZER[@]}"
   if [[ -z ${DRY_RUN:-} ]]; then require_same_count "$tokens" "$output"; fi
 }
@@ -159,7 +159,7 @@ run_systems() {
 # compare_systems MODELS SEEDS: the tables of all that have not failed. Comma-separated lists.
 compare_systems() {
   heading "Comparing"
-  run_logged "$OUT/table.errors" "$VENV/bin/python" "$ROOT/scripts/compare_systems.py" "$OUT" \
+  run_logged "$OUT/table.errors" "$VENV/bin/python" -m recurrent_mt compare "$OUT" \
     --models "$1" --seeds "$2" ${BASELINE:+--baseline "$BASELINE"} \
     ${EXTRA_TESTS:+--extra-tests "$(extra_names | paste -sd,)"} --out "$OUT/table"
   say "The tables: $OUT/table.txt, .md and .json. Logs, checkpoints and translations: $OUT/systems."

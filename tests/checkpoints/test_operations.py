@@ -1,14 +1,11 @@
 """Counts against what the sizes of the matrices say."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.checkpoints.checkpoints import small_checkpoint
+from tests.commands import call
 from user_dir.checkpoints.operations import FORMULAS, count_operations
 
 #: Sizes of tests/models/building.py: words of each language with the four symbols, embeddings, states, readout.
@@ -68,8 +65,6 @@ def test_nothing_to_count_on(tmp_path):
         count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])
 
 
-def test_the_script_names_what_is_missing(tmp_path):
-    script = Path(__file__).parents[2] / "scripts" / "count_operations.py"
-    line = [sys.executable, str(script), "--checkpoint", str(tmp_path / "no.pt"), "--data", str(tmp_path)]
-    result = subprocess.run(line, capture_output=True, text=True)
+def test_a_missing_checkpoint_is_named(tmp_path):
+    result = call("count-operations", "--checkpoint", tmp_path / "no.pt", "--data", tmp_path)
     assert result.returncode == 1 and "error: there is no checkpoint" in result.stderr

@@ -39,7 +39,7 @@ def data(tmp_path_factory):
     """The embedded corpus, small, binarised."""
     folder = tmp_path_factory.mktemp("attention-grid")
     sizes = ("--train", 300, "--valid", 10, "--test", 10, "--max-words", 12)
-    toy.run(toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
+    toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
     toy.preprocess(folder / "text", folder / "bin", "--nwordssrc", 200, "--nwordstgt", 200)
     return folder / "bin"
 

@@ -1,4 +1,4 @@
-"""scripts/peak_memory.py: what it measures, keeps, and passes on."""
+"""recurrent-mt peak-memory: what it measures, keeps, and passes on."""
 
 import signal
 import subprocess
@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from tests.cli.recipes import ROOT
+from tests.commands import command_line
 
 MEBIBYTE = 2**20
 
 
 def peak_memory(file, *command):
-    return [sys.executable, str(ROOT / "scripts" / "peak_memory.py"), str(file), *command]
+    return command_line("recurrent-mt", "peak-memory", file, *command)
 
 
 def holding(mebibytes, then=""):

@@ -159,7 +159,7 @@ def test_a_changed_corpus_needs_another_folder(interrupted, corpus, tmp_path):
 def test_dry_run_shows_the_plan_and_writes_nothing(corpus, tmp_path):
     out = tmp_path / "run"
     text = run(command("quickstart.sh", "--dry-run", out=out))
-    assert "make_corpus.py --pair fr-en" in text
+    assert "recurrent_mt synthetic-corpus --pair fr-en" in text
     assert text.count("fairseq-train ") == 4
     assert text.count("fairseq-generate ") == 4
     assert not out.exists()

@@ -31,7 +31,7 @@ def calls(folder):
 @pytest.mark.parametrize("recipe", calls(Path()))
 def test_other_variables_are_not_set(tmp_path, recipe):
     strangers = tmp_path / "strangers"
-    for tool in ("bin/python", "bin/fairseq-interactive", "scripts/score.py", "sed"):
+    for tool in ("bin/python", "bin/fairseq-interactive", "bin/recurrent-mt", "recurrent_mt/__main__.py", "sed"):
         (strangers / tool).parent.mkdir(parents=True, exist_ok=True)
         (strangers / tool).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
         (strangers / tool).chmod(0o755)

@@ -1,17 +1,14 @@
-"""scripts/score.py on text files."""
+"""recurrent-mt score on text files."""
 
 import json
-import runpy
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.commands import call
 from tests.metrics.processes import spy_on_processes
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import references, translations
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "score.py"
 REFERENCES = references()
 SYSTEMS = [translations(REFERENCES, errors=errors) for errors in (0.2, 0.4)]
 
@@ -24,31 +21,32 @@ def files(tmp_path):
     return tmp_path
 
 
-def score(monkeypatch, files, *options, systems=("one", "two")):
-    """Runs the script as its command line would."""
-    arguments = ["--reference", files / "reference", *(word for name in systems for word in system(files, name))]
-    monkeypatch.syspath_prepend(SCRIPT.parent)
-    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments), *map(str, options)])
-    runpy.run_path(str(SCRIPT), run_name="__main__")
+def score(files, *options, systems=("one", "two")):
+    named = (word for name in systems for word in system(files, name))
+    return call("score", "--reference", files / "reference", *named, *options)
 
 
 def system(files, name):
     return "--system", f"{name}={files / name}"
 
 
-def refusal(monkeypatch, capsys, files, *options, **changes):
+def printed(files, *options, **changes):
+    """What it prints."""
+    done = score(files, *options, **changes)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refusal(files, *options, **changes):
     """What it says before it ends with an error."""
-    with pytest.raises(SystemExit) as ending:
-        score(monkeypatch, files, *options, **changes)
-    assert ending.value.code != 0
-    assert capsys.readouterr().out == ""
-    return str(ending.value.code)
+    done = score(files, *options, **changes)
+    assert done.returncode == 1 and done.stdout == ""
+    return done.stderr
 
 
-def test_table_and_files(monkeypatch, capsys, files):
+def test_table_and_files(files):
     out = files / "scores"
-    score(monkeypatch, files, "--metrics", "meteor,bleu", "--paired", "bootstrap", "--confidence", 100, "--out", out)
-    text = capsys.readouterr().out
+    text = printed(files, "--metrics", "meteor,bleu", "--paired", "bootstrap", "--confidence", 100, "--out", out)
     assert text.splitlines()[0].split() == ["System", "METEOR", "±", "p", "BLEU", "±", "p"]
     assert text == (files / "scores.txt").read_text(encoding="utf-8")
     assert (files / "scores.md").read_text(encoding="utf-8").startswith("| System | METEOR | ± | p | BLEU | ± | p |")
@@ -61,52 +59,50 @@ def test_table_and_files(monkeypatch, capsys, files):
     assert not list(files.glob("*.partial"))
 
 
-def test_processes(monkeypatch, capsys, files):
+def test_processes(monkeypatch, files):
     used = spy_on_processes(monkeypatch)
     texts = []
     for jobs in (1, 2):
-        score(monkeypatch, files, "--jobs", jobs)
-        texts.append(capsys.readouterr().out)
+        texts.append(printed(files, "--jobs", jobs))
     assert texts[0] == texts[1]
     assert used == [2, 2]  # TER of two systems; with one process there is nothing to deal out
 
 
-def test_one_system(monkeypatch, capsys, files):
-    score(monkeypatch, files, "--lowercase", "--confidence", systems=["one"])
-    header, _, line, _, *signatures = capsys.readouterr().out.splitlines()
+def test_one_system(files):
+    lines = printed(files, "--lowercase", "--confidence", systems=["one"]).splitlines()
+    header, _, line, _, *signatures = lines
     assert header.split() == ["System", "BLEU", "±", "chrF2", "±", "TER", "±"]
     assert line.split()[0] == "one"
     assert signatures[0].startswith("BLEU: nrefs:1|bs:1000|seed:12345|case:lc|")
 
 
-def test_chinese(monkeypatch, capsys, tmp_path):
+def test_chinese(tmp_path):
     (tmp_path / "reference").write_text("猫坐在垫子上。\n两只狗在快跑！\n", encoding="utf-8")
     (tmp_path / "one").write_text("猫坐在垫子上。\n两只狗跑得很快！\n", encoding="utf-8")
-    score(monkeypatch, tmp_path, "--target-lang", "zh", "--metrics", "bleu,ter,meteor", systems=["one"])
-    text = capsys.readouterr().out
+    text = printed(tmp_path, "--target-lang", "zh", "--metrics", "bleu,ter,meteor", systems=["one"])
     assert text.count("tok:zh") == 2
     assert "asian:yes" in text
 
 
-def test_files_that_are_not_parallel(monkeypatch, capsys, files):
+def test_files_that_are_not_parallel(files):
     (files / "two").write_text("one line\n")
-    message = refusal(monkeypatch, capsys, files)
+    message = refusal(files)
     assert message.startswith("error: ")
     assert f"{files}/two" in message
     assert f"{files}/reference has 30" in message
 
 
-def test_a_wrong_encoding_is_named_with_its_line(monkeypatch, capsys, files):
+def test_a_wrong_encoding_is_named_with_its_line(files):
     (files / "one").write_bytes(b"good\nd\xe9j\xe0\n")
-    assert f"{files}/one, line 2: byte 2 is not UTF-8" in refusal(monkeypatch, capsys, files)
+    assert f"{files}/one, line 2: byte 2 is not UTF-8" in refusal(files)
 
 
-def test_a_missing_file(monkeypatch, capsys, files):
-    assert f"{files}/three: there is no such file" in refusal(monkeypatch, capsys, files, systems=["one", "three"])
+def test_a_missing_file(files):
+    assert f"{files}/three: there is no such file" in refusal(files, systems=["one", "three"])
 
 
-def test_an_unknown_tokenisation(monkeypatch, capsys, files):
-    assert "unknown tokenisation 'klingon'" in refusal(monkeypatch, capsys, files, "--tokenize", "klingon")
+def test_an_unknown_tokenisation(files):
+    assert "unknown tokenisation 'klingon'" in refusal(files, "--tokenize", "klingon")
 
 
 @pytest.mark.parametrize(
@@ -119,8 +115,6 @@ def test_an_unknown_tokenisation(monkeypatch, capsys, files):
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
     ],
 )
-def test_options_that_cannot_be_meant(monkeypatch, capsys, files, options, changes, message):
-    with pytest.raises(SystemExit) as ending:
-        score(monkeypatch, files, *options, **changes)
-    assert ending.value.code == 2
-    assert message in capsys.readouterr().err
+def test_options_that_cannot_be_meant(files, options, changes, message):
+    done = score(files, *options, **changes)
+    assert done.returncode == 2 and message in done.stderr

@@ -32,7 +32,7 @@ def data(tmp_path_factory):
     """The embedded corpus, small, binarised."""
     folder = tmp_path_factory.mktemp("embedded")
     sizes = ("--train", 3000, "--valid", 50, "--test", 50, "--max-words", 20)
-    toy.run(toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
+    toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
     toy.preprocess(folder / "text", folder / "bin", "--nwordssrc", 500, "--nwordstgt", 500)
     return folder / "bin"
 

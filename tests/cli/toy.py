@@ -26,9 +26,9 @@ TRAINING = [
 
 
 def run(
-    command: str | Path, *arguments: object, text: str = "", check: bool = True, fresh: bool = False
+    command: str, *arguments: object, text: str = "", check: bool = True, fresh: bool = False
 ) -> subprocess.CompletedProcess:
-    """Runs a console command or a script from the repository; ``fresh`` imports all anew (see `tests.commands`)."""
+    """Runs a console command; ``fresh`` imports all anew (see `tests.commands`)."""
     start = commands.run if fresh else commands.run_warm
     done = start(command, *arguments, text=text)
     if check and done.returncode:

@@ -1,4 +1,4 @@
-"""scripts/clean_corpus.py as it is called."""
+"""recurrent-mt clean as it is called."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.cleaning import Cleaning
-from tests.data.scripts import ROOT, SHARED, command, read_lines, run, write_lines
+from tests.data.tools import ROOT, SHARED, command, read_lines, run, write_lines
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
 NAMES = ["encoding", "empty", "too long", "identical", "held out", "length ratio", "non-letters", "markup"]
@@ -43,7 +43,7 @@ def write_pairs(folder, name, pairs):
 
 def clean(out, source, target, *options, check=True):
     files = ("--source", *source, "--target", *target, *LANGUAGES)
-    done = run("clean_corpus.py", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
+    done = run("clean", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
     return done, (json.loads(out.with_name(f"{out.name}.json").read_text()) if done.returncode == 0 else None)
 
 
@@ -221,7 +221,7 @@ def test_killed_in_the_middle(tmp_path, written):
     source, target = write_pairs(tmp_path / "in", "text", corpus(40_000))
     out = tmp_path / "out" / "clean"
     files = ("--source", source, "--target", target, *LANGUAGES, "--out", out, "--report", f"{out}.md", "--jobs", 2)
-    process = subprocess.Popen(command("clean_corpus.py", *files), stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command("clean", *files), stderr=subprocess.DEVNULL)
     survivors = out.with_name("clean.partial") / "survivors.source"
     while not (survivors.exists() and survivors.stat().st_size >= written):
         assert process.poll() is None
@@ -244,8 +244,8 @@ def test_needs_neither_torch_nor_fairseq(tmp_path):
         (tmp_path / f"{name}.py").write_text("raise ImportError('not wanted here')")
     source, target = write_pairs(tmp_path, "text", [("Bonjour le monde", "Hello world")])
     files = ("--source", source, "--target", target, *LANGUAGES, "--out", tmp_path / "c", "--report", tmp_path / "c.md")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    subprocess.run(command("clean_corpus.py", *files), check=True, env=environment, capture_output=True, cwd=ROOT)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    subprocess.run(command("clean", *files), check=True, env=environment, capture_output=True, cwd=ROOT)
     assert read_lines(tmp_path / "c.en") == ["Hello world"]
 
 
@@ -258,6 +258,6 @@ def test_good_corpora_are_kept(tmp_path, name, languages):
         pytest.skip("needs ../shared/data")
     source, target = languages.split("-")
     files = ("--source", SHARED / f"{name}.{source}", "--target", SHARED / f"{name}.{target}", "--source-lang", source)
-    run("clean_corpus.py", *files, "--target-lang", target, "--out", tmp_path / "c", "--report", tmp_path / "c.md")
+    run("clean", *files, "--target-lang", target, "--out", tmp_path / "c", "--report", tmp_path / "c.md")
     report = json.loads((tmp_path / "c.json").read_text())
     assert report["kept"] >= 0.998 * report["seen"]

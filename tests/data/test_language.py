@@ -6,7 +6,7 @@ import pytest
 
 from recurrent_mt.data.language import is_other_language
 from recurrent_mt.data.normalization import normalize
-from tests.data.scripts import SHARED
+from tests.data.tools import SHARED
 
 SETS = {
     "multi30k/train": ("fr", "en"),

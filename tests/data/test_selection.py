@@ -1,4 +1,4 @@
-"""scripts/select_sentences.py as it is called, on a mixture of two made-up domains."""
+"""recurrent-mt select as it is called, on a mixture of two made-up domains."""
 
 import gzip
 import json
@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.data.scripts import SHARED, read_lines, run, write_lines
+from tests.data.tools import SHARED, read_lines, run, write_lines
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
 CLOSED = [("le", "the"), ("un", "a"), ("petit", "small"), ("grand", "big"), ("et", "and"), ("avec", "with")]
@@ -43,7 +43,7 @@ def mixture(tmp_path_factory):
 def select(out, mixture, *options, words=10_000, check=True):
     folder, (source, target), _ = mixture
     files = ("--source", source, "--target", target, *LANGUAGES, "--in-domain", folder / "in", "--words", words)
-    return run("select_sentences.py", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
+    return run("select", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +149,6 @@ def test_captions_are_told_from_news(tmp_path):
         pairs += zip(*sides, strict=True)
     source, target = write_pairs(tmp_path, "corpus", pairs)
     files = ("--source", source, "--target", target, *LANGUAGES, "--in-domain", SHARED / "multi30k" / "val")
-    run("select_sentences.py", *files, "--words", "9K", "--out", tmp_path / "s", "--report", tmp_path / "s.md")
+    run("select", *files, "--words", "9K", "--out", tmp_path / "s", "--report", tmp_path / "s.md")
     selected = set(read_lines(tmp_path / "s.fr"))
     assert len(selected & {source for source, _ in pairs[:1000]}) > 0.98 * len(selected)

@@ -1,19 +1,18 @@
 """SentencePiece as the recipes call it: its pieces are the text again."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from recurrent_mt.data.normalization import normalize
+from tests.commands import command_line
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "sentencepiece_model.py"
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def sentencepiece_model(*arguments, text=None):
-    command = [sys.executable, SCRIPT, *map(str, arguments)]
+    command = command_line("recurrent-mt", "sentencepiece", *arguments)
     done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
     assert not done.returncode, done.stderr
     return done.stdout

@@ -1,8 +1,6 @@
 """BLEU and length by beam and length penalty, from the logs that scripts/beam_curve.sh leaves."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from recurrent_mt.evaluation.beam_curve import beam_figure, beam_rows, beams_as_text, read_beams
 from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.metrics import score
+from tests.commands import call
 from tests.evaluation.test_study import write_lines
 
 ROOT = Path(__file__).parents[2]
@@ -103,10 +102,10 @@ def test_an_empty_folder_and_a_short_file_are_named(folder, tmp_path):
 
 def test_the_command_writes_tables_and_a_figure(folder, tmp_path):
     write_lines(tmp_path / "ref", REFERENCES)
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/beam_table.py", "--system", f"mine={folder}", "--reference", tmp_path / "ref",
-         "--target-lang", "en", "--out", tmp_path / "out"], capture_output=True, text=True, cwd=ROOT, check=False,
-    )  # fmt: skip
+    done = call(
+        *("beams", "--system", f"mine={folder}", "--reference", tmp_path / "ref"),
+        *("--target-lang", "en", "--out", tmp_path / "out"),
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == (tmp_path / "out/beams.txt").read_text()
     assert [point["length_penalty"] for point in json.loads((tmp_path / "out/beams.json").read_text())] == [

@@ -1,8 +1,6 @@
 """From files to tables: run folders, plain files, logs, several seeds."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from recurrent_mt.evaluation.evaluation import Settings, evaluate
 from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.evaluation.run_folder import RunFolder
 from recurrent_mt.evaluation.study import read_runs, study, study_as_json, study_as_markdown, study_as_text
+from tests.commands import call
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 ROOT = Path(__file__).parents[2]
@@ -107,9 +106,7 @@ def test_systems_need_names_of_their_own():
 
 
 def analyze(*arguments):
-    return subprocess.run(
-        [sys.executable, ROOT / "scripts/analyze.py", *map(str, arguments)], capture_output=True, text=True, cwd=ROOT
-    )
+    return call("analyze", *arguments)
 
 
 def test_the_command_on_plain_files(tmp_path):

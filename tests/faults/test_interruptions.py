@@ -25,7 +25,7 @@ def data(tmp_path_factory):
     """The embedded corpus, small, binarised: a few epochs for these updates."""
     folder = tmp_path_factory.mktemp("embedded")
     sizes = ("--train", 800, "--valid", 20, "--test", 20, "--max-words", 12)
-    toy.run(toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
+    toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
     toy.preprocess(folder / "text", folder / "bin", "--nwordssrc", 3000, "--nwordstgt", 3000)
     return folder / "bin"
 

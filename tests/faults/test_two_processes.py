@@ -34,7 +34,7 @@ def shards(tmp_path_factory):
     """The embedded corpus, small, sentence n in shard n modulo 2, as scripts/lib/shards.sh deals it out."""
     folder = tmp_path_factory.mktemp("shards")
     sizes = ("--train", 800, "--valid", 20, "--test", 20, "--max-words", 12)
-    toy.run(toy.REPOSITORY / "scripts/make_corpus.py", "--out", folder / "text", *sizes)
+    toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
     for shard in (0, 1):
         (folder / f"text{shard}").mkdir()
         for path in (folder / "text").glob("*.[st][rg][ct]"):

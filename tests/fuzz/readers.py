@@ -97,7 +97,7 @@ def plan(path: Path) -> None:
 
 
 def configuration(path: Path) -> None:
-    """What scripts/print_train_command.py makes of a mapping of groups; it puts the file's name before any error."""
+    """What recurrent-mt train-command makes of a mapping of groups; it puts the file's name before any error."""
     try:
         content = yaml.safe_load(path.read_bytes())
     except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

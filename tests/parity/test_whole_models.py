@@ -162,13 +162,20 @@ def test_bad_parameters_are_named(tmp_path):
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory):
-    """The folder of a model that the script has imported."""
+    """The folder of a model that the tool has imported."""
     folder = tmp_path_factory.mktemp("imported")
     arrays, _ = made_up("rnnsearch", SIZES[0], seed=3)
     arrays["b_dec_deep_softmax"][-1] += 2  # ends its sentences
     np.savez(folder / "params.npz", **arrays)
-    script = toy.REPOSITORY / "scripts/import_groundhog.py"
-    toy.run(script, "--params", folder / "params.npz", "--save-dir", folder / "model", fresh=True)
+    toy.run(
+        "recurrent-mt",
+        "import-groundhog",
+        "--params",
+        folder / "params.npz",
+        "--save-dir",
+        folder / "model",
+        fresh=True,
+    )
     return folder / "model"
 
 

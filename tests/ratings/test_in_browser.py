@@ -1,8 +1,6 @@
 """The whole way in a browser: a page is made, rated by mouse and keyboard, reloaded, exported, scored."""
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,6 +16,8 @@ pytest.importorskip("selenium")
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from tests.commands import call
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 #: What each system deserves: adequacy and fluency. A degraded translation gets 1 and 1.
@@ -25,15 +25,14 @@ DESERVED = {"x": (5, 4), "y": (2, 5)}
 SYSTEMS = len(DESERVED)
 
 
-def run_script(name, *arguments, succeeds=True):
-    line = [sys.executable, str(REPOSITORY / "scripts" / name), *map(str, arguments)]
-    done = subprocess.run(line, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+def run_tool(name, *arguments, succeeds=True):
+    done = call(name, *arguments)
     assert (done.returncode == 0) == succeeds, done.stdout + done.stderr
     return done.stdout if succeeds else done.stderr
 
 
 def write_texts(folder):
-    """The texts of `make_corpus` as files, and the options of scripts/rating_page.py that name them."""
+    """The texts of `make_corpus` as files, and the options of recurrent-mt rate that name them."""
     corpus = make_corpus(SYSTEMS)
     for name, lines in {"source": corpus.source, "reference": corpus.reference, **corpus.systems}.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -113,7 +112,7 @@ def exported(browser):
 
 
 def check_scores(file, key, folder):
-    text = run_script("rating_scores.py", file, "--key", key, "--out", folder / "scores")
+    text = run_tool("ratings", file, "--key", key, "--out", folder / "scores")
     assert text == (folder / "scores.txt").read_text(encoding="utf-8")
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     means = {scale["scale"]: {s["system"]: s["mean"] for s in scale["systems"]} for scale in scores["scales"]}
@@ -126,14 +125,14 @@ def check_refusal(file, key, folder):
     data = json.loads(file.read_text(encoding="utf-8"))
     data["ratings"][5]["fluency"] = 9
     file.write_text(json.dumps(data), encoding="utf-8")
-    message = run_script("rating_scores.py", file, "--key", key, "--out", folder / "bad", succeeds=False)
+    message = run_tool("ratings", file, "--key", key, "--out", folder / "bad", succeeds=False)
     assert f"error: {file}, rating 6 (item 3.B): fluency is 9: not a whole number from 1 to 5" in message
     assert not (folder / "bad.txt").exists()
 
 
 def test_from_texts_to_scores(browser, tmp_path):
     page, texts = tmp_path / "page.html", write_texts(tmp_path)
-    run_script("rating_page.py", *texts, "--out", page, "--sentences", 6, "--repeats", 1, "--degraded", 5)
+    run_tool("rate", *texts, "--out", page, "--sentences", 6, "--repeats", 1, "--degraded", 5)
     browser.get(page.as_uri())
     by_id(browser, "begin").click()
     assert not shown_items(browser), "nobody starts without a name"

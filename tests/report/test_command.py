@@ -1,11 +1,10 @@
-"""scripts/report.py: from run folders and plain files to a page, and what it refuses."""
+"""recurrent-mt report: from run folders and plain files to a page, and what it refuses."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import call
 from tests.evaluation.test_sets import forgetful, small
 from tests.evaluation.test_study import make_run, write_lines
 from tests.report.reports import page_data, svg
@@ -15,8 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def make_report(*arguments):
-    line = [sys.executable, ROOT / "scripts/report.py", *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+    return call("report", *arguments)
 
 
 def test_a_run_folder_becomes_a_page(tmp_path):

@@ -7,7 +7,6 @@ import pytest
 
 from tests.cli import toy
 
-SCRIPT = toy.REPOSITORY / "scripts" / "translate_segmented.py"
 LINES = ["w0 w1 w2 w3 w4 w5 w6 w7 w0 w1", "", "w3", "w2 unseen w1", "w5 w5 w6"]
 
 
@@ -27,10 +26,10 @@ def run(tmp_path_factory):
 
 
 def translate(run, out, *options, check=True, fresh=False):
-    """Runs the script on the input of the folder."""
+    """Runs the tool on the input of the folder."""
     model = ("--forward", run / "forward/checkpoint_last.pt", "--data", run / "data")
     files = ("--input", run / "input", "--out", out, "--cpu", "--beam", 3)
-    return toy.run(SCRIPT, *model, *files, *options, check=check, fresh=fresh)
+    return toy.run("recurrent-mt", "translate-segmented", *model, *files, *options, check=check, fresh=fresh)
 
 
 def inverse(run):

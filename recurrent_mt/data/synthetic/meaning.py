@@ -6,7 +6,6 @@ Nodes are compared by identity: they are the anchors by which the words of two l
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
 
 from .lexicon.entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
 
@@ -120,7 +119,7 @@ class Coordination:
         return any(item.human for item in self.items)
 
 
-Nominal = Union[Pronoun, Name, PlaceName, NounPhrase, Coordination]
+Nominal = Pronoun | Name | PlaceName | NounPhrase | Coordination
 
 
 @dataclass(eq=False)

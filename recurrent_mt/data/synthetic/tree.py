@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Union
 
 
 class Leaf:
@@ -64,4 +63,4 @@ class Tree:
                 yield from child.subtrees()
 
 
-Node = Union[Leaf, Tree]
+Node = Leaf | Tree

@@ -1,21 +1,16 @@
 import hashlib
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from recurrent_mt.data.synthetic.writing import write_corpus
+from tests.commands import REPOSITORY, call, run
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "make_corpus.py"
 SMALL = ["--train", "150", "--valid", "20", "--test", "20"]
 
 
-def make_corpus(out, *options, hash_seed="0"):
-    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    command = [sys.executable, str(SCRIPT), "--out", str(out), *options]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+def make_corpus(out, *options):
+    return call("synthetic-corpus", "--out", out, *options)
 
 
 def digest(folder):
@@ -28,7 +23,8 @@ def digest(folder):
 @pytest.mark.parametrize("pair", ["fr-en", "zh-en"])
 def test_same_seed_same_bytes(tmp_path, pair):
     for hash_seed in ("1", "2"):
-        result = make_corpus(tmp_path / hash_seed, "--pair", pair, *SMALL, hash_seed=hash_seed)
+        words = ("synthetic-corpus", "--out", tmp_path / hash_seed, "--pair", pair, *SMALL)
+        result = run("recurrent-mt", *words, PYTHONHASHSEED=hash_seed)
         assert result.returncode == 0, result.stderr
     assert digest(tmp_path / "1") == digest(tmp_path / "2")
 
@@ -60,7 +56,7 @@ def test_the_same_settings_again_do_nothing(tmp_path):
 def test_other_settings_are_refused(tmp_path):
     make_corpus(tmp_path / "corpus", *SMALL)
     result = make_corpus(tmp_path / "corpus", *SMALL, "--seed", "2")
-    assert result.returncode == 2 and "other settings (seed 1 instead of 2)" in result.stderr
+    assert result.returncode == 1 and "other settings (seed 1 instead of 2)" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -73,7 +69,7 @@ def test_other_settings_are_refused(tmp_path):
 )
 def test_wrong_options_are_named(tmp_path, options, message):
     result = make_corpus(tmp_path / "corpus", *options)
-    assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
+    assert result.returncode == 1 and message in result.stderr and "Traceback" not in result.stderr
     assert not any(tmp_path.iterdir())
 
 
@@ -97,9 +93,9 @@ def test_nothing_is_left_where_making_fails(tmp_path, monkeypatch):
 
 
 def test_needs_neither_torch_nor_fairseq(tmp_path):
-    """With both made impossible to import, the script still works."""
+    """With both made impossible to import, the tool still works."""
     for name in ("torch", "fairseq"):
         (tmp_path / f"{name}.py").write_text("raise ImportError('not wanted here')")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, str(SCRIPT), "--out", str(tmp_path / "corpus"), *SMALL]
-    subprocess.run(command, check=True, env=environment, capture_output=True)
+    path = f"{tmp_path}{os.pathsep}{REPOSITORY}"
+    done = run("recurrent-mt", "synthetic-corpus", "--out", tmp_path / "corpus", *SMALL, PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr

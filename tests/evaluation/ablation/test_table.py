@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from recurrent_mt.evaluation.ablation.seed_noise import SeedNoise, seed_noise
 from recurrent_mt.evaluation.ablation.table import ablation_table
 from recurrent_mt.evaluation.bucket_scores import BucketScore
 from recurrent_mt.metrics import score
+from tests.commands import call
 from tests.evaluation.test_study import make_run, write_lines
 
 ROOT = Path(__file__).parents[3]
@@ -89,11 +88,10 @@ def test_the_plots_show_every_cell(run):
     assert labels == ["forgetful", "perfect"]
 
 
-def test_the_script_writes_text_json_and_plots(run, tmp_path):
+def test_the_tool_writes_text_json_and_plots(run, tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("base: forgetful\ncells: {forgetful: {}, perfect: {}}\n")
-    line = [sys.executable, str(ROOT / "scripts" / "ablation_table.py"), str(file), str(run), "--resamples", "50"]
-    printed = subprocess.run([*line, "--out", str(tmp_path / "out")], check=True, capture_output=True, text=True).stdout
+    printed = call("ablation-table", file, run, "--resamples", "50", "--out", tmp_path / "out").stdout
     out = tmp_path / "out"
     assert (out / "mine.txt").read_text() == printed
     assert json.loads((out / "mine.json").read_text())["plan"]["base"] == "forgetful"

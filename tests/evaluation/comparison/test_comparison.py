@@ -1,8 +1,6 @@
 """The tables of a comparison: whose numbers, against whom, how wide, and what they say where something is missing."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from recurrent_mt.evaluation.comparison.tables import comparison_as_json, cost_t
 from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
 from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.metrics import score
+from tests.commands import call
 from tests.evaluation.comparison.runs import OPTIONS, REFERENCES, make_run, without
 from tests.evaluation.logs import report, write
 from tests.evaluation.test_study import write_lines
@@ -174,12 +173,12 @@ def test_bad_questions_are_refused(run):
         compared(run)
 
 
-def test_the_script_writes_what_it_prints(run, tmp_path):
-    line = [sys.executable, str(ROOT / "scripts" / "compare_systems.py"), str(run), "--models", "lstm,transformer"]
-    line += ["--seeds", "1,2", "--resamples", "0", "--out", str(tmp_path / "table")]
-    printed = subprocess.run(line, check=True, capture_output=True, text=True).stdout
+def test_the_tool_writes_what_it_prints(run, tmp_path):
+    line = ["compare", run, "--models", "lstm,transformer", "--seeds", "1,2", "--resamples", "0"]
+    line += ["--out", tmp_path / "table"]
+    printed = call(*line).stdout
     assert (tmp_path / "table.txt").read_text() == printed and "(9" not in printed
     assert json.loads((tmp_path / "table.json").read_text())["baseline"] == "lstm"
     assert (tmp_path / "table.md").read_text().startswith("## Scores")
-    failed = subprocess.run([*line, "--baseline", "x"], capture_output=True, text=True)
+    failed = call(*line, "--baseline", "x")
     assert failed.returncode == 1 and failed.stderr.startswith("error: the baseline 'x'")

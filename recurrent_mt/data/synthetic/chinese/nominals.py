@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 from ..meaning import Clause, Location, Modifier, Name, Nominal, NounPhrase, PlaceName, Pronoun
 from ..tree import Leaf, Node, Tree

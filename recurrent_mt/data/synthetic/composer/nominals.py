@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 from ..lexicon import Lexicon, Noun
 from ..meaning import Clause, Coordination, Location, Modifier, Name, Nominal, NounPhrase, PlaceName, Pronoun

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from ..meaning import Action, Clause, Compound, Existence, Pronoun, Quality, Sentence
 from ..tree import Leaf, Node, Tree
 from .morphology import be_form, comparative, gerund, third_person
@@ -30,7 +32,7 @@ class English:
         body = self._body(sentence.body, sentence if sentence.question else None)
         tree = Tree("ROOT", [body, Leaf("PUNCT", "?" if sentence.question else ".", ((sentence, "end"),))])
         leaves = list(tree.leaves())
-        for leaf, following in zip(leaves, leaves[1:]):
+        for leaf, following in itertools.pairwise(leaves):
             if leaf.liaison and begins_with_vowel(following.token):
                 leaf.token = leaf.liaison
         return tree

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from ..tree import Node, Tree
 
 _VOWELS = frozenset("aàâæeéèêëiîïoôœuùûyhAÀÂÆEÉÈÊËIÎÏOÔŒUÙÛYH")
@@ -16,7 +18,7 @@ def begins_with_vowel(token: str) -> bool:
 def apply_liaison(tree: Tree) -> None:
     """Changes each leaf that has a form for use before vowels, where a vowel follows."""
     leaves = list(tree.leaves())
-    for leaf, following in zip(leaves, leaves[1:]):
+    for leaf, following in itertools.pairwise(leaves):
         # si elides before il and ils alone
         elides = following.token in ("il", "ils") if leaf.token == "si" else begins_with_vowel(following.token)
         if leaf.liaison and elides:

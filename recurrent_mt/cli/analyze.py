@@ -1,0 +1,38 @@
+r"""Shows where translation breaks: scores by sentence length, by unknown words, by word frequency, with intervals.
+
+Run folders of the recipes know their test set, systems, seeds and dictionaries:
+
+    recurrent-mt analyze runs/quickstart-fr-en --out analysis
+
+Output of anything else, one sentence a line; several files of one system are its seeds:
+
+    recurrent-mt analyze --source test.fr --reference test.en --target-lang en \
+        --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out analysis
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..evaluation.command_line import add_input_arguments, read_input
+from ..evaluation.output_files import write_text
+from ..evaluation.plots import write_plots
+from ..evaluation.study import study, study_as_json, study_as_markdown, study_as_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    add_input_arguments(parser)
+    parser.add_argument("--out", required=True, help="folder for analysis.txt, .md, .json and the plots")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the analysis, and writes it and its plots into the folder."""
+    result = study(**read_input(options.parser, options))
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for suffix, render in {"json": study_as_json, "md": study_as_markdown, "txt": study_as_text}.items():
+        write_text(folder / f"analysis.{suffix}", render(result))
+    write_plots(result, folder)
+    print(study_as_text(result), end="")

@@ -1,0 +1,23 @@
+"""Chooses a model's learning rate by validation loss, once, and prints the seed of the search and the rate.
+
+FOLDER has a training in seed-S/R for each rate; the choice stays in FOLDER/choice.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..evaluation.learning_rates import choose_rate
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("folder")
+    parser.add_argument("--seed", type=int, required=True, help="of the trainings")
+    parser.add_argument("--rates", required=True, help="comma-separated, as the folders are called")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the choice, and keeps it in the folder."""
+    choice = choose_rate(options.folder, seed=options.seed, rates=options.rates.split(","))
+    print(choice.seed, choice.chosen)

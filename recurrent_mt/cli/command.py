@@ -1,0 +1,99 @@
+"""Calls the tool that a command line names. Loads nothing else: the list of tools is there at once."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from types import ModuleType
+
+from .plugin import import_from_plugin
+from .tools import GROUPS, TOOLS, Tool
+
+#: Failures that a message explains: of files, of what is in them, of libraries. Anything else is a bug and shows where.
+EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a tool, or prints the list of tools.
+
+    Args:
+        arguments: the words of the command line, of the process's if None.
+
+    Returns:
+        The exit status: 0, 1 after a failure that the message explains, 2 without a tool, or the tool's own.
+
+    Raises:
+        SystemExit: after the help of a tool, and with status 2 after options that it does not take.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words:
+        print(list_tools(), end="", file=sys.stderr)
+        return 2
+    name = words[0]
+    if name in ("-h", "--help"):
+        print(list_tools(), end="")
+        return 0
+    if name not in TOOLS:
+        print(f"error: {describe_unknown(name)}", file=sys.stderr)
+        return 2
+    try:
+        module = load_module(TOOLS[name])
+        options = make_parser(TOOLS[name], module).parse_args(words[1:])
+        return module.run(options) or 0
+    except EXPLAINED as error:
+        print(f"error: {explain(error)}", file=sys.stderr)
+        return 1
+
+
+def load_module(tool: Tool) -> ModuleType:
+    """Imports the module of a tool.
+
+    Raises:
+        ModuleNotFoundError: if the tool needs something that is not installed, such as fairseq.
+    """
+    name = tool.name.replace("-", "_")
+    return import_from_plugin(name) if tool.needs_fairseq else importlib.import_module(f"{__package__}.{name}")
+
+
+def make_parser(tool: Tool, module: ModuleType) -> ArgumentParser:
+    """The parser of a tool's options; it is an option itself, so that `run` can refuse some with ``parser.error``."""
+    parser = ArgumentParser(
+        prog=f"recurrent-mt {tool.name}",
+        description=module.__doc__,
+        epilog=f"example:\n  {tool.example}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(parser=parser)
+    module.configure(parser)
+    return parser
+
+
+def list_tools() -> str:
+    """All tools by group, each with what it does and an example."""
+    lines = [
+        "usage: recurrent-mt TOOL …",
+        "",
+        "Tools of recurrent machine translation; recurrent-mt TOOL --help tells the options of one.",
+    ]
+    for group in GROUPS:
+        lines += ["", f"{group.title}:"]
+        for tool in group.tools:
+            lines += [f"  {tool.name:<20} {tool.summary}", f"  {'':20}   {tool.example}"]
+    return "\n".join([*lines, ""])
+
+
+def describe_unknown(name: str) -> str:
+    """What to say of a tool that there is not, with the closest one that there is."""
+    import difflib  # only here: it takes longer to load than all the rest
+
+    close = difflib.get_close_matches(name, TOOLS, n=1)
+    return f"there is no tool {name!r}: " + (f"did you mean {close[0]}?" if close else "see recurrent-mt --help")
+
+
+def explain(error: Exception) -> str:
+    """The message; of a missing library also where to get it."""
+    if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
+        return f"{error}: install it, or all that requirements.txt lists"
+    return str(error)

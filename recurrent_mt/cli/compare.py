@@ -1,0 +1,43 @@
+"""Prints what systems of a run score and what they cost, as tables, and writes them as text, Markdown and JSON.
+
+recurrent-mt compare RUN --models A,B --seeds 1,2 --baseline A --out RUN/table
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..evaluation.bucket_scores import RESAMPLES
+from ..evaluation.command_line import add_jobs_argument
+from ..evaluation.comparison.results import ComparedRun, compare
+from ..evaluation.comparison.tables import comparison_as_json, tables
+from ..evaluation.evaluation_tables import as_markdown, as_text
+from ..evaluation.output_files import write_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("run", help="folder of quickstart.sh or compare_baselines.sh")
+    parser.add_argument("--models", required=True, help="comma-separated, in the order of the rows")
+    parser.add_argument("--seeds", default="1", help="comma-separated")
+    parser.add_argument("--baseline", help="that the others are tested against (the first of fairseq's own models)")
+    parser.add_argument("--extra-tests", default="", help="names of further test sets, comma-separated")
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
+    add_jobs_argument(parser)
+    parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md and OUT.json")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the tables, and writes them."""
+    compared = ComparedRun(options.run, options.models.split(","), [int(seed) for seed in options.seeds.split(",")])
+    comparison = compare(
+        compared,
+        baseline=options.baseline,
+        extra_tests=options.extra_tests.split(",") if options.extra_tests else (),
+        resamples=options.resamples,
+        jobs=options.jobs,
+    )
+    write_text(f"{options.out}.json", comparison_as_json(comparison))
+    write_text(f"{options.out}.md", as_markdown(tables(comparison)))
+    write_text(f"{options.out}.txt", as_text(tables(comparison)))
+    print(as_text(tables(comparison)), end="")

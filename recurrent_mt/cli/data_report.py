@@ -1,0 +1,43 @@
+"""Reports what a prepared corpus holds, after what cleaning and selection said of it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from ..data.data_report import as_markdown, count_side, read_dictionary
+from ..evaluation.output_files import write_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("--prepared", required=True, type=Path, metavar="DIR", help="of SPLIT.LANG, segmented")
+    parser.add_argument("--dictionaries", required=True, type=Path, metavar="DIR", help="of dict.LANG.txt")
+    parser.add_argument("--source-lang", required=True, metavar="LANG")
+    parser.add_argument("--target-lang", required=True, metavar="LANG")
+    parser.add_argument("--splits", nargs="+", default=["train", "valid", "test"], metavar="SPLIT")
+    parser.add_argument("--before", nargs="*", default=[], type=Path, metavar="FILE", help="reports to put first")
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the report."""
+    write_text(options.out, render_report(options))
+
+
+def render_report(options: argparse.Namespace) -> str:
+    """The report, in Markdown."""
+    languages = (options.source_lang, options.target_lang)
+    dictionaries = {language: read_dictionary(options.dictionaries / f"dict.{language}.txt") for language in languages}
+    statistics = {}
+    for split in options.splits:
+        for language in languages:
+            with (options.prepared / f"{split}.{language}").open(encoding="utf-8", newline="\n") as file:
+                statistics[split, language] = count_side(file, dictionaries[language])
+    vocabularies = {language: len(dictionary) for language, dictionary in dictionaries.items()}
+    # Their headings go one level down, below that of the whole.
+    parts = [
+        re.sub("^#", "##", file.read_text(encoding="utf-8").strip(), flags=re.MULTILINE) for file in options.before
+    ]
+    return "\n\n".join([f"# Data {'-'.join(languages)}", *parts, as_markdown(statistics, vocabularies)])

@@ -1,0 +1,128 @@
+"""Gets parallel text: published corpora by their mtdata ids, or files that are there.
+
+    recurrent-mt get find ID … --out SOURCES.json
+    recurrent-mt get published ID --sources SOURCES.json --downloads DIR --pair fr-en --out FOLDER
+    recurrent-mt get local PREFIX --pair fr-en --out FOLDER
+
+find looks the addresses up in mtdata's index. published downloads one of them, or what is missing of it, and local
+reads PREFIX.fr and PREFIX.en, plain, .gz, .xz or .bz2; both write FOLDER/text.fr and FOLDER/text.en, one sentence a
+line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from pathlib import Path
+
+from ..data import published_sets
+from ..data.download import file_sha256
+from ..data.lines import TextError, read_pairs, write_pairs
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    finding = commands.add_parser("find", help="look up addresses")
+    finding.set_defaults(get=find)
+    finding.add_argument("identifiers", nargs="+", metavar="ID")
+    getting = commands.add_parser("published", help="download one corpus")
+    getting.set_defaults(get=get_published)
+    getting.add_argument("identifier", metavar="ID")
+    getting.add_argument("--sources", required=True, type=Path, metavar="FILE", help="what find wrote")
+    getting.add_argument("--downloads", required=True, type=Path, metavar="DIR", help="where the files are kept")
+    getting.add_argument(
+        "--mirror", metavar="URL", help="take the files from URL/HOST/PATH instead of http://HOST/PATH"
+    )
+    getting.add_argument("--checksums", type=Path, metavar="FILE", help="lines as of sha256sum: HASH  HOST/PATH")
+    reading = commands.add_parser("local", help="read local files")
+    reading.set_defaults(get=get_local)
+    reading.add_argument("prefix", metavar="PREFIX")
+    for command in (getting, reading):
+        command.add_argument("--pair", required=True, type=languages, metavar="SRC-TGT")
+    for command in (finding, getting, reading):
+        command.add_argument("--out", required=True, type=Path, metavar="PATH", help="what to write")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Does what the words after ``get`` ask for.
+
+    Raises:
+        OSError: if a file cannot be read, fetched or written.
+        ValueError: if a corpus is unknown, damaged or not parallel.
+        ModuleNotFoundError: if mtdata is not installed.
+    """
+    try:
+        options.get(options)
+    except LookupError as error:  # of the library, with a sentence; its text alone, for KeyError would quote it
+        raise ValueError(*error.args) from error
+
+
+def languages(text: str) -> tuple[str, str]:
+    """``fr-en`` in two."""
+    if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a pair like fr-en")
+    source, target = text.split("-")
+    return source, target
+
+
+def find(options: argparse.Namespace) -> None:
+    """Writes what mtdata knows of the corpora."""
+    published_sets.save(published_sets.look_up(options.identifiers), options.out)
+
+
+def get_published(options: argparse.Namespace) -> None:
+    """Downloads and unpacks a corpus."""
+    corpus = published_sets.load(options.sources, options.identifier)
+    place = corpus.url.partition("://")[2]
+    known = checksums(options.checksums) if options.checksums else {}
+    file = published_sets.fetch(
+        corpus, options.downloads, mirror=options.mirror, sha256=known.get(place), report=Progress(place)
+    )
+    print(f"{file_sha256(file)}  {place}")
+    pairs = published_sets.sentence_pairs(corpus, file, options.pair)
+    count = write_pairs(published_sets.count_replaced(pairs, tell_replaced), options.out, options.pair)
+    print(f"{corpus.identifier}: {count:,} pairs")
+
+
+def get_local(options: argparse.Namespace) -> None:
+    """Copies files."""
+    count = write_pairs(read_pairs(options.prefix, options.pair), options.out, options.pair)
+    print(f"{options.prefix}: {count:,} pairs")
+
+
+def tell_replaced(count: int) -> None:
+    """Says how much of a corpus was not UTF-8."""
+    if count:
+        print(f"{count:,} pairs held bytes that are not UTF-8; they are written as U+FFFD")
+
+
+def checksums(path: Path) -> dict[str, str]:
+    """SHA-256 by HOST/PATH."""
+    result = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = re.fullmatch(r"([0-9a-fA-F]{64})[ \t]+\*?(\S+)", line.strip())
+        if line.strip() and not match:
+            raise TextError(f"{path} line {number}: expected a SHA-256 and HOST/PATH, not '{line.strip()}'")
+        if match:
+            result[match[2]] = match[1]
+    return result
+
+
+class Progress:
+    """Tells every few seconds how far a download is."""
+
+    def __init__(self, name: str, interval: float = 5.0) -> None:
+        self.name = name
+        self.interval = interval
+        self.next = time.monotonic() + interval
+
+    def __call__(self, done: int, size: int | None) -> None:
+        """See `download`."""
+        if time.monotonic() < self.next:
+            return
+        self.next = time.monotonic() + self.interval
+        total = f" of {size / 1e6:,.1f} MB ({done / size:.0%})" if size else " MB"
+        print(f"    {self.name}: {done / 1e6:,.1f}{total}", file=sys.stderr, flush=True)

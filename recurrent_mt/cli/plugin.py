@@ -1,0 +1,43 @@
+"""The plug-in as the library finds it: the folder for fairseq's ``--user-dir``, and the tools in it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+
+def find_plugin() -> Path:
+    """The folder ``user_dir``: inside the library where a wheel installed it, beside it in a clone.
+
+    Raises:
+        FileNotFoundError: if it is in neither place.
+    """
+    library = Path(__file__).resolve().parents[1]
+    # fairseq puts the folder above user_dir on sys.path. In a wheel that is one with nothing else in it, so that no
+    # module there takes the name of somebody else's.
+    places = library / "plugin" / "user_dir", library.parent / "user_dir"
+    for folder in places:
+        if (folder / "__init__.py").is_file():
+            return folder
+    raise FileNotFoundError(f"the plug-in is neither in {places[0]} nor in {places[1]}: install the project again")
+
+
+def import_from_plugin(name: str) -> ModuleType:
+    """Imports the module ``user_dir.cli.NAME``, by the name by which fairseq imports the plug-in.
+
+    Raises:
+        FileNotFoundError: if there is no plug-in.
+        ModuleNotFoundError: if fairseq is not installed, or something else that the module needs.
+    """
+    folder = find_plugin()
+    if find_spec("fairseq") is None:
+        raise ModuleNotFoundError(
+            "this needs fairseq 0.12.2, which is not installed: scripts/setup.sh of the project installs it",
+            name="fairseq",
+        )
+    if str(folder.parent) not in sys.path:
+        sys.path.insert(0, str(folder.parent))
+    return importlib.import_module(f"{folder.name}.cli.{name}")

@@ -1,0 +1,93 @@
+"""Makes a page on which people rate translations without knowing whose they are, and the key that tells.
+
+OUT is one self-contained HTML file: give it to annotators, who open it from disk or from any web server and send back
+the file that it exports. OUT.key.json says which item is whose and which are controls: keep it, `recurrent-mt ratings`
+needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..evaluation.output_files import write_text
+from ..evaluation.sentences import read_sentences
+from ..ratings.page import render_key, render_page
+from ..ratings.sampling import Corpus, Sample, sample_screens
+from ..ratings.scales import MODES, SIDE_BY_SIDE
+from ..ratings.study import Study
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("--source", metavar="FILE", help="source, one sentence a line; shown if given")
+    parser.add_argument("--reference", metavar="FILE", help="reference; shown if given. One of the two is needed")
+    parser.add_argument(
+        "--system", action="append", required=True, metavar="NAME=FILE", help="a system's translations; repeatable"
+    )
+    parser.add_argument("--out", required=True, metavar="FILE", help="the page; its key goes to FILE.key.json")
+    parser.add_argument(
+        "--mode",
+        choices=list(MODES),
+        default=SIDE_BY_SIDE,
+        help="adequacy and fluency of all systems' translations of a sentence beside each other, or direct assessment "
+        "of one translation at a time from 0 to 100 (default: %(default)s)",
+    )
+    parser.add_argument("--sentences", type=int, default=20, help="how many are drawn (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, help="screens shown twice (default: a tenth, at least 5)")
+    parser.add_argument(
+        "--degraded", type=int, help="screens shown again with a damaged translation (default: a tenth, at least 8)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of all random choices (default: %(default)s)")
+    parser.add_argument("--title", default="Rating of translations", help="heading (default: %(default)s)")
+    parser.add_argument("--source-lang", default="", help="language tag of the source, for fonts and screen readers")
+    parser.add_argument("--target-lang", default="", help="the same of the translations")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the page and its key."""
+    sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)
+    corpus = Corpus(
+        read_sentences(options.source) if options.source else None,
+        read_sentences(options.reference) if options.reference else None,
+        {name: read_sentences(path) for name, path in split_systems(options.parser, options.system).items()},
+    )
+    study = Study(
+        mode=options.mode,
+        systems=tuple(corpus.systems),
+        screens=sample_screens(corpus, sample),
+        seed=options.seed,
+        title=options.title,
+        source_language=options.source_lang,
+        target_language=options.target_lang,
+    )
+    key_file = f"{options.out}.key.json"
+    # The key first: a page without a key would be rated in vain.
+    write_text(key_file, render_key(study))
+    write_text(options.out, render_page(study))
+    print(f"{options.out}: {summarize(study)}\n{key_file}: whose they are; keep it from the annotators")
+
+
+def split_systems(parser: argparse.ArgumentParser, values: list[str]) -> dict[str, str]:
+    """``NAME=FILE``, each in two."""
+    files: dict[str, str] = {}
+    for value in values:
+        name, equals, file = value.partition("=")
+        if not (name and equals and file):
+            parser.error(f"--system must be NAME=FILE, not '{value}'")
+        if name in files:
+            parser.error(f"--system {name} is given twice")
+        files[name] = file
+    return files
+
+
+def summarize(study: Study) -> str:
+    """What there is to rate."""
+    items = [item for screen in study.screens for item in screen.items]
+    controls = {
+        kind: len({item.identifier.split(".")[0] for item in items if item.kind == kind})
+        for kind in ("repeat", "degraded")
+    }
+    return (
+        f"{len(study.screens)} screens with {len(items)} translations, among them {controls['repeat']} repeated and "
+        f"{controls['degraded']} degraded screens"
+    )

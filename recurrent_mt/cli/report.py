@@ -1,0 +1,89 @@
+r"""Makes one HTML file of a comparison: tables, charts, figures and a browser of all sentences; it needs no network.
+
+    recurrent-mt report runs/quickstart-fr-en --out report.html
+
+Output of anything else, one sentence a line; several files of one system are its seeds:
+
+    recurrent-mt report --source test.fr --reference test.en --target-lang en \
+        --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
+
+Figures (*.svg) and printed tables (*.txt) of recurrent-mt align and structure get sections of their own:
+
+    recurrent-mt report RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..evaluation.command_line import add_input_arguments, read_input
+from ..evaluation.output_files import write_text
+from ..evaluation.study import study
+from ..evaluation.training_facts import training_facts
+from ..report.page import render_page
+from ..report.report import LISTED_SENTENCES, Figure, Printout, Report
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    add_input_arguments(parser)
+    parser.add_argument("--title", help="heading of the page (default: the names of the runs)")
+    parser.add_argument(
+        "--figure",
+        action="append",
+        default=[],
+        metavar="SECTION[: TITLE]=FILE",
+        help="an SVG file, or a printed table (*.txt), to show in a section of that heading; repeatable",
+    )
+    parser.add_argument(
+        "--listed-sentences",
+        type=int,
+        default=LISTED_SENTENCES,
+        metavar="N",
+        help="show the n-best lists of the first N sentences, where logs have them (default: %(default)s)",
+    )
+    parser.add_argument("--out", required=True, help="the HTML file")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the page."""
+    if options.listed_sentences < 0:
+        options.parser.error(f"--listed-sentences must not be below zero: {options.listed_sentences}")
+    figures = [read_figure(options.parser, value) for value in options.figure]
+    counted = read_input(options.parser, options)
+    report = Report(
+        study=study(**counted),
+        settings=counted["settings"],
+        title=options.title or default_title(options.run),
+        training=training_facts(options.run),
+        figures=figures,
+        listed_sentences=options.listed_sentences,
+    )
+    Path(options.out).parent.mkdir(parents=True, exist_ok=True)
+    write_text(options.out, render_page(report))
+    print(f"{options.out}: {len(report.systems)} systems, {len(report.study.test_set)} sentences")
+
+
+def default_title(runs: list[str]) -> str:
+    """The names of the run folders."""
+    names = ", ".join(Path(run).resolve().name for run in runs)
+    return f"Translation report: {names}" if names else "Translation report"
+
+
+def read_figure(parser: argparse.ArgumentParser, value: str) -> Figure | Printout:
+    """``SECTION[: TITLE]=FILE``; without a title, the file's name without its ending."""
+    heading, equals, file = value.rpartition("=")
+    section, _, title = heading.partition(": ")
+    if not (section and equals and file):
+        parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
+    path = Path(file)
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".txt":
+            return Printout(section, title or path.stem, text)
+        return Figure(section, title or path.stem, "", text)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error

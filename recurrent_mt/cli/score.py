@@ -1,0 +1,105 @@
+"""Scores translations in text files against a reference: BLEU, chrF, TER and METEOR in one table."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+
+from ..evaluation.command_line import add_jobs_argument
+from ..evaluation.output_files import write_text
+from ..evaluation.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
+from ..evaluation.sentences import read_sentences, require_same_count
+from ..metrics import METRICS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("--reference", required=True, help="raw reference, one sentence a line")
+    parser.add_argument(
+        "--system",
+        action="append",
+        required=True,
+        metavar="NAME=FILE",
+        help="detokenized translations, one a line; may be repeated",
+    )
+    parser.add_argument(
+        "--metrics",
+        type=metric_names,
+        default=["bleu", "chrf", "ter"],
+        metavar="NAME,…",
+        help=f"any of {','.join(METRICS)}; meteor needs nltk (default: bleu,chrf,ter)",
+    )
+    parser.add_argument("--target-lang", help="chooses the tokenization: zh for Chinese, else 13a")
+    parser.add_argument("--tokenize", help="one of sacrebleu's tokenizations: 13a, zh, intl, char, none …")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case")
+    parser.add_argument(
+        "--confidence",
+        type=int,
+        nargs="?",
+        const=1000,
+        default=0,
+        metavar="N",
+        help="95%% intervals from N bootstrap resamples (1000)",
+    )
+    parser.add_argument(
+        "--paired",
+        choices=PAIRED_TESTS,
+        help="test each system against the first: by the bootstrap, which gives intervals too (--confidence resamples, "
+        "else 1000), or by 10,000 trials of approximate randomization",
+    )
+    parser.add_argument("--seed", type=int, default=12345, help="of resampling (12345, sacrebleu's)")
+    add_jobs_argument(parser)
+    parser.add_argument("--out", metavar="PREFIX", help="writes PREFIX.txt, PREFIX.md and PREFIX.json as well")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the table, and writes it where ``--out`` says.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the files do not go together.
+        ModuleNotFoundError: for METEOR without nltk.
+    """
+    scoring = Scoring(
+        options.metrics,
+        options.target_lang,
+        options.tokenize,
+        options.lowercase,
+        options.confidence,
+        options.paired,
+        options.seed,
+    )
+    if scoring.paired and len(options.system) < 2:
+        options.parser.error("--paired compares systems with the first one: give --system at least twice")
+    # sacrebleu logs each step of a paired test.
+    logging.getLogger("sacrebleu").setLevel(logging.WARNING)
+    references = read_sentences(options.reference)
+    systems = {}
+    for value in options.system:
+        name, file = split_system(options.parser, value)
+        if name in systems:
+            options.parser.error(f"--system {value}: there is a system {name} already")
+        systems[name] = read_sentences(file)
+        require_same_count(file, systems[name], options.reference, references)
+    columns = score_systems(systems, references, scoring, jobs=options.jobs)
+    if options.out:
+        for suffix, render in {".json": as_json, ".md": as_markdown, ".txt": as_text}.items():
+            write_text(f"{options.out}{suffix}", render(columns, scoring))
+    print(as_text(columns, scoring), end="")
+
+
+def metric_names(text: str) -> list[str]:
+    """Names between commas."""
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise argparse.ArgumentTypeError(f"unknown metric '{name}': choose from {', '.join(METRICS)}")
+    return names
+
+
+def split_system(parser: argparse.ArgumentParser, value: str) -> tuple[str, str]:
+    """``NAME=FILE`` in two."""
+    name, equals, file = value.partition("=")
+    if not (name and equals and file):
+        parser.error(f"--system must be NAME=FILE, not '{value}'")
+    return name, file

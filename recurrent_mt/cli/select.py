@@ -1,0 +1,73 @@
+"""Selects the sentence pairs that resemble a domain most, by the difference of cross-entropies of both sides.
+
+Moore and Lewis (2010), Axelrod et al. (2011): how much better a language model of the domain predicts a pair than one
+of a random sample of the corpus. Pairs are taken from the best one on until WORDS words of the source are reached (the
+papers' 61M words of Europarl are those of one side), and written in the order of the corpus to OUT.fr and OUT.en.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from ..data import selection
+from ..ordered_map import processors
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    for side in ("source", "target"):
+        parser.add_argument(f"--{side}", type=Path, required=True, metavar="FILE", help="plain, .gz or .xz")
+    for side in ("source", "target"):
+        parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
+    parser.add_argument(
+        "--in-domain",
+        type=Path,
+        nargs="+",
+        required=True,
+        metavar="PREFIX",
+        help="parallel text of the domain, PREFIX.CODE; never a test set",
+    )
+    parser.add_argument(
+        "--words",
+        type=number_of_words,
+        required=True,
+        metavar="WORDS",
+        help="of the source, as in 348M: words and punctuation marks as a tokenizer separates them; in zh, characters",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="of the files PREFIX.CODE")
+    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json appears beside it")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another seed, another random sample (1)")
+    parser.add_argument("--jobs", type=int, default=processors(), metavar="N", help="processes (all processors)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the pairs that are selected, and the report."""
+    settings = selection.Selection(
+        source=options.source,
+        target=options.target,
+        languages=(options.source_lang, options.target_lang),
+        in_domain=options.in_domain,
+        words=options.words,
+        out=options.out,
+        report=options.report,
+        seed=options.seed,
+        jobs=options.jobs,
+    )
+    counts = selection.select(settings)
+    print(
+        f"{counts.selected_pairs:,} of {counts.pairs:,} pairs selected, {counts.selected_words:,} of {counts.words:,} "
+        f"words of the source; {options.report} tells more."
+    )
+
+
+def number_of_words(text: str) -> int:
+    """A positive number, with K, M or G for thousands, millions or thousands of millions."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", text.upper())
+    number = round(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if not number:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of words: give one such as 500000, 20M or 0.5G")
+    return number

@@ -1,0 +1,90 @@
+"""Learns a SentencePiece model (unigram) from text, or splits standard input with one.
+
+Characters are taken as they are: the pieces of a line, without spaces and with ▁ read as a space, are that line again
+if its spaces are single and it has no ▁ of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import sentencepiece
+
+from ..data.lines import map_lines
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    commands = parser.add_subparsers(dest="command", required=True)
+    learning = commands.add_parser("train", help="learn a model")
+    learning.add_argument("files", nargs="+", help="text, one sentence a line")
+    learning.add_argument("--size", required=True, type=int, help="pieces, at most")
+    splitting = commands.add_parser("encode", help="split standard input")
+    splitting.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
+    for command in (learning, splitting):
+        command.add_argument("--model", required=True, help="the model file")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learns a model, or splits text.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the text is too small, or too large, for so many pieces.
+    """
+    if options.command == "encode":
+        encode(options.model, options.jobs)
+        return
+    try:
+        train(options.files, options.model, options.size)
+    except RuntimeError as error:  # as the library says that a size does not go with the text
+        reason = str(error).rpartition("] ")[2]
+        message = f"SentencePiece cannot learn {options.size} pieces from this text: {reason}"
+        raise ValueError(message) from error
+
+
+def train(files: list[str], model: str, size: int) -> None:
+    """Writes the model; small corpora that do not fill `size` pieces get fewer."""
+    partial_model = Path(f"{model}.partial")
+    sentencepiece.set_random_generator_seed(1)
+    with partial_model.open("wb") as file:
+        # Given names, SentencePiece would write them into the model, which would differ from folder to folder.
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=read_lines(files),
+            model_writer=file,
+            vocab_size=size,
+            hard_vocab_limit=False,
+            character_coverage=0.9995,
+            normalization_rule_name="identity",
+            input_sentence_size=1_000_000,
+            shuffle_input_sentence=True,
+            minloglevel=1,
+        )
+    partial_model.rename(model)
+
+
+def read_lines(files: list[str]) -> Iterator[str]:
+    """All lines of the files."""
+    for name in files:
+        with open(name, encoding="utf-8", newline="\n") as file:
+            for line in file:
+                yield line.rstrip("\r\n")
+
+
+def splitter(model: str) -> Callable[[str], str]:
+    """The function from a line to its pieces, separated by spaces."""
+    processor = sentencepiece.SentencePieceProcessor(model_file=model)
+    return lambda line: " ".join(processor.encode(line.rstrip("\r"), out_type=str))
+
+
+def encode(model: str, jobs: int) -> None:
+    """Standard input to standard output."""
+    source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
+    target = os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n")
+    with source, target:
+        for line in map_lines(splitter(model), (line.rstrip("\n") for line in source), jobs):
+            target.write(line + "\n")

@@ -1,0 +1,92 @@
+r"""Draws the pyramids of a grConv encoder, writes the trees that they imply, and scores these against gold trees.
+
+    recurrent-mt structure --checkpoint checkpoint_best.pt --data DATA --source test.fr --trees test.fr.ptb \
+        --sentences 0 3 --out DIR
+
+DIR gets gates.jsonl, which --gates takes in place of the checkpoint; trees.txt, the most probable tree of each
+sentence; a figure for each sentence asked for; and with --trees scores.txt and scores.json. How a tree follows from the
+gates: recurrent_mt/evaluation/structure/most_probable_tree.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..evaluation.fonts import missing_characters
+from ..evaluation.output_files import save_figure, write_text
+from ..evaluation.structure.most_probable_tree import most_probable_tree
+from ..evaluation.structure.penn_trees import read_penn_trees
+from ..evaluation.structure.pyramid import Pyramid, read_pyramids
+from ..evaluation.structure.pyramid_figure import draw_pyramid
+from ..evaluation.structure.spans import brackets
+from ..evaluation.structure.tree_comparison import as_json, as_text, compare_trees
+from ..evaluation.subwords import SCHEMES
+from .plugin import import_from_plugin
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    origin = parser.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--checkpoint", help="of a grconv_encoder; needs --data and --source")
+    origin.add_argument("--gates", help="gates.jsonl of an earlier call")
+    parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
+    parser.add_argument("--source", help="tokens as the model reads them, a sentence a line")
+    parser.add_argument("--max-tokens", type=int, default=4000, help="of a batch (%(default)s)")
+    parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one a line")
+    parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words where the model reads pieces")
+    parser.add_argument("--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of those to draw")
+    parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above it (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random trees (%(default)s)")
+    parser.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (%(default)s)")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the results")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes trees, figures and scores into the folder, and prints the scores."""
+    if options.checkpoint and not (options.data and options.source):
+        options.parser.error("--checkpoint needs --data and --source")
+    if options.gates and (options.data or options.source):
+        options.parser.error("--data and --source go with --checkpoint")
+    options.out.mkdir(parents=True, exist_ok=True)
+    pyramids = load_pyramids(options)
+    draw(options, pyramids)
+    write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
+    if options.trees:
+        gold = read_penn_trees(options.trees)
+        comparison = compare_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
+        write_text(options.out / "scores.txt", as_text(comparison))
+        write_text(options.out / "scores.json", as_json(comparison))
+        print(as_text(comparison), end="")
+    print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
+
+
+def load_pyramids(options: argparse.Namespace) -> list[Pyramid]:
+    """The pyramids, out of the model if need be."""
+    path = options.gates
+    if options.checkpoint:
+        path = options.out / "gates.jsonl"
+        import_from_plugin("structure").write_gates(options, path)
+    return read_pyramids(path)
+
+
+def draw(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
+    """Saves a figure of each sentence asked for: pieces of words stay apart in it."""
+    for number in options.sentences:
+        if not 0 <= number < len(pyramids):
+            raise ValueError(f"--sentences {number}: there are the sentences 0 to {len(pyramids) - 1}")
+        pyramid = pyramids[number]
+        if missing := missing_characters(pyramid.leaves):
+            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
+        figure = draw_pyramid(pyramid, threshold=options.threshold, tree=most_probable_tree(pyramid))
+        save_figure(figure, options.out / f"sentence-{number}.{options.format}")
+
+
+def bracket_trees(pyramids: list[Pyramid], segmentation: str | None) -> str:
+    """The most probable trees, one a line."""
+    lines = (
+        brackets(pyramid.merged_words(segmentation), most_probable_tree(pyramid, segmentation=segmentation))
+        for pyramid in pyramids
+    )
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,40 @@
+"""Prints the arguments of fairseq-train that a configuration for fairseq-hydra-train means, one a line.
+
+Overrides are written as for fairseq-hydra-train: ``task.data=DIR``, ``pair=fr-en``, ``model.dropout=0.2``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from hydra.experimental import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from ..evaluation.ablation.training_command import configuration_arguments
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("configuration", metavar="FILE.yaml", help="of configs/")
+    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="instead of what the file says")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the arguments.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if Hydra or fairseq would refuse what is in it.
+    """
+    path = Path(options.configuration).resolve()
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no configuration {options.configuration}")
+    try:
+        with initialize_config_dir(config_dir=str(path.parent)):
+            config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *options.overrides])
+        settings: Any = OmegaConf.to_container(config, resolve=True)
+        print("\n".join(configuration_arguments(settings)))
+    except Exception as error:  # whatever Hydra raises names the key or the file
+        raise ValueError(f"{path.name}: {error}") from error

@@ -1,0 +1,16 @@
+"""Prints the folder of the plug-in, for --user-dir of the fairseq commands."""
+
+from __future__ import annotations
+
+import argparse
+
+from .plugin import find_plugin
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """No options."""
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints the folder."""
+    print(find_plugin())

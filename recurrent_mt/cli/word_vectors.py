@@ -1,0 +1,112 @@
+"""Trains skip-gram vectors on the text that a model is trained on, for --encoder-embed-path and --decoder-embed-path.
+
+    recurrent-mt word-vectors --text train.fr --dictionary DATA/dict.fr.txt --size 256 --out fr.vec
+    fairseq-train DATA --user-dir "$(recurrent-mt user-dir)" --encoder-embed-path fr.vec --encoder-embed-dim 256 …
+
+Text is tokenized and segmented as for fairseq-preprocess. Words that the dictionary lacks are <unk> and every sentence
+ends with </s>, so both have vectors; a word of the dictionary that the text lacks has none, and a model draws it anew.
+
+Two languages in one space, either by an orthogonal map on a seed lexicon, "word translation" a line (Xing et al. 2015;
+Smith et al. 2017), or through shared subwords: text and dictionary of both, for --share-all-embeddings:
+
+    recurrent-mt word-vectors --text train.en --out en.vec --map-to fr.vec --lexicon lexicon.en-fr …
+    recurrent-mt word-vectors --text train.fr train.en --dictionary DATA/dict.fr.txt --out joint.vec …
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from pathlib import Path
+
+from ..data.word_vectors.lexicon import covered, read_lexicon
+from ..data.word_vectors.orthogonal_map import fit_map, mapped, precision_at_one
+from ..data.word_vectors.skip_gram import skip_gram
+from ..data.word_vectors.training_text import UNKNOWN, TrainingText, dictionary_words, frequent_words
+from ..data.word_vectors.word_vectors import WordVectors, read_vectors, write_vectors
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("--text", type=Path, nargs="+", required=True, help="files, one sentence a line")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    words = parser.add_mutually_exclusive_group()
+    words.add_argument("--dictionary", type=Path, help="of fairseq-preprocess: no other words get a vector")
+    words.add_argument("--min-count", type=int, default=5, help="without one: rarer words are <unk> (default: 5)")
+    parser.add_argument("--size", type=int, default=512, help="of a vector, --encoder-embed-dim (default: 512)")
+    parser.add_argument("--window", type=int, default=5, help="words to either side, at most (default: 5)")
+    parser.add_argument("--negatives", type=int, default=5, help="random words for each predicted one (default: 5)")
+    parser.add_argument("--epochs", type=int, default=20, help="passes over the text (default: 20)")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed, the same vectors (default: 1)")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="threads; with more than one no two runs are alike, for threads write in no fixed order (default: 1)",
+    )
+    parser.add_argument("--map-to", type=Path, help="vectors of the other language, which stay as they are")
+    parser.add_argument("--lexicon", type=Path, help="words with translations, for --map-to")
+    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbours are checked")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Trains the vectors, maps them if asked to, and writes them."""
+    if (options.map_to is None) != (options.lexicon is None):
+        options.parser.error("--map-to and --lexicon need each other")
+    if options.test_lexicon and not options.lexicon:
+        options.parser.error("--test-lexicon needs --map-to and --lexicon")
+    # Whatever is wrong with the other files is said before the training.
+    target = read_vectors(options.map_to) if options.map_to else None
+    lexicons = [read_lexicon(path) if path else [] for path in (options.lexicon, options.test_lexicon)]
+    if target is not None and target.size != options.size:
+        raise ValueError(f"--size {options.size} cannot be mapped onto the {target.size} numbers of {options.map_to}")
+    vectors = train_vectors(options)
+    if target is not None:
+        vectors = map_vectors(target, vectors, *lexicons)
+    write_vectors(options.out, vectors)
+    print(f"{options.out}: {len(vectors.words)} vectors of {vectors.size} numbers")
+
+
+def train_vectors(options: argparse.Namespace) -> WordVectors:
+    """Vectors of the text; says how well the words cover it, and how long the training took.
+
+    Raises:
+        ValueError: if none of the words occurs.
+    """
+    dictionary = options.dictionary
+    known = dictionary_words(dictionary) if dictionary else frequent_words(options.text, options.min_count)
+    text = TrainingText(options.text, known)
+    counts = Counter(word for sentence in text for word in sentence)
+    missing = len(known - counts.keys())
+    if missing == len(known):
+        raise ValueError(f"no word of {dictionary} occurs in {', '.join(map(str, options.text))}")
+    share = 100 * counts[UNKNOWN] / counts.total()
+    print(f"{counts.total()} tokens, {share:.2f}% <unk>; {missing} of {len(known)} words do not occur", flush=True)
+    start = time.monotonic()
+    vectors = skip_gram(
+        text,
+        size=options.size,
+        window=options.window,
+        negatives=options.negatives,
+        epochs=options.epochs,
+        seed=options.seed,
+        workers=options.workers,
+    )
+    print(f"trained in {time.monotonic() - start:.1f} s")
+    return vectors
+
+
+def map_vectors(
+    target: WordVectors, vectors: WordVectors, lexicon: list[tuple[str, str]], test_lexicon: list[tuple[str, str]]
+) -> WordVectors:
+    """The vectors, mapped; says how much of the lexicons was of use."""
+    pairs = covered(lexicon, vectors, target)
+    result = mapped(vectors, fit_map(pairs, vectors, target))
+    print(f"mapped on {len(pairs)} pairs of the lexicon; {len(lexicon) - len(pairs)} have a word without a vector")
+    if test_lexicon:
+        held_out = covered(test_lexicon, result, target)
+        precision = precision_at_one(held_out, result, target)
+        words = len({word for word, _ in held_out})
+        print(f"precision@1 on the test lexicon: {100 * precision:.1f}% of {words} words that have vectors")
+    return result

@@ -1,0 +1,47 @@
+"""Separates the words of standard input by spaces, or puts such words together again; one sentence a line.
+
+    recurrent-mt words split --language fr <RAW >WORDS
+    recurrent-mt words join --language zh <WORDS >RAW
+    recurrent-mt words normalize --language en <RAW >REGULAR
+
+Languages with spaces as Moses does (sacremoses), Chinese with jieba. normalize leaves words as they are and makes
+characters and spaces regular, which split does too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable
+
+from ..data.lines import map_lines
+from ..data.normalization import normalize
+from ..data.word_segmentation import words_of
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("action", choices=["split", "join", "normalize"])
+    parser.add_argument("--language", required=True, help="code, such as fr, en or zh")
+    parser.add_argument("--lowercase", action="store_true", help="what comes out")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Standard input to standard output."""
+    function = line_function(options.action, options.language)
+    lowered = (lambda line: function(line).lower()) if options.lowercase else function
+    source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
+    with source, io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
+        for line in map_lines(lowered, (line.rstrip("\n") for line in source), options.jobs):
+            target.write(line + "\n")
+
+
+def line_function(action: str, language: str) -> Callable[[str], str]:
+    """What is done with each line."""
+    if action == "normalize":
+        return normalize
+    words = words_of(language)
+    return words.split if action == "split" else words.join

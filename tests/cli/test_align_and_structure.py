@@ -1,0 +1,114 @@
+"""recurrent-mt align and recurrent-mt structure as they are called, on an untrained grConv with attention."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.checkpoints.checkpoints import small_checkpoint
+from tests.cli import toy
+
+SOURCES = ["s1 s2 s3 s4", "s5", "s0 s6 s2", "s1 s2 s3 s4 s5 s6"]
+TARGETS = ["t1 t2", "t2 t3 t4", "t5", "t1 t2 t3 t4"]
+TREES = ["(S (A (X s1) (X s2)) (A (X s3) (X s4)))", "(S (X s5))", "(S (X s0) (A (X s6) (X s2)))"]
+TREES.append("(S (X s1) (A (X s2) (A (X s3) (X s4))) (X s5) (X s6))")
+LINKS = ["0-0 3-1", "0-0 0-1", "", "0-0 1?1 5-3"]
+
+
+def tool(name, *arguments, check=True, fresh=False):
+    return toy.run("recurrent-mt", name, *arguments, check=check, fresh=fresh)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inspection")
+    small_checkpoint(folder, "grconv_encoder", decoder_attention="additive")
+    for name, lines in {"src": SOURCES, "tgt": TARGETS, "ptb": TREES, "align": LINKS}.items():
+        (folder / f"test.{name}").write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+def test_structure(folder, tmp_path):
+    gold = ("--trees", folder / "test.ptb")
+    done = tool(
+        "structure",
+        *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
+        *(*gold, "--sentences", 0, 3, "--out", tmp_path / "out"),
+        fresh=True,
+    )
+    assert "All tokens: 4 sentences, 3 of them with a phrase to find" in done.stdout
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    expected = {"gates.jsonl", "trees.txt", "scores.txt", "scores.json", "sentence-0.png", "sentence-3.png"}
+    assert names == expected
+    trees = (tmp_path / "out" / "trees.txt").read_text().splitlines()
+    assert [tree.replace("(", "").replace(")", "") for tree in trees] == SOURCES
+    assert [tree.count("(") for tree in trees] == [3, 0, 2, 5]
+    again = tool("structure", "--gates", tmp_path / "out" / "gates.jsonl", *gold, "--out", tmp_path / "again")
+    assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1]
+    assert (tmp_path / "again" / "scores.json").read_text() == (tmp_path / "out" / "scores.json").read_text()
+
+
+def test_alignments_of_given_translations(folder, tmp_path):
+    gold = ("--gold", folder / "test.align")
+    done = tool(
+        "align",
+        *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
+        *("--target", folder / "test.tgt", *gold, "--sentences", 2, "--format", "svg", "--out", tmp_path / "out"),
+        fresh=True,
+    )
+    assert "4 sentences, 10 target words" in done.stdout and "Alignment error rate: " in done.stdout
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    assert names == {"alignments.jsonl", "summary.txt", "summary.json", "sentence-2.svg"}
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["score"]["sure_links"] == 6
+    lines = tmp_path / "out" / "alignments.jsonl"
+    again = tool("align", "--alignments", lines, *gold, "--out", tmp_path / "again")
+    assert again.stdout == done.stdout
+
+
+def test_alignments_of_a_log(folder, tmp_path):
+    toy.run(
+        *(
+            "fairseq-preprocess",
+            "-s",
+            "src",
+            "-t",
+            "tgt",
+            "--testpref",
+            folder / "test",
+            "--destdir",
+            tmp_path / "data",
+        ),
+        *("--srcdict", folder / "dict.src.txt", "--tgtdict", folder / "dict.tgt.txt"),
+    )
+    options = ("--print-alignment", "soft", "--max-len-b", 8, "--no-progress-bar")
+    log = toy.generate(tmp_path / "data", folder / "checkpoint.pt", *options)
+    (tmp_path / "test.log").write_text(log.stdout)
+    done = tool("align", "--log", tmp_path / "test.log", "--sentences", 1, "--out", tmp_path / "out")
+    assert done.stdout.startswith("4 sentences, ")
+    assert (tmp_path / "out" / "sentence-1.png").stat().st_size > 1000
+
+
+BAD_CALLS = {
+    "no data": ("structure", ("--checkpoint", "x.pt"), "--checkpoint needs --data and --source"),
+    "data alone": ("structure", ("--gates", "x", "--data", "y"), "--data and --source go with --checkpoint"),
+    "no gates": ("structure", ("--gates", "nowhere"), "No such file or directory: 'nowhere'"),
+    "no target": ("align", ("--checkpoint", "x.pt", "--data", "y"), "needs --data, --source and --target"),
+    "gold": ("align", ("--log", "x", "--gold", "y"), "--gold links are those of given translations"),
+}
+
+
+@pytest.mark.parametrize(("name", "arguments", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
+def test_bad_calls_are_explained(tmp_path, name, arguments, message):
+    done = tool(name, *arguments, "--out", tmp_path / "out", check=False)
+    assert done.returncode and message in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["align", "structure"])
+def test_a_sentence_that_is_not_there_is_named(folder, tmp_path, name):
+    line = {"sentence": 0, "source": ["</s>"], "target": ["</s>"], "gates": [], "weights": [[1.0]]}
+    (tmp_path / "lines").write_text(json.dumps(line) + "\n")
+    option = "--gates" if name == "structure" else "--alignments"
+    done = tool(name, option, tmp_path / "lines", "--sentences", 1, "--out", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "error: --sentences 1: there are the sentences 0 to 0"

@@ -1,0 +1,105 @@
+"""recurrent-mt word-vectors as it is called: vectors of one language, mapped and joint ones, a model with them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fairseq import utils
+
+from recurrent_mt.data.synthetic import generate
+from recurrent_mt.data.synthetic.lexicon import lexicon
+from recurrent_mt.data.word_vectors.training_text import frequent_words
+from tests.cli import toy
+from tests.commands import call
+
+SIZES = ("--size", 24, "--epochs", 12)
+
+
+def pretrain(*arguments):
+    return toy.run("recurrent-mt", "word-vectors", *arguments, fresh=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A corpus, its dictionaries, lexicons of nouns, and vectors of its source side in src.vec."""
+    folder = tmp_path_factory.mktemp("pretrain")
+    for split, size in (("train", 2500), ("valid", 5), ("test", 5)):
+        pairs = list(generate("fr-en", {split: size}))
+        for ending, side in (("src", "source_tokens"), ("tgt", "target_tokens")):
+            (folder / f"{split}.{ending}").write_text("".join(" ".join(getattr(p, side)) + "\n" for p in pairs))
+    toy.preprocess(folder, folder / "data", "--nwordssrc", 900, "--nwordstgt", 700)
+    nouns = [f"{noun.en}\t{noun.fr}\n" for noun in lexicon().nouns if " " not in noun.en + noun.fr]
+    (folder / "seed").write_text("".join(nouns[1::2]))
+    (folder / "held-out").write_text("".join(nouns[::2]))
+    (folder / "strangers").write_text("nobody 3\n")
+    dictionary = folder / "data/dict.src.txt"
+    done = pretrain("--text", folder / "train.src", "--dictionary", dictionary, "--out", folder / "src.vec", *SIZES)
+    assert re.search(r"tokens, \d+\.\d\d% <unk>; 4 of 900 words do not occur", done.stdout)
+    assert f"{folder}/src.vec: 898 vectors of 24 numbers" in done.stdout
+    return folder
+
+
+def test_a_model_learns_from_the_vectors(folder, tmp_path):
+    log = toy.train(
+        *(folder / "data", tmp_path, "--arch", "gru_encoder", "--encoder-embed-path", folder / "src.vec"),
+        *("--encoder-freeze-embed", "--max-update", 2),
+    )
+    # All but the begin symbol, padding and the four words with which fairseq-preprocess fills a dictionary up.
+    assert re.search(r"found 898/904 types in embedding file", log.stdout + log.stderr)
+    assert (tmp_path / "checkpoint_last.pt").is_file()
+
+
+def test_a_process_with_another_hash_seed_writes_the_same_file(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    pretrain(
+        *("--text", folder / "train.src", "--dictionary", folder / "data/dict.src.txt"),
+        *("--out", tmp_path / "again.vec", *SIZES),
+    )
+    assert (tmp_path / "again.vec").read_bytes() == (folder / "src.vec").read_bytes()
+
+
+def test_mapped_vectors_translate_words_outside_the_seed_lexicon(folder, tmp_path):
+    done = pretrain(
+        *("--text", folder / "train.tgt", "--dictionary", folder / "data/dict.tgt.txt", "--out", tmp_path / "tgt.vec"),
+        *("--map-to", folder / "src.vec", "--lexicon", folder / "seed", "--test-lexicon", folder / "held-out", *SIZES),
+    )
+    used, unused = map(int, re.search(r"mapped on (\d+) pairs of the lexicon; (\d+) have", done.stdout).groups())
+    percent, tested = re.search(r"precision@1 on the test lexicon: ([\d.]+)% of (\d+) words", done.stdout).groups()
+    assert used > 30 and unused > 30 and int(tested) > 30
+    # By chance it is one in 898.
+    assert float(percent) > 3
+    assert len(utils.parse_embedding(str(tmp_path / "tgt.vec"))) == 698
+
+
+def test_both_languages_in_one_space(folder, tmp_path):
+    """Words of either side; without a dictionary, rare ones are unknown."""
+    texts = [folder / "train.src", folder / "train.tgt"]
+    done = pretrain("--text", *texts, "--min-count", 20, "--out", tmp_path / "joint.vec", *SIZES)
+    vectors = utils.parse_embedding(str(tmp_path / "joint.vec"))
+    assert {"les", "the"} < vectors.keys() == frequent_words(texts, 20) | {"</s>", "<unk>"}
+    assert f"joint.vec: {len(vectors)} vectors" in done.stdout and "INFO | gensim" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--map-to", "{}/src.vec"], 2, "--map-to and --lexicon need each other"),
+        (["--test-lexicon", "{}/seed"], 2, "--test-lexicon needs --map-to and --lexicon"),
+        (["--dictionary", "{}/data/dict.src.txt", "--min-count", "2"], 2, "not allowed with argument --dictionary"),
+        (
+            ["--map-to", "{}/src.vec", "--lexicon", "{}/train.src"],
+            1,
+            "train.src:1: expected a word and its translation",
+        ),
+        (["--map-to", "{}/src.vec", "--lexicon", "{}/seed"], 1, "--size 512 cannot be mapped onto the 24 numbers of"),
+        (["--dictionary", "{}/nowhere"], 1, "nowhere"),
+        (["--dictionary", "{}/strangers"], 1, "strangers occurs in"),
+        (["--size", "0"], 1, "--size must be at least 1, not 0"),
+    ],
+)
+def test_bad_options_are_refused_by_name(folder, tmp_path, arguments, status, message):
+    line = ["--text", f"{folder}/train.src", "--out", f"{tmp_path}/x.vec", *(word.format(folder) for word in arguments)]
+    done = call("word-vectors", *line)
+    assert done.returncode == status and message in done.stderr
+    assert not (tmp_path / "x.vec").exists()

@@ -1,0 +1,43 @@
+"""Makes a low-rank model from a trained one: every matrix of its GRU layers becomes a product of two narrow ones.
+
+    recurrent-mt factorize --checkpoint FULL.pt --rank R --save-dir DIR
+    fairseq-train DATA --user-dir "$(recurrent-mt user-dir)" --finetune-from-model DIR/checkpoint.pt --gru-rank R …
+    fairseq-generate DATA --user-dir "$(recurrent-mt user-dir)" --path DIR/checkpoint.pt
+
+Truncated singular value decomposition (Prabhavalkar et al. 2016). The fine-tuning takes the model's other options as
+they were, but no --initialization published. Kept is the share of a matrix's squared singular values in the product.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..checkpoints.low_rank_checkpoint import FactoredMatrix, factorise_checkpoint
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("--checkpoint", type=Path, required=True, help="of a model trained without --gru-rank")
+    parser.add_argument("--rank", type=int, required=True, help="inner size of the products; --gru-rank of the result")
+    parser.add_argument("--save-dir", type=Path, required=True, help="folder for checkpoint.pt")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the model, and prints how much of each matrix is kept."""
+    file, matrices = factorise_checkpoint(options.checkpoint, options.save_dir, rank=options.rank)
+    print(render_table(matrices))
+    print(file)
+
+
+def render_table(matrices: list[FactoredMatrix]) -> str:
+    """One line for each matrix, and one for all of them."""
+    width = max(len(matrix.name) for matrix in matrices)
+    lines = [f"{'matrix':{width}} {'shape':>13} {'rank':>5} {'kept':>7} {'numbers':>10} {'before':>10}"]
+    before = after = 0
+    for name, (rows, columns), rank, kept in matrices:
+        numbers = rank * (rows + columns)
+        before, after = before + rows * columns, after + numbers
+        shape = f"{rows} × {columns}"
+        lines.append(f"{name:{width}} {shape:>13} {rank:5d} {kept:7.4f} {numbers:10d} {rows * columns:10d}")
+    return "\n".join([*lines, f"{'all':{width}} {'':13} {'':5} {'':7} {after:10d} {before:10d}"])

@@ -1,0 +1,130 @@
+"""Translates long sentences by segments: cut where that costs least, each translated on its own, the pieces joined.
+
+The input is tokens as the forward model was trained on, one sentence a line; DIR holds the dictionaries of both
+languages. For each mode OUT/MODE.txt gets the translations, and OUT/MODE.jsonl the segments of each sentence with
+their costs.
+
+Every span of up to --max-span words is translated. A mode says what a span costs: default, the forward model's
+negative log-probability; rev, the mean of the forward and the inverse model's; norm and normrev, the same divided by
+the logarithm of the span's length. After Pouget-Abadie et al. (2014), arXiv 1409.1257, and their released code, which
+searches with --shrinking-beam.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TextIO
+
+from recurrent_mt.evaluation.log_lines import read_lines
+
+from ..segmented_translation.confidence import DIVISORS, MODES
+from ..segmented_translation.sentences import SegmentedTranslation, translate_by_segments
+from ..segmented_translation.spans import SpanOptions, SpanTable, Words
+from ..segmented_translation.translation import (
+    BatchLimits,
+    ForwardTranslator,
+    InverseScorer,
+    SpanTranslator,
+    check_inverse,
+    load_system,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options; those that fairseq-generate has too have its names."""
+    path: dict[str, Any] = {"metavar": "PATH"}
+    folder: dict[str, Any] = {"metavar": "DIR"}
+    number: dict[str, Any] = {"type": positive, "metavar": "N"}
+    add = parser.add_argument
+    add("--forward", required=True, **path, help="checkpoint, or several joined by colons")
+    add("--inverse", **path, help="checkpoint of the opposite direction, for rev and normrev")
+    add("--data", required=True, **folder, help="where the dictionaries are, dict.LANG.txt")
+    add("--inverse-data", **folder, help="the inverse model's, if they are others")
+    add("--input", required=True, metavar="FILE", help="tokens, one sentence a line")
+    add("--out", required=True, **folder, help="folder for the translations and cuts")
+    add("--mode", choices=[*MODES, "all"], default="all", help="what a span costs (all)")
+    add("--max-span", **number, default=20, help="words in a span (20)")
+    add("--beam", **number, default=10, help="of the search (10)")
+    add("--candidates", **number, default=10, help="translations of a span that the inverse model scores (10)")
+    add("--shrinking-beam", action="store_true", help="search as the papers' released code does")
+    add("--unkpen", type=float, default=0.0, metavar="X", help="penalty of <unk> in translations; inf forbids it (0)")
+    add("--copy-unknown-words", action="store_true", help="cut around unknown words and copy them")
+    add("--add-period", action="store_true", help="translate every span with a period behind it")
+    divisor = "of n words, in norm and normrev: log(n + 2), the authors' code, or log n, the paper as remembered (code)"
+    add("--length-divisor", choices=DIVISORS, default="code", help=divisor)
+    add("--batch-size", **number, default=128, help="spans searched at a time (128)")
+    add("--max-tokens", **number, default=4000, help="in a batch (4000)")
+    add("--buffer-size", **number, default=32, help="sentences whose spans are sorted and translated together (32)")
+    add("--cpu", action="store_true", help="leave the GPU alone")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Translates, and writes the translations and the cuts of each mode."""
+    modes = list(MODES) if options.mode == "all" else [options.mode]
+    inverse = any(MODES[mode].inverse for mode in modes)
+    if inverse and not options.inverse:
+        needed = f"--mode {options.mode} needs the inverse model"
+        options.parser.error(f"{needed}: give --inverse, or --mode default or norm")
+    sentences = [tuple(text.split()) for _, text in read_lines(options.input)]
+    table = build_table(options, inverse=inverse)
+    write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
+    return int(text)
+
+
+def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
+    """Loads the models behind an empty table of spans."""
+    limits = BatchLimits(options.batch_size, options.max_tokens)
+    system = load_system(options.forward, options.data, shrinking_beam=options.shrinking_beam, cpu=options.cpu)
+    forward = ForwardTranslator(
+        system, beam=options.beam, count=options.candidates, unknown_penalty=options.unkpen, limits=limits
+    )
+    scorer = None
+    if inverse:
+        back = load_system(options.inverse, options.inverse_data or options.data, cpu=options.cpu)
+        check_inverse(system, back)
+        scorer = InverseScorer(back, limits=limits)
+    settings = SpanOptions(
+        options.max_span, options.copy_unknown_words, options.add_period, DIVISORS[options.length_divisor]
+    )
+    return SpanTable(SpanTranslator(forward, scorer), forward.is_unknown, settings)
+
+
+def translate(
+    sentences: Sequence[Words], modes: Sequence[str], table: SpanTable, buffer_size: int
+) -> Iterator[dict[str, SegmentedTranslation]]:
+    """Each sentence's translation in each mode."""
+    for start in range(0, len(sentences), buffer_size):
+        buffer = sentences[start : start + buffer_size]
+        table.add(buffer)
+        print(f"{start + len(buffer)} of {len(sentences)} sentences, {len(table)} spans", file=sys.stderr, flush=True)
+        for sentence in buffer:
+            yield {mode: translate_by_segments(sentence, table, MODES[mode]) for mode in modes}
+
+
+def write_modes(folder: Path, modes: Sequence[str], results: Iterator[dict[str, SegmentedTranslation]]) -> None:
+    """Writes both files of each mode; they get their names when all sentences are in them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"{mode}{suffix}" for mode in modes for suffix in (".txt", ".jsonl")]
+    with ExitStack() as stack:
+        files: dict[str, TextIO] = {}
+        for name in names:
+            files[name] = stack.enter_context((folder / f"{name}.partial").open("w", encoding="utf-8"))
+        for number, by_mode in enumerate(results, start=1):
+            for mode, result in by_mode.items():
+                record = {"line": number, **result.as_record()}
+                files[f"{mode}.txt"].write(result.text + "\n")
+                files[f"{mode}.jsonl"].write(json.dumps(record, ensure_ascii=False) + "\n")
+    for name in names:
+        (folder / f"{name}.partial").rename(folder / name)
+        print(folder / name)
