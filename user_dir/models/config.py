@@ -97,7 +97,7 @@ class EncoderDecoderConfig(FairseqDataclass):
         0,
         "inner size of the two factors that each input, gate, candidate and context matrix of the GRU layers is kept "
         "as, in the decoder and in gru_encoder (Kuchaiev & Ginsburg 2017; out of a trained model by "
-        "scripts/factorise.py, as Prabhavalkar et al. 2016); 0: whole matrices",
+        "recurrent-mt factorize, as Prabhavalkar et al. 2016); 0: whole matrices",
     )
     skip_io: bool = option(
         False,
