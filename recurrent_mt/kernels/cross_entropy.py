@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from .cache import slices
 from .mixed_precision import add_product_, precision, product
@@ -63,10 +63,10 @@ class _Gradients(NamedTuple):
 
 class _CrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: FunctionCtx, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
+    def forward(ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
         number = torch.promote_types(features.dtype, torch.float32)
         wanted = _Gradients(*(
-            torch.zeros_like(tensor, dtype=number) if needed else None
+            torch.zeros_like(tensor, dtype=number) if needed and tensor is not None else None
             for tensor, needed in zip((features, weight, bias), ctx.needs_input_grad)
         ))  # fmt: skip
         total = features.new_zeros((), dtype=number)
@@ -85,7 +85,7 @@ class _CrossEntropy(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, grad_total: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_total: Tensor) -> tuple[Tensor | None, ...]:
         saved = zip(ctx.saved_tensors, ctx.formats)
         return *(None if grad is None else (grad * grad_total).to(number) for grad, number in saved), None
 

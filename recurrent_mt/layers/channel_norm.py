@@ -15,7 +15,8 @@ class ChannelNorm(nn.LayerNorm):
         size: C.
     """
 
-    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
+    # Not a member that is a LayerNorm: checkpoints have its parameters under this module's name.
+    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:  # type: ignore[override]
         """(B, C, L) and its padding (B, 1, L) → (B, C, L) with zeros on padding."""
         return super().forward(grid.transpose(1, 2)).transpose(1, 2).masked_fill(padding, 0.0)
 

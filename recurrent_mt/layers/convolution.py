@@ -31,6 +31,7 @@ class Convolution(nn.Module):
         self.convolution = nn.Conv1d(input_size, output_size, width, padding=width // 2, groups=groups)
         # He et al. (2015), eq. (10): what a rectifier takes away is put back.
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
+        assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)
         self.norm = channel_norm(output_size, wanted=layer_norm)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -234,14 +235,14 @@ class GRUDecoder(nn.Module):
         return self.first.read(self.first.gru.entering(history), source, state.keys, state.products)
 
     def _top(self) -> GRU:
-        return self.upper[-1] if len(self.upper) else self.first.gru
+        return cast(GRU, self.upper[-1]) if len(self.upper) else self.first.gru
 
     def _stack(
         self, states: Tensor, rows: Tensor, initial: list[Tensor], packing: Packing
     ) -> tuple[list[Tensor], Tensor]:
         """After each row each layer's states (N, H), the first's given, and the top's output (N, H)."""
         layers, output = [states], self.first.gru.output(states, rows)
-        for layer, history in zip(self.upper, initial[1:]):
+        for layer, history in zip(cast("Iterable[GRU]", self.upper), initial[1:]):
             inputs = self.dropout(output)
             layers.append(layer(inputs, history, packing.counts))
             output = layer.output(layers[-1], inputs)

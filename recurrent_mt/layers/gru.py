@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -190,7 +190,7 @@ class GRUEncoder(nn.Module):
         """
         packing = make_packing(padding_mask)
         rows = packing.pack(embedded)
-        for index, directions in enumerate(self.layers):
+        for index, directions in enumerate(cast("Iterable[Sequence[GRU]]", self.layers)):
             if index:
                 rows = self.dropout(rows)
             initial = rows.new_zeros(embedded.size(0), directions[0].hidden_size)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from .attention import Attention
 from .grconv import GRConvEncoder
 from .gru import GRU
+from .low_rank import LowRankMatrix
 
 
 def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0) -> None:
@@ -24,7 +25,7 @@ def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0)
         spectral_radius: of the recurrent matrices.
 
     Raises:
-        ValueError: if the spectral radius is not positive.
+        ValueError: if the spectral radius is not positive, or a recurrent matrix is a product of low rank.
     """
     if spectral_radius <= 0:
         raise ValueError(f"the spectral radius must be positive, not {spectral_radius}")
@@ -59,8 +60,10 @@ def _alignment_weights(part: nn.Module) -> list[Tensor]:
 
 
 def _recurrent_weights(part: nn.Module) -> list[Tensor]:
-    if isinstance(part, GRU):
-        return [part.gate_weight, part.candidate_weight]
     if isinstance(part, GRConvEncoder):
         return [part.left, part.right]
-    return []
+    if not isinstance(part, GRU):
+        return []
+    if isinstance(part.gate_weight, LowRankMatrix) or isinstance(part.candidate_weight, LowRankMatrix):
+        raise ValueError("the published starting values are those of whole matrices, not of products of low rank")
+    return [part.gate_weight, part.candidate_weight]

@@ -37,6 +37,7 @@ class Upsampling(nn.Module):
         self.convolution = nn.ConvTranspose1d(input_size, output_size, 2, stride=2)
         # Stride and width are equal, so an output has one input position: the fan-in is the number of input channels.
         nn.init.normal_(self.convolution.weight, std=(2 / input_size) ** 0.5)
+        assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:

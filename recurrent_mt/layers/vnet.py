@@ -61,6 +61,7 @@ class Downsampling(nn.Module):
         self.norm = channel_norm(output_size, wanted=layer_norm)
         self.activation = nn.PReLU(output_size)
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
+        assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:

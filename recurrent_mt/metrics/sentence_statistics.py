@@ -70,7 +70,7 @@ class SentenceStatistics:
 
     def score_of_sum(self, total: Sequence[float] | np.ndarray) -> SacrebleuScore:
         """The score object of sacrebleu for a sum of rows (K,); the number is its attribute ``score``."""
-        return self.metric._compute_score_from_stats(total)
+        return self.metric._compute_score_from_stats(total)  # type: ignore[arg-type]  # takes arrays as well as lists
 
     def resampled_sums(self, resamples: int, seed: int = SEED) -> np.ndarray:
         """Sums (resamples, K) of rows over corpora of N sentences drawn with replacement.

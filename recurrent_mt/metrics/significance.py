@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.base import Score as SacrebleuScore
 from sacrebleu.significance import PairedTest, Result
@@ -65,7 +64,11 @@ def paired_bootstrap(
     signature, results = run_test("bs", systems, resamples, seed)
     scores = [counts.score() for counts in systems.values()]
     if signature:
-        intervals = [Interval(float(result.mean), float(result.ci)) for result in results]
+        intervals = [
+            Interval(float(result.mean), float(result.ci))
+            for result in results
+            if result.mean is not None and result.ci is not None
+        ]
         scores = [
             replace(score, signature=str(signature), interval=interval)
             for score, interval in zip(scores, intervals, strict=True)
@@ -117,7 +120,7 @@ def run_test(
         return None, []
     with resampling_seed(seed):
         runner = PairedTest(
-            [(name, counts.rows) for name, counts in systems.items()],
+            [(name, counts.rows) for name, counts in systems.items()],  # type: ignore[misc]  # see CountedMetric
             {"metric": CountedMetric(baseline.metric)},
             references=None,
             test_type=test,
@@ -126,7 +129,7 @@ def run_test(
         signatures, columns = runner()
     # sacrebleu's table of one metric: a column of names, and a column under the metric's printed name.
     (printed_name,) = signatures
-    return signatures[printed_name], columns[printed_name]
+    return signatures[printed_name], [result for result in columns[printed_name] if isinstance(result, Result)]
 
 
 def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
@@ -153,7 +156,7 @@ def p_values(scores: Sequence[Score], results: Sequence[Result]) -> list[float |
 
 
 class CountedMetric(Metric):
-    """A metric for `PairedTest` whose "hypotheses" are rows of statistics, so that nothing is counted again."""
+    """A metric for `PairedTest` whose "hypotheses" are arrays (N, K) of statistics: nothing is counted again."""
 
     def __init__(self, metric: Metric) -> None:
         """``metric`` knows what the rows mean."""
@@ -164,13 +167,13 @@ class CountedMetric(Metric):
         """That of the metric."""
         return self.metric.get_signature()
 
-    def _extract_corpus_statistics(self, hypotheses: np.ndarray, references: None) -> np.ndarray:
+    def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
         return hypotheses
 
-    def _aggregate_and_compute(self, stats: np.ndarray) -> SacrebleuScore:
+    def _aggregate_and_compute(self, stats: Any) -> SacrebleuScore:
         return self.metric._compute_score_from_stats(stats.sum(axis=0).tolist())
 
-    def _compute_score_from_stats(self, stats: np.ndarray) -> SacrebleuScore:
+    def _compute_score_from_stats(self, stats: Any) -> SacrebleuScore:
         return self.metric._compute_score_from_stats(stats)
 
     # The base class wants these too; they take part in counting alone, which is over.

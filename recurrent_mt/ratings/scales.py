@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Scale:
     low: int
     high: int
     anchors: dict[int, str]
-    level: str
+    level: Literal["ordinal", "interval"]
 
 
 #: Five-point scales of the Linguistic Data Consortium (2005), as used by Koehn and Monz (2006).

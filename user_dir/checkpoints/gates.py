@@ -56,6 +56,7 @@ def batch_gates(embedding: torch.nn.Embedding, layer: GRConvEncoder, tokens: Ten
         layer: the encoder's.
         tokens: (B, S), padded at either end.
     """
+    assert embedding.padding_idx is not None
     packing = make_packing(tokens.eq(embedding.padding_idx))
     _, pyramid = layer.pyramid(embedding(tokens), packing)
     return unpack_gates(pyramid.gates, packing, height=layer.height)

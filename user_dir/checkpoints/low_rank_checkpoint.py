@@ -97,7 +97,8 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
             continue
         left, right = truncate(weight.float(), rank)
         parameters[f"{name}.left"], parameters[f"{name}.right"] = left.to(weight.dtype), right.to(weight.dtype)
-        matrices.append(FactoredMatrix(name, tuple(weight.shape), left.size(1), kept_share(weight.float(), rank)))
+        shape = (weight.size(0), weight.size(1))
+        matrices.append(FactoredMatrix(name, shape, left.size(1), kept_share(weight.float(), rank)))
     if not matrices:
         raise ValueError("it holds no GRU layer of this package")
     return parameters, matrices

@@ -38,10 +38,11 @@ class ChunkedCrossEntropyCriterion(CrossEntropyCriterion):
         self, model: nn.Module, net_output: tuple[Tensor, Any], sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Tensor]:
         """The loss of what the model made of the batch, twice, as fairseq wants it."""
-        if not (reduce and _makes_features(model)):
+        decoder = model.decoder
+        if not (reduce and isinstance(decoder, Decoder) and _makes_features(model)):
             return super().compute_loss(model, net_output, sample, reduce=reduce)
         words = sample["target"].ne(self.padding_idx)
-        loss = model.decoder.cross_entropy(net_output[0][words], sample["target"][words])
+        loss = decoder.cross_entropy(net_output[0][words], sample["target"][words])
         return loss, loss
 
 

@@ -90,6 +90,7 @@ class Decoder(FairseqIncrementalDecoder):
         **kwargs: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
         """As :meth:`forward`, before the output layer."""
+        assert encoder_out is not None, "this decoder reads an encoder"
         state = self._cached_state(incremental_state)
         if state is None:
             features, attention, state = self._start(prev_output_tokens, encoder_out)
@@ -139,7 +140,7 @@ class Decoder(FairseqIncrementalDecoder):
         The scores are made for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. It is
         not for adaptive softmax.
         """
-        output = self.output_projection
+        output: Any = self.output_projection
         with autocast(self.autocast, features):
             if isinstance(output, nn.Sequential):
                 features, output = output[:-1](features), output[-1]

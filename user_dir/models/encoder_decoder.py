@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from fairseq import utils
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.modules import AdaptiveSoftmax
@@ -44,6 +46,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
+        sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
         encoder = Encoder(
             task.source_dictionary,
             source_embedding,
@@ -53,8 +56,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             max_positions=max_source_positions,
             self_attention=encoder_self_attention(
                 cfg,
-                annotation_size=layer.annotation_size,
-                summary_size=layer.summary_size,
+                **sizes,
                 dropout=dropout(cfg, "encoder_dropout_out"),
             ),
             autocast=str(cfg.autocast),
@@ -62,7 +64,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         decoder = Decoder(
             task.target_dictionary,
             target_embedding,
-            layer=build_decoder_layer(cfg, annotation_size=layer.annotation_size, summary_size=layer.summary_size),
+            layer=build_decoder_layer(cfg, **sizes),
             output=build_output(cfg, target_embedding),
             dropout_in=dropout(cfg, "decoder_dropout_in"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
@@ -87,7 +89,7 @@ def check_sizes(cfg: EncoderDecoderConfig) -> None:
     Raises:
         ValueError: naming the option and its value.
     """
-    options = OmegaConf.to_container(cfg) if OmegaConf.is_config(cfg) else vars(cfg)
+    options = cast("dict[str, Any]", OmegaConf.to_container(cfg)) if OmegaConf.is_config(cfg) else vars(cfg)
     for name, value in options.items():
         if name.endswith(("_dim", "_size", "_layers")) and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
@@ -97,11 +99,14 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     """The decoder's recurrence and readout for an encoder with these sizes."""
     attention = str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
-    kind = {"variant": gru_variant(cfg, layer_norm=cfg.decoder_layer_norm), "backend": str(cfg.kernel_backend)}
+    variant, backend = gru_variant(cfg, layer_norm=cfg.decoder_layer_norm), str(cfg.kernel_backend)
+    first: FixedContextGRU | AttentiveGRU
     if attention == "none":
-        first = FixedContextGRU(embed_size, size, context_size=summary_size, **kind)
+        first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant, backend=backend)
     else:
-        first = AttentiveGRU(embed_size, size, context_size=annotation_size, attention=attention, **kind)
+        first = AttentiveGRU(
+            embed_size, size, context_size=annotation_size, attention=attention, variant=variant, backend=backend
+        )
     readout = MaxoutReadout(
         state_size=size,
         embed_size=embed_size,

@@ -94,7 +94,9 @@ def attentive_gru(
     if weights.score is None and width != size:
         raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
     if not counts:
-        return tuple(inputs.new_zeros(0, n) for n in (size, memory.values.size(2), memory.keys.size(1)))
+        sizes = size, memory.values.size(2), memory.keys.size(1)
+        no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
+        return no_states, no_contexts, no_attention
     states, products, outside_autocast = precision(as_matrix(weights.gate).left, backend)
     run = choose("attentive_gru", backend, BACKENDS)
     with outside_autocast:

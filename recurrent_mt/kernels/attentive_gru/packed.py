@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from ..cache import pieces
 from ..entering import EnteringBackward, before_the_start, entering
@@ -23,7 +23,7 @@ from ..mixed_precision import product
 from .memory import AttentiveGRUWeights, Memory
 
 
-def _weights(factors: Sequence[Tensor | None]) -> AttentiveGRUWeights:
+def _weights(factors: Sequence[Any]) -> AttentiveGRUWeights:
     """The weights, from the eight tensors that autograd sees in their place."""
     return AttentiveGRUWeights(Matrix(*factors[:2]), Matrix(*factors[2:4]), Matrix(*factors[4:6]), *factors[6:8])
 
@@ -109,7 +109,7 @@ def attentive_gru(
 
 class _AttentiveGRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
         time_gate, counts, parts = rest[-3:]
         memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
         weights = weights.for_steps(len(counts))
@@ -135,7 +135,7 @@ class _AttentiveGRU(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved = ctx.saved_tensors
         initial, memory, weights, time_gate = saved[0], Memory(*saved[1:4]), _weights(saved[4:12]), saved[12]
         states, gates, candidates, reset_previous, contexts, attention = saved[13:]
@@ -206,9 +206,10 @@ class AttentionBackward:
         grad_attention = torch.bmm(values, grad_context.unsqueeze(2)).squeeze(2)
         grad_energy = torch._softmax_backward_data(grad_attention, self.attention[rows], 1, grad_context.dtype)
         self.grad_energy[rows] = grad_energy
-        if self.weights.score is None:
+        query, score = self.weights.query, self.weights.score
+        if query is None or score is None:
             return torch.bmm(grad_energy.unsqueeze(1), keys).squeeze(1)
-        queries = project_query(state, self.weights.query).unsqueeze(1)
+        queries = project_query(state, query).unsqueeze(1)
         grad_query = self.grad_queries[rows]
         for piece in pieces(keys.size(0), keys.size(1) * keys.size(2), keys):
             tanh = (keys[piece] + queries[piece]).tanh_()
@@ -216,13 +217,13 @@ class AttentionBackward:
             slope = torch.ops.aten.tanh_backward(grad_energy[piece].unsqueeze(2).expand_as(tanh), tanh)
             self.grad_keys[piece] += slope
             torch.sum(slope, dim=1, out=grad_query[piece])
-        grad_query.mul_(self.weights.score)
-        return product(grad_query, self.weights.query).to(grad_query.dtype)
+        grad_query.mul_(score)
+        return product(grad_query, query).to(grad_query.dtype)
 
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
-        query = self.weights.query
-        if query is None:
+        query, score = self.weights.query, self.weights.score
+        if query is None or score is None:
             return _outer(self.grad_energy, states, counts, self.memory.keys), None, None
         grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
-        return self.grad_keys.mul_(self.weights.score), grad_weight, self.grad_score
+        return self.grad_keys.mul_(score), grad_weight, self.grad_score

@@ -147,15 +147,17 @@ class FusedAttention(Attention):
         """See :class:`~.packed.Attention`."""
         if weights.query is None or weights.score is None:
             return super().backward(memory, weights, attention)
-        return FusedAttentionBackward(memory, weights, attention, weights.query)
+        return FusedAttentionBackward(memory, weights, attention, weights.query, weights.score)
 
 
 class FusedAttentionBackward(AttentionBackward):
     """The gradients of additive attention, a kernel a step; sums over the steps are in float32 at least."""
 
-    def __init__(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor, query_weight: Tensor) -> None:
+    def __init__(
+        self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor, query_weight: Tensor, score: Tensor
+    ) -> None:
         keys, dtype = memory.keys, accumulator_dtype(memory.keys)
-        self.query_weight = query_weight
+        self.query_weight, self.score = query_weight, score
         self.memory, self.weights = Memory(*(tensor.contiguous() for tensor in memory)), weights
         self.attention = attention.contiguous()
         self.grad_keys = torch.zeros_like(self.memory.keys, dtype=dtype)
@@ -168,13 +170,13 @@ class FusedAttentionBackward(AttentionBackward):
         grad_queries = self.grad_queries[rows]
         attend_gradient_kernel[(state.size(0),)](
             grad_context.contiguous(), self.attention[rows], project_query(state, self.query_weight), keys, values,
-            self.weights.score, grad_queries, self.grad_keys, self.grad_scores, keys.size(1),
+            self.score, grad_queries, self.grad_keys, self.grad_scores, keys.size(1),
             **_constants(self.memory),
         )  # fmt: skip
         return product(grad_queries, self.query_weight).to(grad_queries.dtype)
 
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """See :class:`~.packed.AttentionBackward`."""
-        grad_keys = self.grad_keys.mul_(self.weights.score).to(states.dtype)
+        grad_keys = self.grad_keys.mul_(self.score).to(states.dtype)
         grad_weight = product(self.grad_queries.t(), states.to(self.query_weight.dtype))
         return grad_keys, grad_weight, self.grad_scores.sum(dim=0).to(states.dtype)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from .gates import mean_gates
 from .level import Level, LevelWeights, PackedLevel, Pyramid
@@ -110,9 +110,7 @@ def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
 
 class _GRConv(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: FunctionCtx, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
         counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
@@ -137,9 +135,7 @@ class _GRConv(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(
-        ctx: FunctionCtx, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor
-    ) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor) -> tuple[Tensor | None, ...]:
         plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:2])
         counts, top = plan.counts, plan.top
         sums = plan.level.zero_sums(weights)

@@ -41,8 +41,8 @@ class GRConvWeights(NamedTuple):
             ValueError: naming the weight.
         """
         gates = 3 * size if self.gate_bias.shape == (3 * size,) else 3
-        expected = GRConvWeights((size, size), (size, size), (size,), (gates, size), (gates, size), (gates,))
-        for name, weight, shape in zip(self._fields, self, expected):
+        shapes = ((size, size), (size, size), (size,), (gates, size), (gates, size), (gates,))
+        for name, weight, shape in zip(self._fields, self, shapes):
             if weight.shape != shape:
                 raise ValueError(
                     f"nodes of width {size} need the weight {name!r} to be {shape}, not {tuple(weight.shape)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from ..entering import EnteringBackward, before_the_start, entering
 from ..matrix import Matrix
@@ -86,12 +86,12 @@ def step_backward(
 
 def joined(parts: Sequence[Tensor]) -> Tensor:
     """The rows of all parts, uncopied where there is one part, as in a search."""
-    return torch.cat(parts) if len(parts) > 1 else parts[0]
+    return torch.cat(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
 class _GRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: FunctionCtx, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
+    def forward(ctx: Any, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
         gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
         time_gate, counts, elementwise = rest[4:]
         gate_weight, candidate_weight = (weight.for_steps(len(counts)) for weight in (gate_weight, candidate_weight))
@@ -108,7 +108,7 @@ class _GRU(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: FunctionCtx, grad_states: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
         initial, *weights, time_gate, states, gates, candidates, reset_previous = ctx.saved_tensors
         gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
         size = states.size(1)

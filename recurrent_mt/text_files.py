@@ -1,0 +1,99 @@
+"""Text files, read strictly and written whole or not at all: the one place for both."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+#: What opens a compressed file, by the end of its name.
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+#: What these raise on a file that is cut off or damaged.
+DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class FileError(ValueError):
+    """A file that cannot be trusted: says which, the line if there is one, what is wrong, and what to do."""
+
+    def __init__(self, path: str | PathLike[str], message: str, *, line: int | None = None) -> None:
+        """Puts the file and the line before the message."""
+        place = f"{path}, line {line}" if line else f"{path}"
+        super().__init__(f"{place}: {message}")
+
+
+def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
+    r"""Yields (number from 1, text) for each line of a file, plain or compressed (``.gz``, ``.xz``, ``.bz2``).
+
+    A line ends at a line feed (or ``\r\n``) alone: translations may contain other characters that Python takes for
+    line ends. A byte order mark at the start is dropped: it is how some editors save UTF-8, and no part of the text.
+
+    Raises:
+        FileError: if the file is missing or cut off, and at the first line that is not UTF-8.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(path, "there is no such file")
+    number = 0
+    with OPENERS.get(path.suffix, open)(path, "rb") as file:
+        try:
+            for number, raw in enumerate(file, start=1):
+                if number == 1:
+                    raw = raw.removeprefix(BYTE_ORDER_MARK)
+                yield number, raw.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start + 1} is not UTF-8: convert the file, for example with iconv"
+            raise FileError(path, message, line=number) from error
+        except DAMAGE as error:
+            raise FileError(path, f"the file is cut off or damaged after this line: {error}", line=number) from error
+
+
+def read_sentences(path: str | PathLike[str]) -> list[str]:
+    """All lines of a file of one sentence a line; empty ones are sentences too. See `read_lines`.
+
+    Raises:
+        FileError: as `read_lines`, and if the file has no line.
+    """
+    sentences = [text for _, text in read_lines(path)]
+    if not sentences:
+        raise FileError(path, "there are no sentences")
+    return sentences
+
+
+def require_same_count(
+    path: str | PathLike[str], sentences: Sequence[object], other: str | PathLike[str], others: Sequence[object]
+) -> None:
+    """Raises FileError where two files that belong together differ in length: line n of one is line n of the other."""
+    if len(sentences) != len(others):
+        raise FileError(path, f"{len(sentences)} lines, but {other} has {len(others)}: they must be parallel")
+
+
+@contextmanager
+def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
+    """A path beside ``path`` to write to; it takes the place of ``path`` when the block ends without an error.
+
+    Until then, and if the block fails, ``path`` is what it was. The temporary name contains the process number, so
+    that two processes that write the same file do not mix. Folders that are missing are made.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Writes a text file, see `write_aside`."""
+    with write_aside(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,80 @@
+"""Text files and fairseq's dictionaries: read strictly, written whole or not at all."""
+
+import bz2
+import gzip
+import lzma
+
+import pytest
+
+from recurrent_mt.fairseq_dictionary import read_dictionary
+from recurrent_mt.text_files import FileError, read_lines, read_sentences, write_aside, write_text
+
+
+def test_lines_end_at_a_line_feed_alone(tmp_path):
+    file = tmp_path / "text"
+    file.write_bytes("one\r\n\n two \u2028 three\x0bfour\r\nlast".encode())
+    assert read_sentences(file) == ["one", "", " two \u2028 three\x0bfour", "last"]
+
+
+def test_a_byte_order_mark_is_not_text(tmp_path):
+    (tmp_path / "text").write_bytes("one\ntwo\n".encode("utf-8-sig"))
+    assert list(read_lines(tmp_path / "text")) == [(1, "one"), (2, "two")]
+
+
+@pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_compressed_files_are_read_and_named_where_they_are_cut_off(tmp_path, ending, compress):
+    whole = compress("".join(f"ligne {number} été\n" for number in range(2000)).encode())
+    file = tmp_path / f"text.{ending}"
+    file.write_bytes(whole)
+    assert read_sentences(file)[-1] == "ligne 1999 été"
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileError, match=rf"text\.{ending}.*: the file is cut off or damaged"):
+        read_sentences(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "text: there are no sentences"),
+        (b"one\nd\xe9j\xe0\n", "text, line 2: byte 2 is not UTF-8"),
+        (None, "text: there is no such file"),
+    ],
+)
+def test_bad_files_are_named_with_the_line(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "text").write_bytes(content)
+    with pytest.raises(FileError, match=message):
+        read_sentences(tmp_path / "text")
+
+
+def test_text_is_replaced_whole(tmp_path):
+    path = tmp_path / "new" / "text.txt"
+    write_text(path, "old\n")
+    write_text(path, "été\n")
+    assert path.read_bytes() == "été\n".encode()
+    assert [file.name for file in path.parent.iterdir()] == ["text.txt"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "text.txt"
+    write_text(path, "old\n")
+    with pytest.raises(RuntimeError), write_aside(path) as partial:
+        partial.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "old\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["text.txt"]
+
+
+def test_the_words_of_a_dictionary_are_all_entries_but_padding(tmp_path):
+    path = tmp_path / "dict.en.txt"
+    path.write_text("cat 12\nzero 0\nmadeupword0000 0\nmadeupwords 3\nNew 3 #fairseq:overwrite\na b 2\n")
+    assert read_dictionary(path) == {"cat": 12, "zero": 0, "madeupwords": 3, "New": 3, "a b": 2}
+    assert list(read_dictionary(path)) == ["cat", "zero", "madeupwords", "New", "a b"]
+
+
+@pytest.mark.parametrize("line", ["cat", "cat many", " 3", ""])
+def test_a_damaged_dictionary_is_named_with_its_line(tmp_path, line):
+    path = tmp_path / "dict.en.txt"
+    path.write_text(f"a 7\n{line}\n", encoding="utf-8")
+    with pytest.raises(FileError, match=r"dict\.en\.txt, line 2: expected a word and its count"):
+        read_dictionary(path)
