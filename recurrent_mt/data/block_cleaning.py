@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .corpus_rules import RECORD, pair_record
-from .normalization import normalize
 from .parallel_text import Block
-from .rules import Rule
-from .sentence_pair import SentencePair
+from .rules import Rule, SentencePair
+from .words import normalize
 
 
 class CleanedBlock(NamedTuple):

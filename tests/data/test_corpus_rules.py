@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from recurrent_mt.data import corpus_rules
-from recurrent_mt.data.corpus_rules import RECORD, Duplicate, Misaligned, fit_lengths, pair_record
-from recurrent_mt.data.length_model import LengthModel
+from recurrent_mt.data.corpus_rules import RECORD, Duplicate, LengthModel, Misaligned, fit_lengths, pair_record
 
 
 def write_records(path, hashes, source=None, target=None):

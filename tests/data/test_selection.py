@@ -128,7 +128,7 @@ def test_failures_are_named_and_leave_nothing(mixture, tmp_path):
     done = select(out, (folder, (files[0], short), pairs), check=False)
     assert done.returncode == 1 and f"has 20000 lines and {short} has 1" in done.stderr
     done = select(out, (tmp_path, files, pairs), check=False)
-    assert done.returncode == 1 and "there is no file" in done.stderr
+    assert done.returncode == 1 and "there is no such file" in done.stderr
     write_pairs(tmp_path, "in", [("un deux trois", "one two three")])
     done = select(out, (tmp_path, files, pairs), check=False)
     assert done.returncode == 1 and "no word occurs 2 times in the in-domain text" in done.stderr
