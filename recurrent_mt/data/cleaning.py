@@ -1,4 +1,4 @@
-"""Cleans parallel text: normalises it, drops pairs by rules, and counts."""
+"""Cleans parallel text: normalizes it, drops pairs by rules, and counts."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def clean(cleaning: Cleaning) -> CleaningCounts:
 
 
 def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Normalised, casefolded lines of each side of held-out sets.
+    """Normalized, casefolded lines of each side of held-out sets.
 
     Raises:
         FileError: a side is missing or damaged.

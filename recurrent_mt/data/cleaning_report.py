@@ -39,7 +39,7 @@ class CleaningCounts:
         files: names of the source files, in order.
         max_examples: how many of each rule to remember.
         seen: pairs of each file.
-        normalized: pairs of each file that normalisation changed.
+        normalized: pairs of each file that normalization changed.
         dropped: for each file, the pairs that each rule dropped.
         broken: for each file of either side with lines that are not UTF-8, how many, and the numbers of the first.
         examples: the first pairs dropped, by the names of rules.
@@ -154,7 +154,7 @@ def as_markdown(out: Path, counts: CleaningCounts, rules: Sequence[RuleText]) ->
     seen, kept = sum(counts.seen), counts.total_kept
     parts = [
         f"# Cleaning of {out.name}",
-        f"Of {seen:,} pairs {kept:,} are kept ({kept / seen:.2%}). Normalisation changed {sum(counts.normalized):,}.",
+        f"Of {seen:,} pairs {kept:,} are kept ({kept / seen:.2%}). Normalization changed {sum(counts.normalized):,}.",
         "## Rules, in the order in which they are tried",
         table(
             ("rule", "seen", "dropped", "of seen", "kept", "why", "parameters"),

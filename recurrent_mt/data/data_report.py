@@ -28,7 +28,7 @@ class SideStatistics:
 
 
 def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatistics:
-    """Counts tokenised lines; memory grows with the different tokens alone."""
+    """Counts tokenized lines; memory grows with the different tokens alone."""
     sentences = tokens = longest = unknown = 0
     types: set[str] = set()
     for line in lines:

@@ -1,6 +1,6 @@
 """Which sentence pairs are no good to learn from, one small rule each.
 
-A rule sees one normalised pair. What needs the whole corpus (misaligned lines, duplicates) is in
+A rule sees one normalized pair. What needs the whole corpus (misaligned lines, duplicates) is in
 :mod:`.corpus_rules`. A new rule is a class here and a line in :func:`pair_rules`; the report finds it there.
 """
 
@@ -16,7 +16,7 @@ from .words import count_words
 
 @dataclass(slots=True)
 class SentencePair:
-    """Two normalised lines.
+    """Two normalized lines.
 
     Attributes:
         source: text.

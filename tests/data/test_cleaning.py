@@ -24,13 +24,13 @@ NAMES += ["wrong language", "misaligned", "duplicate"]
 
 def corpus(pairs, seed=0):
     """Good pairs, all different."""
-    chance = random.Random(seed)
-    subjects = [("Le chat", "The cat"), ("Le vieux marin", "The old sailor"), ("Ma voisine", "My neighbour")]
+    rng = random.Random(seed)
+    subjects = [("Le chat", "The cat"), ("Le vieux marin", "The old sailor"), ("Ma voisine", "My neighbor")]
     verbs = [("regarde", "is watching"), ("achète", "is buying"), ("dessine", "is drawing")]
     objects = [("une maison", "a house"), ("un bateau rouge", "a red boat"), ("les montagnes", "the mountains")]
     lines = []
     for number in range(pairs):
-        parts = [chance.choice(part) for part in (subjects, verbs, objects)]
+        parts = [rng.choice(part) for part in (subjects, verbs, objects)]
         french, english = (" ".join(part[side] for part in parts) for side in (0, 1))
         lines.append((f"{french} près du numéro {number}.", f"{english} near number {number}."))
     return lines
