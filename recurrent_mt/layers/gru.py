@@ -33,7 +33,7 @@ class GRUVariant(NamedTuple):
             :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
         input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
         time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
-        layer_norm: whether the output is normalised; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
+        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
     """
 
     gate_bias: bool = True

@@ -135,7 +135,7 @@ def test_broken_text_is_named(corpora, tmp_path):
     shutil.copytree(corpora / "fr-en", broken)
     (broken / "train.en").write_text("just one line\n")
     message = run(prepare("fr-en", corpus=broken, out=tmp_path / "data"), succeeds=False)
-    assert f"{broken}/train.en ends after line 1" in message
+    assert f"{broken}/train.en: it ends after line 1" in message
 
 
 def test_the_plan_has_sizes_and_writes_nothing(tmp_path, corpora):
