@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--map-to", type=Path, help="vectors of the other language, which stay as they are")
     parser.add_argument("--lexicon", type=Path, help="words with translations, for --map-to")
-    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbours are checked")
+    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbors are checked")
 
 
 def run(options: argparse.Namespace) -> None:

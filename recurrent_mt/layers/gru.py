@@ -32,7 +32,7 @@ class GRUVariant(NamedTuple):
             :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
         input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
         time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
-        layer_norm: whether the output is normalised; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
+        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
     """
 
     gate_bias: bool = True
@@ -141,7 +141,7 @@ class GRUEncoder(nn.Module):
         input_size: E.
         hidden_size: H of one direction.
         num_layers: how many layers.
-        bidirectional: whether each layer also reads backwards; the next layer then reads 2H.
+        bidirectional: whether each layer also reads backward; the next layer then reads 2H.
         summary: ``both``, ``forward`` (RNNenc) or ``backward`` (RNNsearch's s_0: Bahdanau et al. 2015, A.2.2).
         dropout: probability of dropping a unit between layers.
         variant: of all layers.

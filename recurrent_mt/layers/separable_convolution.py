@@ -90,10 +90,10 @@ class SeparableConvolutionEncoder(nn.Module):
 
     Kaiser et al. (2017), sections 2 and 3. Theirs is read by attention alone and leaves open what a fixed vector would
     be: the summary is tanh(W m), with m the mean of the annotations. The words are brought to width H by a product with
-    a bias and normalised, so that they enter the sums of the modules at the scale of the steps, and do not drown in the
+    a bias and normalized, so that they enter the sums of the modules at the scale of the steps, and do not drown in the
     sinusoids. Dropout stands between modules; after the last one the annotations have the model's own.
 
-    A convolution knows its neighbours and not its place; only within reach of a sentence's ends do the zeros beyond
+    A convolution knows its neighbors and not its place; only within reach of a sentence's ends do the zeros beyond
     them tell. The authors' released code adds sinusoids to the words, which ``positions`` does; they count from a
     sentence's own first word.
 
