@@ -142,7 +142,7 @@ class GRUEncoder(nn.Module):
         input_size: E.
         hidden_size: H of one direction.
         num_layers: how many layers.
-        bidirectional: whether each layer also reads backwards; the next layer then reads 2H.
+        bidirectional: whether each layer also reads backward; the next layer then reads 2H.
         summary: ``both``, ``forward`` (RNNenc) or ``backward`` (RNNsearch's s_0: Bahdanau et al. 2015, A.2.2).
         dropout: probability of dropping a unit between layers.
         variant: of all layers.

@@ -1,4 +1,4 @@
-"""Embeddings: fresh, pre-trained, frozen or shared."""
+"""Embeddings: fresh, pretrained, frozen or shared."""
 
 from __future__ import annotations
 
