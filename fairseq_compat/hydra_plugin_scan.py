@@ -1,6 +1,6 @@
 """Lets hydra 1.0.7 find its plug-ins, without which it composes no configuration.
 
-It asks each path finder for ``find_module``, which Python 3.12 removed in favour of ``find_spec``.
+It asks each path finder for ``find_module``, which Python 3.12 removed in favor of ``find_spec``.
 """
 
 import pkgutil

@@ -53,11 +53,11 @@ folders=()
 for SEGMENTATION in "${!members[@]}"; do
   OUT=$FOLDER/${SEGMENTATION//:/-} CORPUS=$GIVEN_CORPUS
   folders+=("$OUT")
-  if [[ -z $CORPUS ]]; then choose_embedded_corpus; fi
+  if [[ -z $CORPUS ]]; then choose_synthetic_corpus; fi
   check_options
   if [[ -n $CORPUS ]]; then check_corpus; fi
   open_run_folder "$OUT" "$(describe_run)"
-  if [[ -z $CORPUS ]]; then make_embedded_corpus; fi
+  if [[ -z $CORPUS ]]; then make_synthetic_corpus; fi
   prepare_data
   read -ra names <<<"${members[$SEGMENTATION]}"
   run_cells "${names[@]}"

@@ -33,7 +33,7 @@ ALLOWED = {
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
-            *("hydra", "omegaconf", "sentencepiece"),
+            *("hydra", "omegaconf", "sentencepiece", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
         "__main__.py": {"recurrent_mt.cli"},
     },

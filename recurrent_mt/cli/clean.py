@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     for side in ("source", "target"):
         parser.add_argument(
-            f"--{side}", type=Path, nargs="+", required=True, metavar="FILE", help="plain, .gz or .xz, in order"
+            f"--{side}", type=Path, nargs="+", required=True, metavar="FILE", help="plain, .gz, .xz or .bz2, in order"
         )
     for side in ("source", "target"):
         parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
@@ -63,6 +63,5 @@ def run(options: argparse.Namespace) -> None:
         examples=options.examples,
         jobs=options.jobs,
     )
-    tally = cleaning.clean(settings)
-    seen, kept = sum(tally.seen), sum(map(tally.kept, range(len(tally.files))))
-    print(f"{kept:,} of {seen:,} pairs kept; {options.report} tells why the others went.")
+    counts = cleaning.clean(settings)
+    print(f"{counts.total_kept:,} of {sum(counts.seen):,} pairs kept; {options.report} tells why the others went.")

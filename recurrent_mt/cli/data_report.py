@@ -6,8 +6,9 @@ import argparse
 import re
 from pathlib import Path
 
-from ..data.data_report import as_markdown, count_side, read_dictionary
-from ..evaluation.output_files import write_text
+from ..data.data_report import as_markdown, count_side
+from ..fairseq_dictionary import read_dictionary
+from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

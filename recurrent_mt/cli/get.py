@@ -19,7 +19,8 @@ from pathlib import Path
 
 from ..data import published_sets
 from ..data.download import file_sha256
-from ..data.lines import TextError, read_pairs, write_pairs
+from ..data.parallel_text import read_pairs, write_pairs
+from ..text_files import FileError, read_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -104,10 +105,10 @@ def report_replaced(count: int) -> None:
 def read_checksums(path: Path) -> dict[str, str]:
     """SHA-256 by HOST/PATH."""
     result = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in read_lines(path):
         match = re.fullmatch(r"([0-9a-fA-F]{64})[ \t]+\*?(\S+)", line.strip())
         if line.strip() and not match:
-            raise TextError(f"{path} line {number}: expected a SHA-256 and HOST/PATH, not '{line.strip()}'")
+            raise FileError(path, f"expected a SHA-256 and HOST/PATH, not '{line.strip()}'", line=number)
         if match:
             result[match[2]] = match[1]
     return result

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import argparse
 
-from ..evaluation.output_files import write_text
-from ..evaluation.sentences import read_sentences
 from ..ratings.page import render_key, render_page
 from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.scales import MODES, SIDE_BY_SIDE
 from ..ratings.study import Study
+from ..text_files import read_sentences, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

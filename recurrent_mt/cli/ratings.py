@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from ..evaluation.output_files import write_text
 from ..ratings.ratings import read_all_ratings, read_key
 from ..ratings.summary import as_json, as_text, evaluate
+from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

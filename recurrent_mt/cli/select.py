@@ -20,7 +20,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     for side in ("source", "target"):
-        parser.add_argument(f"--{side}", type=Path, required=True, metavar="FILE", help="plain, .gz or .xz")
+        parser.add_argument(f"--{side}", type=Path, required=True, metavar="FILE", help="plain, .gz, .xz or .bz2")
     for side in ("source", "target"):
         parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
     parser.add_argument(

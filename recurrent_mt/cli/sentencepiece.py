@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import sentencepiece
 
-from ..data.lines import map_lines
+from ..ordered_map import map_lines
+from ..text_files import read_lines, write_aside
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,12 +49,11 @@ def run(options: argparse.Namespace) -> None:
 
 def train(files: list[str], model: str, size: int) -> None:
     """Writes the model; small corpora that do not fill `size` pieces get fewer."""
-    partial_model = Path(f"{model}.partial")
     sentencepiece.set_random_generator_seed(1)
-    with partial_model.open("wb") as file:
+    with write_aside(model) as partial, partial.open("wb") as file:
         # Given names, SentencePiece would write them into the model, which would differ from folder to folder.
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=read_lines(files),
+            sentence_iterator=(text for name in files for _, text in read_lines(name)),
             model_writer=file,
             vocab_size=size,
             hard_vocab_limit=False,
@@ -64,15 +63,6 @@ def train(files: list[str], model: str, size: int) -> None:
             shuffle_input_sentence=True,
             minloglevel=1,
         )
-    partial_model.rename(model)
-
-
-def read_lines(files: list[str]) -> Iterator[str]:
-    """All lines of the files."""
-    for name in files:
-        with open(name, encoding="utf-8", newline="\n") as file:
-            for line in file:
-                yield line.rstrip("\r\n")
 
 
 def make_splitter(model: str) -> Callable[[str], str]:

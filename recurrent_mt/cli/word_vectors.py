@@ -20,11 +20,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from ..data.word_vectors.lexicon import covered, read_lexicon
-from ..data.word_vectors.orthogonal_map import fit_map, mapped, precision_at_one
-from ..data.word_vectors.skip_gram import skip_gram
-from ..data.word_vectors.training_text import UNKNOWN, TrainingText, dictionary_words, frequent_words
+from ..data.word_vectors.orthogonal_map import apply_map, covered_pairs, fit_map, precision_at_one, read_lexicon
+from ..data.word_vectors.skip_gram import UNKNOWN, TrainingText, frequent_words, train_skip_gram
 from ..data.word_vectors.word_vectors import WordVectors, read_vectors, write_vectors
+from ..fairseq_dictionary import read_dictionary
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--map-to", type=Path, help="vectors of the other language, which stay as they are")
     parser.add_argument("--lexicon", type=Path, help="words with translations, for --map-to")
-    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbours are checked")
+    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbors are checked")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -75,7 +74,7 @@ def train_vectors(options: argparse.Namespace) -> WordVectors:
         ValueError: if none of the words occurs.
     """
     dictionary = options.dictionary
-    known = dictionary_words(dictionary) if dictionary else frequent_words(options.text, options.min_count)
+    known = frozenset(read_dictionary(dictionary)) if dictionary else frequent_words(options.text, options.min_count)
     text = TrainingText(options.text, known)
     counts = Counter(word for sentence in text for word in sentence)
     missing = len(known - counts.keys())
@@ -84,7 +83,7 @@ def train_vectors(options: argparse.Namespace) -> WordVectors:
     share = 100 * counts[UNKNOWN] / counts.total()
     print(f"{counts.total()} tokens, {share:.2f}% <unk>; {missing} of {len(known)} words do not occur", flush=True)
     start = time.monotonic()
-    vectors = skip_gram(
+    vectors = train_skip_gram(
         text,
         size=options.size,
         window=options.window,
@@ -101,11 +100,11 @@ def map_vectors(
     target: WordVectors, vectors: WordVectors, lexicon: list[tuple[str, str]], test_lexicon: list[tuple[str, str]]
 ) -> WordVectors:
     """The vectors, mapped; says how much of the lexicons was of use."""
-    pairs = covered(lexicon, vectors, target)
-    result = mapped(vectors, fit_map(pairs, vectors, target))
+    pairs = covered_pairs(lexicon, vectors, target)
+    result = apply_map(vectors, fit_map(pairs, vectors, target))
     print(f"mapped on {len(pairs)} pairs of the lexicon; {len(lexicon) - len(pairs)} have a word without a vector")
     if test_lexicon:
-        held_out = covered(test_lexicon, result, target)
+        held_out = covered_pairs(test_lexicon, result, target)
         precision = precision_at_one(held_out, result, target)
         words = len({word for word, _ in held_out})
         print(f"precision@1 on the test lexicon: {100 * precision:.1f}% of {words} words that have vectors")

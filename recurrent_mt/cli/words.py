@@ -16,9 +16,8 @@ import os
 import sys
 from collections.abc import Callable
 
-from ..data.lines import map_lines
-from ..data.normalization import normalize
-from ..data.word_segmentation import words_of
+from ..data.words import make_tokenizer, normalize
+from ..ordered_map import map_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,5 +42,5 @@ def choose_function(action: str, language: str) -> Callable[[str], str]:
     """What is done with each line."""
     if action == "normalize":
         return normalize
-    words = words_of(language)
-    return words.split if action == "split" else words.join
+    tokenizer = make_tokenizer(language)
+    return tokenizer.tokenize if action == "split" else tokenizer.detokenize

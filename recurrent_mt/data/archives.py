@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-import bz2
 import fnmatch
-import gzip
-import lzma
 import shutil
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-#: What opens a compressed file, by the end of its name.
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+from ..text_files import DAMAGE, OPENERS, FileError
+
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 #: What these readers raise on a file that is cut off or damaged.
-DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
+_DAMAGE = (*DAMAGE, OSError, tarfile.TarError, zipfile.BadZipFile)
 
 _BLOCK = 1 << 20
 
 
-class DamagedFileError(ValueError):
-    """A file that is empty, cut off or damaged; the message names it and what is wrong with it."""
-
-
 def require_whole(path: Path, name: str | None = None) -> None:
-    """Reads the file to its end, with the check sums that its format has.
+    """Reads the file to its end, with the checksums that its format has.
 
     Args:
         path: the file.
         name: whose ending tells the format, where the file is called otherwise.
 
     Raises:
-        DamagedFileError: if it is empty, cut off or damaged.
+        FileError: if it is empty, cut off or damaged.
     """
     name = (name or path.name).lower()
     if path.stat().st_size == 0:
-        raise DamagedFileError(f"{path} is empty")
+        raise FileError(path, "the file is empty")
     try:
         if name.endswith(".zip"):
             with zipfile.ZipFile(path) as archive:
                 if member := archive.testzip():
-                    raise DamagedFileError(f"{path} is damaged: the check sum of {member} in it is wrong")
+                    raise FileError(path, f"the file is damaged: the checksum of {member} in it is wrong")
         elif name.endswith(TARS):
-            # Stream mode reads every byte, so that the check sum of the compression is tested too.
+            # Stream mode reads every byte, so that the checksum of the compression is tested too.
             with tarfile.open(path, "r|*") as archive:
                 for _ in archive:
                     pass
@@ -55,8 +47,8 @@ def require_whole(path: Path, name: str | None = None) -> None:
                 with opener(path, "rb") as file:
                     while file.read(_BLOCK):
                         pass
-    except DAMAGE as error:
-        raise DamagedFileError(f"{path} is cut off or damaged: {error}") from error
+    except _DAMAGE as error:
+        raise FileError(path, f"the file is cut off or damaged: {error}") from error
 
 
 def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
@@ -64,7 +56,7 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
 
     Args:
         archive: the archive.
-        patterns: names, in which ``*`` stands for anything; each must be met by one file.
+        patterns: names, in which ``*`` matches anything; each must be met by one file.
         folder: where they go.
 
     Returns:

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .corpus_rules import RECORD, pair_record
-from .normalization import normalize
 from .parallel_text import Block
-from .rules import Rule
-from .sentence_pair import SentencePair
+from .rules import Rule, SentencePair
+from .words import normalize
 
 
 class CleanedBlock(NamedTuple):
@@ -21,7 +20,7 @@ class CleanedBlock(NamedTuple):
         file: the number of the pair of files.
         progress: as the block has it.
         seen: pairs.
-        normalized: pairs that normalisation changed.
+        normalized: pairs that normalization changed.
         source: lines left, with newlines.
         target: the same of the other side.
         records: of the pairs left, as bytes (see :data:`.RECORD`).
@@ -43,7 +42,7 @@ class CleanedBlock(NamedTuple):
 
 
 class BlockCleaner:
-    """Normalises the pairs of blocks and drops those that a rule drops."""
+    """Normalizes the pairs of blocks and drops those that a rule drops."""
 
     def __init__(self, rules: Sequence[Rule], languages: tuple[str, str], max_examples: int) -> None:
         self._rules = rules

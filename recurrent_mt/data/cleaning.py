@@ -1,4 +1,4 @@
-"""Cleans parallel text: normalises it, drops pairs by rules, and counts."""
+"""Cleans parallel text: normalizes it, drops pairs by rules, and counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ import numpy as np
 
 from ..ordered_map import ordered_map
 from .block_cleaning import BlockCleaner, CleanedBlock
-from .cleaning_report import RuleText, as_json, as_markdown
+from .cleaning_report import CleaningCounts, DroppedPair, RuleText, as_json, as_markdown
 from .corpus_rules import corpus_rules
-from .normalization import normalize
-from .parallel_text import language_file, read_blocks, read_lines
-from .partial_files import partial_folder, publish
+from .parallel_text import find_file, read_blocks, read_raw_lines
+from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
 from .rules import pair_rules
-from .tally import Example, Tally
+from .words import normalize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +67,7 @@ class Cleaning:
         return {path: os.path.relpath(path, folder) for path in paths}
 
 
-def clean(cleaning: Cleaning) -> Tally:
+def clean(cleaning: Cleaning) -> CleaningCounts:
     """Writes the pairs that every rule keeps, in order, and the report; all four files appear together.
 
     A first pass applies the rules that look at one pair, in all processes, and writes what is left aside with a record
@@ -91,43 +90,39 @@ def clean(cleaning: Cleaning) -> Tally:
     later_rules = corpus_rules()
     texts = [*map(RuleText.of, rules), *map(RuleText.of, later_rules)]
     sources = tuple(cleaning.shown_names[path] for path in cleaning.sources)
-    tally = Tally(tuple(text.name for text in texts), sources, cleaning.examples)
+    counts = CleaningCounts(tuple(text.name for text in texts), sources, cleaning.examples)
     with partial_folder(cleaning.out) as folder:
         records = folder / "records"
         cleaner = BlockCleaner(rules, cleaning.languages, cleaning.examples)
-        survivors = _apply_pair_rules(cleaning, cleaner, tally, folder)
-        verdicts = np.zeros(sum(map(tally.kept, range(len(tally.files)))), np.uint8)
+        survivors = _apply_pair_rules(cleaning, cleaner, counts, folder)
+        verdicts = np.zeros(counts.total_kept, np.uint8)
         for code, later in enumerate(later_rules, start=1):
             if len(verdicts):
                 later.mark(records, verdicts, code)
-        written = _apply_verdicts(survivors, verdicts, tally, first_rule=len(rules))
+        written = _apply_verdicts(survivors, verdicts, counts, first_rule=len(rules))
         if not (verdicts == 0).any():
-            raise ValueError(f"no pair is left of {sum(tally.seen)} ({_drops(tally)})")
-        reports = {".md": as_markdown(cleaning.out, tally, texts), ".json": as_json(cleaning.out, tally, texts)}
-        files = {
-            path: Path(f"{cleaning.out}.{language}") for path, language in zip(written, cleaning.languages, strict=True)
-        }
-        for suffix, text in reports.items():
-            final = cleaning.report if suffix == ".md" else cleaning.report.with_suffix(suffix)
-            partial = final.with_name(f"{final.name}.partial")
-            partial.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(text, encoding="utf-8")
-            files[partial] = final
-        publish(files)
-    return tally
+            raise ValueError(f"no pair is left of {sum(counts.seen)} ({_drops(counts)})")
+        publish_corpus(
+            dict(zip(cleaning.languages, written, strict=True)),
+            cleaning.out,
+            cleaning.report,
+            markdown=as_markdown(cleaning.out, counts, texts),
+            numbers=as_json(cleaning.out, counts, texts),
+        )
+    return counts
 
 
 def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Normalised, casefolded lines of each side of held-out sets.
+    """Normalized, casefolded lines of each side of held-out sets.
 
     Raises:
-        FileNotFoundError: a side is missing.
+        FileError: a side is missing or damaged.
     """
     source, target = (
         frozenset(
             normalize(line.decode(errors="replace")).casefold()
             for prefix in prefixes
-            for line in read_lines(language_file(prefix, language))
+            for line in read_raw_lines(find_file(prefix, language))
         )
         for language in languages
     )
@@ -139,15 +134,12 @@ def _check(cleaning: Cleaning) -> None:
         raise ValueError("the most words, the ratio and the processes must be at least 1")
     if cleaning.languages[0] == cleaning.languages[1]:
         raise ValueError(f"source and target are both '{cleaning.languages[0]}': give two languages")
-    if cleaning.report.suffix == ".json":
-        raise ValueError(f"{cleaning.report}: the report's name must not end with .json, which is that of the numbers")
-    made = {Path(f"{cleaning.out}.{language}").resolve() for language in cleaning.languages}
-    for path in (*cleaning.sources, *cleaning.targets):
-        if path.resolve() in made:
-            raise ValueError(f"{path} would be overwritten: choose another --out")
+    refuse_overwriting((*cleaning.sources, *cleaning.targets), cleaning.out, cleaning.languages, cleaning.report)
 
 
-def _apply_pair_rules(cleaning: Cleaning, cleaner: BlockCleaner, tally: Tally, folder: Path) -> tuple[Path, Path]:
+def _apply_pair_rules(
+    cleaning: Cleaning, cleaner: BlockCleaner, counts: CleaningCounts, folder: Path
+) -> tuple[Path, Path]:
     """Writes what the pair rules keep, and its records."""
     paths = (folder / "survivors.source", folder / "survivors.target")
     progress = Progress("cleaning")
@@ -157,34 +149,36 @@ def _apply_pair_rules(cleaning: Cleaning, cleaner: BlockCleaner, tally: Tally, f
         for cleaned in ordered_map(cleaner, blocks, cleaning.jobs):
             for file, content in zip(files, (cleaned.source, cleaned.target, cleaned.records), strict=True):
                 file.write(content)
-            _count(cleaned, cleaning, tally)
+            _count(cleaned, cleaning, counts)
             progress.update(cleaned.seen, cleaned.progress)
     progress.finish()
-    if not sum(tally.seen):
+    if not sum(counts.seen):
         raise ValueError(f"there is no pair in {', '.join(map(str, cleaning.sources))}")
     return paths
 
 
-def _count(cleaned: CleanedBlock, cleaning: Cleaning, tally: Tally) -> None:
-    tally.seen[cleaned.file] += cleaned.seen
-    tally.normalized[cleaned.file] += cleaned.normalized
+def _count(cleaned: CleanedBlock, cleaning: Cleaning, counts: CleaningCounts) -> None:
+    counts.seen[cleaned.file] += cleaned.seen
+    counts.normalized[cleaned.file] += cleaned.normalized
     for rule, count in enumerate(cleaned.dropped):
-        tally.drop(cleaned.file, rule, count)
+        counts.drop(cleaned.file, rule, count)
     for rule, line, source, target in cleaned.examples:
-        tally.remember(rule, Example(f"{tally.files[cleaned.file]}:{line}", source, target))
+        counts.remember(rule, DroppedPair(f"{counts.files[cleaned.file]}:{line}", source, target))
     for side, lines in enumerate(cleaned.broken):
         path = (cleaning.sources, cleaning.targets)[side][cleaned.file]
         if lines:
-            tally.count_broken(cleaning.shown_names[path], lines)
+            counts.count_broken(cleaning.shown_names[path], lines)
 
 
-def _apply_verdicts(survivors: tuple[Path, Path], verdicts: np.ndarray, tally: Tally, *, first_rule: int) -> list[Path]:
+def _apply_verdicts(
+    survivors: tuple[Path, Path], verdicts: np.ndarray, counts: CleaningCounts, *, first_rule: int
+) -> list[Path]:
     """Writes the pairs whose verdict is 0, and counts the others for their files."""
-    kept = [tally.kept(file) for file in range(len(tally.files))]
+    kept = [counts.kept(file) for file in range(len(counts.files))]
     for file, part in enumerate(np.split(verdicts, np.cumsum(kept)[:-1])):
         # np.bincount would make eight bytes of each.
         for code in range(1, 1 + int(part.max(initial=0))):
-            tally.drop(file, first_rule + code - 1, np.count_nonzero(part == code))
+            counts.drop(file, first_rule + code - 1, np.count_nonzero(part == code))
     written = [path.with_suffix(f"{path.suffix}.kept") for path in survivors]
     first = 0
     with written[0].open("wb") as source_file, written[1].open("wb") as target_file:
@@ -194,10 +188,10 @@ def _apply_verdicts(survivors: tuple[Path, Path], verdicts: np.ndarray, tally: T
             for kept_file, lines in ((source_file, block.source), (target_file, block.target)):
                 kept_file.writelines(line + b"\n" for line in compress(lines, part == 0))
             for index in np.flatnonzero(part):
-                example = Example("", block.source[index].decode(), block.target[index].decode())
-                tally.remember(first_rule + int(part[index]) - 1, example)
+                example = DroppedPair("", block.source[index].decode(), block.target[index].decode())
+                counts.remember(first_rule + int(part[index]) - 1, example)
     return written
 
 
-def _drops(tally: Tally) -> str:
-    return ", ".join(f"{name} {tally.dropped_by(rule)}" for rule, name in enumerate(tally.rules))
+def _drops(counts: CleaningCounts) -> str:
+    return ", ".join(f"{name} {counts.dropped_by(rule)}" for rule, name in enumerate(counts.rules))

@@ -14,13 +14,14 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from .length_model import LengthModel
-
 #: What is known of a pair: a hash of both sides, and how many bytes they have. 16 bytes on disk.
 RECORD = np.dtype([("hash", "<u8"), ("source", "<u4"), ("target", "<u4")])
 
 # Four megabytes at a time.
 _CHUNK = 1 << 18
+
+# The median of the absolute deviations of a normal distribution, in standard deviations.
+_MAD_OF_NORMAL = 0.6745
 
 
 class CorpusRule(Protocol):
@@ -42,7 +43,7 @@ def pair_record(source: str, target: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Misaligned:
-    """Gale and Church (1993), with a mean and a deviation that are robust (see :mod:`.length_model`).
+    """Gale and Church (1993), with a mean and a deviation that are robust (see :class:`LengthModel`).
 
     Lengths are in bytes of UTF-8: a Han character has three and stands for about three letters, so that Latin names
     in a Chinese line do not make it look long. Translations are freer than a normal distribution has it: six
@@ -97,6 +98,42 @@ class Duplicate:
             repeated = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
             verdicts[indices[order[repeated]]] = code
             path.unlink()
+
+
+@dataclass(frozen=True)
+class LengthModel:
+    """Gale and Church (1993): a unit of source length gives rise to ``ratio`` of the target, with a variance.
+
+    Attributes:
+        ratio: their c.
+        variance: their s squared, for each unit of source length.
+    """
+
+    ratio: float
+    variance: float
+
+    @classmethod
+    def fit(cls, source: np.ndarray, target: np.ndarray) -> LengthModel:
+        """From lengths of pairs (N,), by medians, which misaligned pairs hardly move.
+
+        Raises:
+            ValueError: no pairs.
+        """
+        if not len(source):
+            raise ValueError("there is no pair to fit lengths to")
+        ratio = float(np.median(target / source))
+        deviation = np.median(np.abs(_scaled(source, target, ratio))) / _MAD_OF_NORMAL
+        # Where most pairs have the very same ratio, one more or less in a hundred is still no error.
+        return cls(ratio, max(float(deviation) ** 2, 0.01))
+
+    def deviations(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """How many standard deviations each target is from the length expected: their delta, unsigned (N,)."""
+        return np.abs(_scaled(source, target, self.ratio)) / self.variance**0.5
+
+
+def _scaled(source: np.ndarray, target: np.ndarray, ratio: float) -> np.ndarray:
+    """Differences from the expected length over the root of the length, the mean of both sides' (symmetric)."""
+    return (target - ratio * source) / np.sqrt((source + target / ratio) / 2)
 
 
 def fit_lengths(records: Path, count: int, sample: int = _CHUNK) -> LengthModel:

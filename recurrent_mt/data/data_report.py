@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from pathlib import Path
-
-from .lines import TextError
 
 
 @dataclass(frozen=True)
@@ -30,26 +27,8 @@ class SideStatistics:
     unknown_types: int
 
 
-def read_dictionary(path: Path) -> set[str]:
-    """The tokens of a fairseq dictionary, ``TOKEN COUNT`` a line.
-
-    Raises:
-        TextError: if a line has another form.
-    """
-    tokens = set()
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for number, line in enumerate(file, 1):
-            token, space, count = line.rstrip("\n").partition(" ")
-            if not space or not count.split()[0].isdigit():
-                raise TextError(f"{path} line {number}: expected a token and its count, not '{line.rstrip()}'")
-            # fairseq fills its dictionaries up with words of its own, which it never counted.
-            if count.split()[0] != "0":
-                tokens.add(token)
-    return tokens
-
-
-def count_side(lines: Iterable[str], dictionary: set[str]) -> SideStatistics:
-    """Counts tokenised lines; memory grows with the different tokens alone."""
+def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatistics:
+    """Counts tokenized lines; memory grows with the different tokens alone."""
     sentences = tokens = longest = unknown = 0
     types: set[str] = set()
     for line in lines:
@@ -59,7 +38,9 @@ def count_side(lines: Iterable[str], dictionary: set[str]) -> SideStatistics:
         longest = max(longest, len(words))
         unknown += sum(word not in dictionary for word in words)
         types.update(words)
-    return SideStatistics(sentences, tokens, longest, len(types), unknown, len(types - dictionary))
+    return SideStatistics(
+        sentences, tokens, longest, len(types), unknown, sum(word not in dictionary for word in types)
+    )
 
 
 def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:

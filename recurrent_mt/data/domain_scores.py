@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .ngrams import FIRST_WORD, UNKNOWN, NgramModel
-from .normalization import normalize
 from .parallel_text import Block
-from .words import tokens
+from .words import lowercase_tokens, normalize
 
 # Rarer words of the domain are as unknown to its model as those it has never seen.
 _MIN_COUNT = 2
@@ -19,7 +18,7 @@ _MIN_COUNT = 2
 
 def line_tokens(line: bytes) -> list[str]:
     """Tokens of a raw line."""
-    return tokens(normalize(line.decode(errors="replace")))
+    return lowercase_tokens(normalize(line.decode(errors="replace")))
 
 
 class LanguageScorer:

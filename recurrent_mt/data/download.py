@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from .archives import DamagedFileError, require_whole
+from ..text_files import FileError
+from .archives import require_whole
 
 _BLOCK = 1 << 18
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
@@ -75,7 +76,7 @@ def download(
     transfer.run(patience or Patience())
     try:
         require_whole(transfer.partial, path.name)
-    except DamagedFileError as error:
+    except FileError as error:
         transfer.discard()
         raise DownloadError(f"{url}: what came is refused: {error}") from error
     try:

@@ -49,7 +49,7 @@ def require_known(language: str) -> None:
 
 
 def is_other_language(text: str, language: str) -> bool:
-    """Whether a normalised line is surely in another language.
+    """Whether a normalized line is surely in another language.
 
     In doubt it is not: short lines, names and numbers pass.
     """

@@ -1,21 +1,105 @@
-"""Reads the lines of parallel files, plain or compressed, in step."""
+"""Parallel text as it is read and written here: a sentence a line, line n of one side translating line n of the other.
+
+What comes from elsewhere is read strictly, as text (:func:`read_pairs`); what is to be cleaned is read as bytes, block
+by block and in step (:func:`read_blocks`). Either may be compressed.
+"""
 
 from __future__ import annotations
 
-import gzip
-import lzma
-import zlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from io import BufferedReader
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from ..text_files import DAMAGE, OPENERS, FileError, read_lines
+
+#: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
+LINE_BREAKS = re.compile("[\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029]+")
+
 BLOCK_LINES = 10_000
 
 # GzipFile reads lines in Python, one by one; behind a buffer of this size it is as fast as a plain file.
 _BUFFER = 1 << 20
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+
+
+def one_line(text: str) -> str:
+    """The text with its line separators turned into spaces, and nothing else changed but its ends."""
+    return LINE_BREAKS.sub(" ", text).strip()
+
+
+def find_file(prefix: str | Path, language: str) -> Path:
+    """``PREFIX.LANGUAGE``, plain or compressed.
+
+    Raises:
+        FileError: if there is none, or more than one.
+    """
+    names = [Path(f"{prefix}.{language}{ending}") for ending in ("", *OPENERS)]
+    found = [name for name in names if name.is_file()]
+    if not found:
+        raise FileError(names[0], f"there is no such file, nor one with {', '.join(OPENERS)} after its name")
+    if len(found) > 1:
+        raise FileError(
+            found[0], f"{' and '.join(path.name for path in found[1:])} is there as well: which one is meant?"
+        )
+    return found[0]
+
+
+def stream_sentences(path: Path) -> Iterator[str]:
+    """The lines of a file, plain or compressed, each on one line whatever reads it next (see :func:`one_line`).
+
+    Raises:
+        FileError: if it is empty, cut off, damaged or not UTF-8.
+    """
+    empty = True
+    for _, text in read_lines(path):
+        empty = False
+        yield one_line(text)
+    if empty:
+        raise FileError(path, "the file is empty")
+
+
+def read_pairs(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """The sentence pairs of ``PREFIX.LANGUAGE``.
+
+    Raises:
+        FileError: if a file is missing or damaged, or one has more lines than the other.
+    """
+    first, second = (find_file(prefix, language) for language in languages)
+    for number, (left, right) in enumerate(zip_longest(stream_sentences(first), stream_sentences(second))):
+        if left is None or right is None:
+            shorter, longer = (first, second) if left is None else (second, first)
+            raise FileError(shorter, f"it ends after line {number} and {longer} goes on: they must be parallel")
+        yield left, right
+
+
+def write_pairs(pairs: Iterable[tuple[str, str]], folder: Path, languages: tuple[str, str]) -> int:
+    """Writes ``FOLDER/text.LANGUAGE``, and the folder appears only when both files are whole.
+
+    Returns:
+        The number of pairs.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    partial = Path(f"{folder}.partial")
+    partial.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with ExitStack() as stack:
+        files: list[IO[str]] = [
+            stack.enter_context((partial / f"text.{language}").open("w", encoding="utf-8", newline="\n"))
+            for language in languages
+        ]
+        for pair in pairs:
+            count += 1
+            for file, sentence in zip(files, pair):
+                file.write(sentence + "\n")
+    if not count:
+        raise ValueError(f"there is no sentence pair for {folder}")
+    partial.rename(folder)
+    return count
 
 
 class Block(NamedTuple):
@@ -36,31 +120,19 @@ class Block(NamedTuple):
     progress: float
 
 
-def language_file(prefix: str | Path, language: str) -> Path:
-    """``PREFIX.LANGUAGE``, or the compressed file of that name.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
-    for ending in ("", ".gz", ".xz"):
-        path = Path(f"{prefix}.{language}{ending}")
-        if path.is_file():
-            return path
-    raise FileNotFoundError(f"there is no file {prefix}.{language}, neither plain nor .gz nor .xz")
-
-
 def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BLOCK_LINES) -> Iterator[Block]:
     """Reads pairs of files, one after the other.
 
-    A line ends with a newline byte and nothing else: what Unicode calls a line separator stands inside a line.
+    A line ends with a newline byte and nothing else: what Unicode calls a line separator is part of the line.
 
     Args:
-        sources: files of one side; .gz and .xz are decompressed.
+        sources: files of one side; compressed ones are decompressed.
         targets: as many of the other.
         size: lines of a block; the last one of a file may be shorter.
 
     Raises:
-        ValueError: other numbers of files or of lines on the two sides; a compressed file that is cut or damaged.
+        ValueError: other numbers of files or of lines on the two sides.
+        FileError: a compressed file is cut off or damaged.
         FileNotFoundError: a file is missing.
     """
     if len(sources) != len(targets):
@@ -85,11 +157,11 @@ def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BL
         before += source_path.stat().st_size
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
+def read_raw_lines(path: Path) -> Iterator[bytes]:
     """The lines of one file, without their newlines.
 
     Raises:
-        ValueError: a compressed file that is cut or damaged.
+        FileError: a compressed file is cut off or damaged.
         FileNotFoundError: the file is missing.
     """
     with path.open("rb") as raw:
@@ -102,16 +174,14 @@ def _line_blocks(path: Path, raw: IO[bytes], size: int) -> Iterator[list[bytes]]
         stream = _decompressed(path, raw)
         while lines := list(islice(stream, size)):
             yield [line.removesuffix(b"\n") for line in lines]
-    except _DAMAGED as error:
-        raise ValueError(f"{path} is cut or damaged ({error}): get it again") from error
+    except DAMAGE as error:
+        raise FileError(path, f"the file is cut off or damaged ({error}): get it again") from error
 
 
 def _decompressed(path: Path, raw: IO[bytes]) -> IO[bytes]:
-    if path.suffix == ".gz":
-        # An empty file is no .gz file, and yet gzip reads it without a word.
-        if not path.stat().st_size:
-            raise EOFError("it is empty")
-        return BufferedReader(gzip.GzipFile(fileobj=raw, mode="rb"), _BUFFER)
-    if path.suffix == ".xz":
-        return BufferedReader(lzma.LZMAFile(raw), _BUFFER)
-    return raw
+    if path.suffix not in OPENERS:
+        return raw
+    # An empty file is no .gz file, and yet gzip reads it without a word.
+    if not path.stat().st_size:
+        raise EOFError("it is empty")
+    return BufferedReader(OPENERS[path.suffix](raw, "rb"), _BUFFER)

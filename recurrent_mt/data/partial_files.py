@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,3 +44,36 @@ def publish(files: Mapping[Path, Path]) -> None:
         for final in done:
             final.unlink(missing_ok=True)
         raise
+
+
+def publish_corpus(sides: Mapping[str, Path], out: Path, report: Path, *, markdown: str, numbers: str) -> None:
+    """Makes a prepared corpus appear: both sides, then the report, then its numbers.
+
+    Args:
+        sides: the file written aside for each language.
+        out: the prefix of ``OUT.LANGUAGE``.
+        report: the file of the report; the numbers go to the file of that name that ends with .json.
+        markdown: the report to read.
+        numbers: the same as JSON.
+    """
+    files = {written: Path(f"{out}.{language}") for language, written in sides.items()}
+    for final, text in {report: markdown, report.with_suffix(".json"): numbers}.items():
+        partial = final.with_name(f"{final.name}.partial")
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        files[partial] = final
+    publish(files)
+
+
+def refuse_overwriting(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
+    """Refuses names of results that would overwrite an input, or each other.
+
+    Raises:
+        ValueError: naming the file.
+    """
+    if report.suffix == ".json":
+        raise ValueError(f"{report}: the report's name must not end with .json, which is that of the numbers")
+    made = {Path(f"{out}.{language}").resolve() for language in languages}
+    for path in inputs:
+        if path.resolve() in made:
+            raise ValueError(f"{path} would be overwritten: choose another --out")

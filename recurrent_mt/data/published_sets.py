@@ -17,9 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ..text_files import write_text
 from .archives import extract
 from .download import download
-from .lines import TextError, one_line
+from .parallel_text import one_line
 
 #: Two-letter codes as mtdata has them.
 _ISO_639_3 = {"en": "eng", "fr": "fra", "zh": "zho"}
@@ -31,7 +32,7 @@ class PublishedSet:
     """A parallel corpus that mtdata knows.
 
     Attributes:
-        identifier: mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages stand in the order of the text.
+        identifier: mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages are in the order of the text.
         url: of the one file that holds both sides.
         members: patterns of the two files in it, None where it is no archive.
         format: mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
@@ -83,9 +84,7 @@ def _published(entry) -> PublishedSet:  # type: ignore[no-untyped-def]
 
 def save(sets: list[PublishedSet], path: Path) -> None:
     """Writes them as JSON, whole or not at all."""
-    partial = Path(f"{path}.partial")
-    partial.write_text(json.dumps([asdict(one) for one in sets], indent=1) + "\n", encoding="utf-8")
-    partial.rename(path)
+    write_text(path, json.dumps([asdict(one) for one in sets], indent=1) + "\n")
 
 
 def load(path: Path, identifier: str) -> PublishedSet:
@@ -130,12 +129,12 @@ def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str])
     """The pairs of a downloaded corpus, one line a sentence, sides in the order of `languages`.
 
     Raises:
-        TextError: if the sides differ in length, or the corpus has other languages.
+        ValueError: if the sides differ in length, or the corpus has other languages.
         LookupError: if the archive lacks a file.
     """
     wanted = [_ISO_639_3.get(language, language) for language in languages]
     if sorted(wanted) != sorted(corpus.languages):
-        raise TextError(f"{corpus.identifier} is not a corpus of {languages[0]} and {languages[1]}")
+        raise ValueError(f"{corpus.identifier} is not a corpus of {languages[0]} and {languages[1]}")
     swap = wanted != corpus.languages
     # Of a known name, so that a run that was killed leaves nothing that the next one does not clear away.
     folder = Path(f"{file}.unpacked")
@@ -162,7 +161,7 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
     except (OSError, ValueError):
         raise
     except Exception as error:  # mtdata raises nothing narrower
-        raise TextError(f"{corpus.identifier}: {error}") from error
+        raise ValueError(f"{corpus.identifier}: {error}") from error
 
 
 def count_replaced(pairs: Iterator[tuple[str, str]], report: Callable[[int], None]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Which sentence pairs are no good to learn from, one small rule each.
 
-A rule sees one normalised pair. What needs the whole corpus (misaligned lines, duplicates) is in
+A rule sees one normalized pair. What needs the whole corpus (misaligned lines, duplicates) is in
 :mod:`.corpus_rules`. A new rule is a class here and a line in :func:`pair_rules`; the report finds it there.
 """
 
@@ -11,7 +11,32 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Protocol
 
 from .language import is_other_language, require_known
-from .sentence_pair import SentencePair
+from .words import count_words
+
+
+@dataclass(slots=True)
+class SentencePair:
+    """Two normalized lines.
+
+    Attributes:
+        source: text.
+        target: text.
+        languages: codes of the two.
+        words: how many each side has (see :func:`.count_words`).
+    """
+
+    source: str
+    target: str
+    languages: tuple[str, str]
+    words: tuple[float, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.words = (count_words(self.source, self.languages[0]), count_words(self.target, self.languages[1]))
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Both texts."""
+        return (self.source, self.target)
 
 
 class Rule(Protocol):

@@ -12,8 +12,8 @@ import numpy as np
 from ..ordered_map import ordered_map
 from .cutoff import Cutoff, find_cutoff
 from .domain_scores import LanguageScorer, PairScorer, line_tokens
-from .parallel_text import BLOCK_LINES, language_file, read_blocks
-from .partial_files import partial_folder, publish
+from .parallel_text import BLOCK_LINES, find_file, read_blocks
+from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
 from .selection_report import Extremes, SelectionCounts, as_json, as_markdown
 
@@ -80,17 +80,13 @@ def select(selection: Selection) -> SelectionCounts:
         _score(selection, PairScorer(*scorers), folder)
         cutoff = find_cutoff(lambda: _scores(folder, _CHUNK), selection.words)
         written = _write(selection, folder, cutoff, counts)
-        files = {
-            path: Path(f"{selection.out}.{language}")
-            for path, language in zip(written, selection.languages, strict=True)
-        }
-        numbers = selection.report.with_suffix(".json")
-        for final, text in {selection.report: as_markdown(selection.out, counts), numbers: as_json(counts)}.items():
-            partial = final.with_name(f"{final.name}.partial")
-            partial.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(text, encoding="utf-8")
-            files[partial] = final
-        publish(files)
+        publish_corpus(
+            dict(zip(selection.languages, written, strict=True)),
+            selection.out,
+            selection.report,
+            markdown=as_markdown(selection.out, counts),
+            numbers=as_json(counts),
+        )
     return counts
 
 
@@ -98,10 +94,10 @@ def read_domain(prefixes: Sequence[Path], languages: tuple[str, str]) -> Lines:
     """All lines of the domain.
 
     Raises:
-        FileNotFoundError: a side is missing.
+        FileError: a side is missing or damaged.
         ValueError: sides that do not fit together, or no lines.
     """
-    source, target = ([language_file(prefix, language) for prefix in prefixes] for language in languages)
+    source, target = ([find_file(prefix, language) for prefix in prefixes] for language in languages)
     lines: Lines = ([], [])
     for block in read_blocks(source, target):
         lines[0].extend(block.source)
@@ -117,12 +113,12 @@ def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Line
     Raises:
         ValueError: files that do not fit together, or without lines.
     """
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     sample: Lines = ([], [])
     pairs = 0
     for block in read_blocks([source], [target]):
         # The pair with index i replaces one of those sampled with probability size / (i + 1).
-        places = (chance.random(len(block.source)) * np.arange(pairs + 1, pairs + len(block.source) + 1)).astype(int)
+        places = (rng.random(len(block.source)) * np.arange(pairs + 1, pairs + len(block.source) + 1)).astype(int)
         for index in range(len(block.source)) if pairs < size else np.flatnonzero(places < size):
             texts = (block.source[index], block.target[index])
             for side, text in zip(sample, texts, strict=True):
@@ -139,12 +135,7 @@ def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Line
 def _check(selection: Selection) -> None:
     if selection.words < 1 or selection.jobs < 1:
         raise ValueError("the words to select and the processes must be at least 1")
-    if selection.report.suffix == ".json":
-        raise ValueError(f"{selection.report}: the report's name must not end with .json, which is that of the numbers")
-    made = {Path(f"{selection.out}.{language}").resolve() for language in selection.languages}
-    for path in (selection.source, selection.target):
-        if path.resolve() in made:
-            raise ValueError(f"{path} would be overwritten: choose another --out")
+    refuse_overwriting((selection.source, selection.target), selection.out, selection.languages, selection.report)
 
 
 def _score(selection: Selection, scorer: PairScorer, folder: Path) -> None:

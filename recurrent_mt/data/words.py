@@ -1,26 +1,121 @@
-"""Words of raw text: counted, and separated for a language model."""
+"""Words of raw text: characters made uniform, words counted, separated and put together again.
+
+French, English and other languages with spaces are tokenized as Moses does. Chinese is split by jieba within runs of
+Chinese characters; whatever else lies between spaces stays one token. So its text comes back exactly, whatever jieba
+decides, if it has single spaces and none of them beside a Chinese character; a space there is dropped.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
+import unicodedata
+from typing import Any, Protocol
+
+# What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
+# direction, byte order mark, interlinear marks, tags. (Persian and Indic scripts do need the zero-width joiners.)
+# And the code points that Unicode keeps out of text for good.
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
+    "\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]"
+)
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 # Languages without spaces between words, and how many Han characters (and runs of anything else) they have for one
 # English word.
-CHARACTERS_A_WORD = {"zh": 1.6}
+_CHARACTERS_A_WORD = {"zh": 1.6}
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # A word, a number, or one other character that is no space; Han characters one by one.
 _TOKEN = re.compile(rf"[{HAN}]|[^\W{HAN}]+|[^\w\s]")
 _UNSPACED_WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 
+#: Ideographs, Bopomofo, CJK punctuation and full-width forms: where Chinese is written without spaces.
+_CHINESE = (
+    "\u2e80-\u2fdf\u3000-\u303f\u3100-\u312f\u31a0-\u31bf\u31c0-\u31ef\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\ufe30-\ufe4f\uff01-\uffef\U00020000-\U0003ffff"
+)
+_CHARACTER = re.compile(f"[{_CHINESE}]")
+_RUN = re.compile(f"[{_CHINESE}]+|[^{_CHINESE} ]+")
+_SPACE_BESIDE_CHINESE = re.compile(f"(?<=[{_CHINESE}]) +| +(?=[{_CHINESE}])")
+
+
+def normalize(text: str) -> str:
+    """A line in NFC, without control and zero-width characters, with single plain spaces, and none at the ends.
+
+    Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
+    splits the result into lines finds one.
+    """
+    # Of most lines nothing but the last step is needed, and to ask is faster than to look for each character.
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
+    if not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+    return " ".join(text.split())
+
 
 def count_words(text: str, language: str) -> float:
-    """How many words stand between spaces; in Chinese, 1.6 Han characters count as a word."""
-    if language in CHARACTERS_A_WORD:
-        return len(_UNSPACED_WORD.findall(text)) / CHARACTERS_A_WORD[language]
+    """How many words lie between spaces; in Chinese, 1.6 Han characters count as a word."""
+    if language in _CHARACTERS_A_WORD:
+        return len(_UNSPACED_WORD.findall(text)) / _CHARACTERS_A_WORD[language]
     return len(text.split())
 
 
-def tokens(text: str) -> list[str]:
+def lowercase_tokens(text: str) -> list[str]:
     """Words and punctuation marks of a line in lower case, Han characters one by one, apostrophes of one kind."""
     return _TOKEN.findall(text.lower().replace("’", "'"))
+
+
+class Tokenizer(Protocol):
+    """How the words of one language are separated."""
+
+    def tokenize(self, text: str) -> str:
+        """Raw text to tokens with a space between them."""
+
+    def detokenize(self, tokens: str) -> str:
+        """Tokens with spaces between them to raw text."""
+
+
+class MosesTokenizer:
+    """sacremoses; characters that are special to XML come escaped, as from Moses."""
+
+    def __init__(self, language: str) -> None:
+        import sacremoses
+
+        self._tokenizer: Any = sacremoses.MosesTokenizer(lang=language)
+        self._detokenizer: Any = sacremoses.MosesDetokenizer(lang=language)
+
+    def tokenize(self, text: str) -> str:
+        """See :class:`Tokenizer`."""
+        return self._tokenizer.tokenize(normalize(text), return_str=True)
+
+    def detokenize(self, tokens: str) -> str:
+        """See :class:`Tokenizer`."""
+        return self._detokenizer.detokenize(tokens.split(), return_str=True)
+
+
+class ChineseTokenizer:
+    """jieba, within runs of Chinese characters."""
+
+    def __init__(self) -> None:
+        import jieba
+
+        jieba.setLogLevel(logging.WARNING)
+        jieba.initialize()
+        self._cut: Any = jieba.lcut
+
+    def tokenize(self, text: str) -> str:
+        """See :class:`Tokenizer`."""
+        words: list[str] = []
+        for run in _RUN.findall(normalize(text)):
+            words += self._cut(run) if _CHARACTER.match(run) else [run]
+        return " ".join(words)
+
+    def detokenize(self, tokens: str) -> str:
+        """See :class:`Tokenizer`."""
+        return _SPACE_BESIDE_CHINESE.sub("", tokens)
+
+
+def make_tokenizer(language: str) -> Tokenizer:
+    """The tokenizer of a language: ``zh`` is Chinese, all others have spaces."""
+    return ChineseTokenizer() if language.split("_")[0] == "zh" else MosesTokenizer(language)

@@ -15,7 +15,7 @@ class Convolution(nn.Module):
         output_size: channels out.
         width: of the kernel, an odd number of positions.
         groups: into which the channels are split; as many as there are channels make it depthwise.
-        layer_norm: whether each position's output is normalised over its channels.
+        layer_norm: whether each position's output is normalized over its channels.
 
     Raises:
         ValueError: if the width is not a positive odd number: with an even one it would not be clear where an output

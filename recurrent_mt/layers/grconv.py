@@ -13,7 +13,7 @@ from .span_annotations import span_coverage, span_padding, unpack_spans
 
 
 class GRConvEncoder(nn.Module):
-    """Merges neighbouring words into phrases until one vector is left: the summary.
+    """Merges neighboring words into phrases until one vector is left: the summary.
 
     The annotations are the leaves, or the leaves and the shorter phrases.
 

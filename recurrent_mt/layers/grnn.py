@@ -16,7 +16,7 @@ ANNOTATIONS = ("leaves", "ancestors")
 
 
 class GatedMerge(nn.Module):
-    """Two neighbouring nodes become one: Chen et al. (2015), section 3.
+    """Two neighboring nodes become one: Chen et al. (2015), section 3.
 
     With a reset gate r and an update gate z a dimension::
 

@@ -16,7 +16,7 @@ class LayerOutput(nn.Module):
         input_size: E.
         hidden_size: H.
         skip: whether the layer's input is added; see :class:`~recurrent_mt.layers.skip.InputSkip`.
-        norm: whether the sum is normalised (Ba et al. 2016, "Layer Normalization"; they normalise inside the cell, here
+        norm: whether the sum is normalized (Ba et al. 2016, "Layer Normalization"; they normalize inside the cell, here
             it is the output alone).
     """
 

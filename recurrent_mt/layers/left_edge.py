@@ -13,7 +13,7 @@ from ..kernels.packing import Packing, make_packing
 class LeftEdge(NamedTuple):
     """The sentences of a batch as packed rows, and where those rows stand when every sentence starts at position 0.
 
-    Layers that look at neighbours, or halve a sentence, must count from the sentence's own first word. They work on a
+    Layers that look at neighbors, or halve a sentence, must count from the sentence's own first word. They work on a
     grid (B, C, L), channels before positions as convolutions want them, L the longest sentence's length, with zeros on
     padding; what treats each word by itself works on packed rows, which have no padding.
 

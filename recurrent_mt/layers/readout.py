@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class MaxoutReadout(nn.Module):
-    """A hidden layer of maxout units, each the larger of two neighbours.
+    """A hidden layer of maxout units, each the larger of two neighbors.
 
     t̃ = U_o s + V_o E y + C_o c + b,  t_k = max(t̃_{2k−1}, t̃_{2k}): Cho et al. (2014a), appendix; Bahdanau et al. (2015),
     A.2.2 (Goodfellow et al. 2013 for the unit).
@@ -40,6 +40,7 @@ class MaxoutReadout(nn.Module):
         Returns:
             (N, output_size).
         """
-        # Under autocast the products are narrow; their sum has the weights' format.
-        pairs = self.state(states).to(self.state.weight.dtype) + projected_words + projected_context
+        # Under autocast the products are narrow; their sum has the states' format. (Quantized, a layer's weight is a
+        # method: it cannot be asked.)
+        pairs = self.state(states).to(states.dtype) + projected_words + projected_context
         return pairs.unflatten(1, (-1, 2)).amax(dim=2)

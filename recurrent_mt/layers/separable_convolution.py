@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .convolution import Convolution
+from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .left_edge import LeftEdge, mean_over_positions, move_to_left_edge
 from .projection import projection
@@ -90,10 +91,10 @@ class SeparableConvolutionEncoder(nn.Module):
 
     Kaiser et al. (2017), sections 2 and 3. Theirs is read by attention alone and leaves open what a fixed vector would
     be: the summary is tanh(W m), with m the mean of the annotations. The words are brought to width H by a product with
-    a bias and normalised, so that they enter the sums of the modules at the scale of the steps, and do not drown in the
+    a bias and normalized, so that they enter the sums of the modules at the scale of the steps, and do not drown in the
     sinusoids. Dropout stands between modules; after the last one the annotations have the model's own.
 
-    A convolution knows its neighbours and not its place; only within reach of a sentence's ends do the zeros beyond
+    A convolution knows its neighbors and not its place; only within reach of a sentence's ends do the zeros beyond
     them tell. The authors' released code adds sinusoids to the words, which ``positions`` does; they count from a
     sentence's own first word.
 
@@ -148,7 +149,7 @@ class SeparableConvolutionEncoder(nn.Module):
             )
             for _ in range(num_modules)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.summary = projection(hidden_size, hidden_size, bias=False)
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:

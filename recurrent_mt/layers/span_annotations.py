@@ -1,4 +1,4 @@
-"""Annotations of spans of neighbouring tokens: where they stand in a batch, and which tokens they cover."""
+"""Annotations of spans of neighboring tokens: where they stand in a batch, and which tokens they cover."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class AttentionGate(nn.Module):
         α = σ(ψᵀ ReLU(W_x x + W_g g + b_g) + b_ψ)    x̂ = α x
 
     They bring x down to the grid of g and interpolate α back up. An interpolation would mix a sentence's last word with
-    what lies behind it, and blur neighbours' coefficients: here W_g g is repeated for the two positions that it covers.
+    what lies behind it, and blur neighbors' coefficients: here W_g g is repeated for the two positions that it covers.
 
     Args:
         size: channels of x, and of the sum inside.

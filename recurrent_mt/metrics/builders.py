@@ -10,7 +10,7 @@ from sacrebleu.metrics.base import Metric
 
 def bleu(tokenize: str | None, lowercase: bool) -> Metric:
     """BLEU (Papineni et al. 2002). ``tokenize`` is one of sacrebleu's names; None is its default, 13a."""
-    # force: text that looks tokenised is scored without a warning; the signature says what was done.
+    # force: text that looks tokenized is scored without a warning; the signature says what was done.
     return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 
@@ -45,4 +45,4 @@ def meteor(tokenize: str | None, lowercase: bool) -> Metric:
 
 
 METRICS: dict[str, Callable[[str | None, bool], Metric]] = {"bleu": bleu, "chrf": chrf, "ter": ter, "meteor": meteor}
-"""Name of a metric -> what builds it from a tokenisation and the lowercasing choice."""
+"""Name of a metric -> what builds it from a tokenization and the lowercasing choice."""

@@ -23,18 +23,18 @@ def score(
 
     Args:
         name: a key of `METRICS`.
-        hypotheses: detokenised translations.
+        hypotheses: detokenized translations.
         references: as many; empty strings are allowed on both sides.
-        target_language: chooses the tokenisation where `tokenize` is None: ``zh`` for Chinese, else
+        target_language: chooses the tokenization where `tokenize` is None: ``zh`` for Chinese, else
             sacrebleu's default.
-        tokenize: one of sacrebleu's tokenisations, for example ``13a``, ``zh``, ``char``, ``none``.
+        tokenize: one of sacrebleu's tokenizations, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
         resamples: bootstrap resamples for a confidence interval; 0 for none. One sentence has none: it has no
             spread that resampling could show.
         seed: of the resampling.
 
     Raises:
-        ValueError: for an unknown metric or tokenisation, for no sentences, and for unequal counts.
+        ValueError: for an unknown metric or tokenization, for no sentences, and for unequal counts.
         TypeError: if a sentence is not a string.
         ModuleNotFoundError: for METEOR without nltk.
     """

@@ -106,7 +106,7 @@ class METEOR(Metric):
         beta: float = 3.0,
         gamma: float = 0.5,
     ) -> None:
-        """Chooses tokenisation, synonyms and parameters.
+        """Chooses tokenization, synonyms and parameters.
 
         Args:
             tokenize: one of sacrebleu's names for BLEU; None is its default, 13a.

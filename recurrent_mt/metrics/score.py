@@ -35,7 +35,7 @@ class Score:
     Attributes:
         name: the metric as it is printed, for example ``BLEU`` or ``chrF2``.
         value: the score itself, unrounded.
-        signature: all that decides the number: references, case, tokenisation, version.
+        signature: all that decides the number: references, case, tokenization, version.
         interval: None unless resampling was asked for.
         details: what the metric says besides, for example n-gram precisions; empty if nothing.
     """

@@ -99,16 +99,16 @@ def statistics(
 
     Args:
         name: a key of `METRICS`.
-        hypotheses: detokenised translations.
+        hypotheses: detokenized translations.
         references: as many; empty strings are allowed on both sides.
-        target_language: chooses the tokenisation where `tokenize` is None: ``zh`` for Chinese, else
+        target_language: chooses the tokenization where `tokenize` is None: ``zh`` for Chinese, else
             sacrebleu's default.
-        tokenize: one of sacrebleu's tokenisations, for example ``13a``, ``zh``, ``char``, ``none``.
+        tokenize: one of sacrebleu's tokenizations, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
         jobs: processes, for metrics that are `SLOW`. They are forked.
 
     Raises:
-        ValueError: for an unknown metric or tokenisation, for no sentences, and for unequal counts.
+        ValueError: for an unknown metric or tokenization, for no sentences, and for unequal counts.
         TypeError: if a sentence is not a string.
         ModuleNotFoundError: for METEOR without nltk.
         RuntimeError: a process died.
@@ -124,7 +124,7 @@ def statistics(
     if tokenize is None and target_language == "zh":
         tokenize = "zh"
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
-        raise ValueError(f"unknown tokenisation {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
+        raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
 
     def count(sentences: slice) -> SentenceStatistics:
         metric = METRICS[name](tokenize, lowercase)

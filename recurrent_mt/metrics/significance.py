@@ -82,7 +82,7 @@ def paired_bootstrap(
 def paired_randomisation(
     systems: Mapping[str, SentenceStatistics], *, resamples: int = 10_000, confidence: int = 0, seed: int = SEED
 ) -> list[PairedResult]:
-    """Paired approximate randomisation (Riezler and Maxwell 2005, in the form of multeval) against the first system.
+    """Paired approximate randomization (Riezler and Maxwell 2005, in the form of multeval) against the first system.
 
     As `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``.
 

@@ -1,4 +1,4 @@
-"""Words of raw text, as the tokenisation of BLEU separates them."""
+"""Words of raw text, as the tokenization of BLEU separates them."""
 
 from __future__ import annotations
 

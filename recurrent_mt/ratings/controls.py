@@ -1,7 +1,7 @@
 """Do an annotator's ratings of the control items show that they read what they rated?
 
 Degraded items. They must be rated below their originals: a one-sided paired test at 0.05, as in direct assessment
-(Graham et al. 2016, ``quality-control.R``). The published code takes the t-test; here it is the exact randomisation
+(Graham et al. 2016, ``quality-control.R``). The published code takes the t-test; here it is the exact randomization
 test on the same paired differences (Fisher 1935), which assumes no distribution: under chance each difference might as
 well have the other sign, and the p-value is the share of all changes of signs whose sum is at least as large. With
 fewer than 5 pairs no outcome would be significant, so nothing is said.
@@ -98,16 +98,16 @@ def paired_differences(ratings: Ratings, key: Key, kind: str) -> np.ndarray:
 
 
 def sign_change_p_value(differences: Sequence[int] | np.ndarray) -> float:
-    """One-sided p-value of the exact paired randomisation test that whole-number differences are above zero.
+    """One-sided p-value of the exact paired randomization test that whole-number differences are above zero.
 
     The distribution of the sum over all changes of signs is built up difference by difference, so that no number of
     pairs is too large.
     """
     sizes = [abs(int(difference)) for difference in differences]
     reach = sum(sizes)
-    # chances[reach + s] is the probability of the sum s.
-    chances = np.zeros(2 * reach + 1)
-    chances[reach] = 1.0
+    # probabilities[reach + s] is the probability of the sum s.
+    probabilities = np.zeros(2 * reach + 1)
+    probabilities[reach] = 1.0
     for size in sizes:
-        chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2
-    return float(chances[reach + int(sum(differences)) :].sum())
+        probabilities = (np.roll(probabilities, size) + np.roll(probabilities, -size)) / 2
+    return float(probabilities[reach + int(sum(differences)) :].sum())

@@ -25,13 +25,13 @@ def replaced_words(words: int) -> int:
     return words // 4
 
 
-def degrade(text: str, donors: Sequence[str], chance: random.Random) -> str | None:
+def degrade(text: str, donors: Sequence[str], rng: random.Random) -> str | None:
     """Replaces a stretch of words by one of the same length out of another sentence.
 
     Args:
         text: the translation.
         donors: the other sentences.
-        chance: source of randomness.
+        rng: the source of random choices.
 
     Returns:
         The worse translation; None if it is empty or no other sentence has such a stretch of other words.
@@ -40,10 +40,10 @@ def degrade(text: str, donors: Sequence[str], chance: random.Random) -> str | No
     if not spans:
         return None
     count = replaced_words(len(spans))
-    first = chance.randint(*first_and_last_start(len(spans), count))
+    first = rng.randint(*first_and_last_start(len(spans), count))
     begin, end = spans[first][0], spans[first + count - 1][1]
-    for donor in chance.sample(donors, len(donors)):
-        stretch = random_stretch(donor, count, chance)
+    for donor in rng.sample(donors, len(donors)):
+        stretch = random_stretch(donor, count, rng)
         if stretch is not None and stretch.casefold() != text[begin:end].casefold():
             return text[:begin] + stretch + text[end:]
     return None
@@ -56,12 +56,12 @@ def first_and_last_start(words: int, count: int) -> tuple[int, int]:
     return words - count, words - count
 
 
-def random_stretch(text: str, count: int, chance: random.Random) -> str | None:
+def random_stretch(text: str, count: int, rng: random.Random) -> str | None:
     """So many successive words of the text, without its first and last; None if it is too short."""
     spans = word_spans(text)[1:-1]
     if len(spans) < count:
         return None
-    first = chance.randint(0, len(spans) - count)
+    first = rng.randint(0, len(spans) - count)
     return text[spans[first][0] : spans[first + count - 1][1]]
 
 

@@ -120,29 +120,29 @@ def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
         raise ValueError(
             f"{sample.sentences} sentences cannot be drawn: {len(usable)} have no blank source or reference"
         )
-    chance = random.Random(sample.seed)
+    rng = random.Random(sample.seed)
     ordinary = [
         Draft(sentence, items)
-        for sentence in chance.sample(usable, sample.sentences)
-        for items in ordinary_items(corpus, sentence, sample.mode, chance)
+        for sentence in rng.sample(usable, sample.sentences)
+        for items in ordinary_items(corpus, sentence, sample.mode, rng)
     ]
-    chance.shuffle(ordinary)
-    controls = make_controls(ordinary, sample.controls(len(ordinary)), corpus, chance)
-    return numbered(in_order(ordinary, controls, chance), corpus)
+    rng.shuffle(ordinary)
+    controls = make_controls(ordinary, sample.controls(len(ordinary)), corpus, rng)
+    return numbered(in_order(ordinary, controls, rng), corpus)
 
 
-def ordinary_items(corpus: Corpus, sentence: int, mode: str, chance: random.Random) -> list[tuple[DraftItem, ...]]:
+def ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Random) -> list[tuple[DraftItem, ...]]:
     """The items of each ordinary screen of a sentence, shuffled."""
     makers: dict[str, list[str]] = {}
     for name, translations in corpus.systems.items():
         makers.setdefault(translations[sentence].strip(), []).append(name)
     items = [DraftItem(text, tuple(names), SYSTEM) for text, names in makers.items()]
-    chance.shuffle(items)
+    rng.shuffle(items)
     return [tuple(items)] if mode == SIDE_BY_SIDE else [(item,) for item in items]
 
 
 def make_controls(
-    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: Corpus, chance: random.Random
+    ordinary: Sequence[Draft], numbers: tuple[int, int], corpus: Corpus, rng: random.Random
 ) -> list[Draft]:
     """Copies of screens, no screen twice: so many repeated, so many degraded ones.
 
@@ -150,8 +150,8 @@ def make_controls(
         ValueError: if too few screens have a translation that can be degraded.
     """
     repeats, degraded = numbers
-    candidates = chance.sample(ordinary, len(ordinary))
-    worse = (copy for draft in candidates if (copy := degraded_copy(draft, corpus, chance)) is not None)
+    candidates = rng.sample(ordinary, len(ordinary))
+    worse = (copy for draft in candidates if (copy := degraded_copy(draft, corpus, rng)) is not None)
     damaged = list(islice(worse, degraded))
     if len(damaged) < degraded:
         raise ValueError(
@@ -160,38 +160,38 @@ def make_controls(
         )
     copied = [draft.original for draft in damaged]
     repeated = [draft for draft in candidates if draft not in copied][:repeats]
-    return [*(repeated_copy(draft, chance) for draft in repeated), *damaged]
+    return [*(repeated_copy(draft, rng) for draft in repeated), *damaged]
 
 
-def repeated_copy(draft: Draft, chance: random.Random) -> Draft:
+def repeated_copy(draft: Draft, rng: random.Random) -> Draft:
     """The same screen, shuffled anew."""
     items = [item._replace(kind=REPEAT, original=index) for index, item in enumerate(draft.items)]
-    chance.shuffle(items)
+    rng.shuffle(items)
     return Draft(draft.sentence, tuple(items), draft)
 
 
-def degraded_copy(draft: Draft, corpus: Corpus, chance: random.Random) -> Draft | None:
+def degraded_copy(draft: Draft, corpus: Corpus, rng: random.Random) -> Draft | None:
     """The same screen, shuffled anew, with one of its translations degraded; None if none of them can be."""
-    for target in chance.sample(range(len(draft.items)), len(draft.items)):
+    for target in rng.sample(range(len(draft.items)), len(draft.items)):
         items = [item._replace(kind=FILLER) for item in draft.items]
         translations = corpus.systems[items[target].systems[0]]
         donors = [other for sentence, other in enumerate(translations) if sentence != draft.sentence]
-        worse = degrade(items[target].text, donors, chance)
+        worse = degrade(items[target].text, donors, rng)
         if worse is not None:
             items[target] = items[target]._replace(text=worse, kind=DEGRADED, original=target)
-            chance.shuffle(items)
+            rng.shuffle(items)
             return Draft(draft.sentence, tuple(items), draft)
     return None
 
 
-def in_order(ordinary: Sequence[Draft], controls: Sequence[Draft], chance: random.Random) -> list[Draft]:
+def in_order(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: random.Random) -> list[Draft]:
     """Puts each control at a random place away from its original, before or after it."""
     order = list(ordinary)
     for control in controls:
         original = next(index for index, draft in enumerate(order) if draft is control.original)
         distance = min(DISTANCE, len(order) // 2)
         places = [place for place in range(len(order) + 1) if not original + 1 - distance < place < original + distance]
-        order.insert(chance.choice(places), control)
+        order.insert(rng.choice(places), control)
     return order
 
 

@@ -11,7 +11,7 @@ class Scale:
     """One question with whole numbers as answers.
 
     Attributes:
-        name: key of the answers in files, and, capitalised, the heading on the page.
+        name: key of the answers in files, and, capitalized, the heading on the page.
         question: as asked.
         low: smallest answer.
         high: largest answer.

@@ -22,7 +22,7 @@ class SystemScore:
         system: name.
         sentences: that were rated at least once.
         mean: of the ratings as they were given: over annotators, then over sentences.
-        z: the same of the standardised ratings; None if none of them could be standardised.
+        z: the same of the standardized ratings; None if none of them could be standardized.
         low: lower end of the 95% interval of `z`.
         high: upper end.
     """
@@ -87,7 +87,7 @@ def score_scale(
 ) -> ScaleScores:
     """Scores all systems on one scale.
 
-    Ratings of ordinary items count, those of controls do not. An annotator's ratings are standardised by their own mean
+    Ratings of ordinary items count, those of controls do not. An annotator's ratings are standardized by their own mean
     and standard deviation, averaged over annotators for each sentence, then over sentences. Intervals are percentiles
     over bootstrap resamples of sentences, the same ones for all systems.
 

@@ -12,10 +12,10 @@ from .ratings import Key, Ratings
 from .scores import Difference, ScaleScores, SystemScore, score_scale
 
 NOTE = f"""\
-z: ratings standardised by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
+z: ratings standardized by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
 95% intervals by bootstrap resampling of sentences. Ratings of control items count for no system.
 Alpha: Krippendorff's, of the ratings as given; 1 is perfect agreement, 0 is chance.
-An annotator fails if degraded translations are not rated below their originals (exact paired randomisation test,
+An annotator fails if degraded translations are not rated below their originals (exact paired randomization test,
 one-sided, p > {SIGNIFICANCE}), or if the two ratings of repeated items differ by more than {REPEAT_LIMIT:.0%} of the
 scale on average.
 """

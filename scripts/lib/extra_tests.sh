@@ -17,7 +17,7 @@ check_extra_tests() {
   require_match --extra-test "$EXTRA_TESTS" '^[A-Za-z0-9._-]+=[^,=]+(,[A-Za-z0-9._-]+=[^,=]+)*$' \
     "NAME=PREFIX, several separated by commas"
   if [[ -n $(extra_names | sort | uniq -d) ]]; then fail "--extra-test has a name twice: $(extra_names | xargs)"; fi
-  if [[ -z $CORPUS ]]; then fail "--extra-test needs --corpus: the embedded corpus has a language of its own"; fi
+  if [[ -z $CORPUS ]]; then fail "--extra-test needs --corpus: the synthetic corpus has a language of its own"; fi
   for item in ${EXTRA_TESTS//,/ }; do
     check_pair "${item#*=}"
     check_empty_lines "${item#*=}" refuse
@@ -70,7 +70,7 @@ translate_extra_tests() {
   for test in $(extra_names); do
     step "Translating $test with $1, seed $2" "$folder/extra-$test.log" \
       search "$OUT/extra/$test/data" "$folder" --nbest 1
-    step "Detokenising the translation of $test by $1, seed $2" "$folder/extra-$test.detokenized" \
+    step "Detokenizing the translation of $test by $1, seed $2" "$folder/extra-$test.detokenized" \
       detokenize "$folder/extra-$test.log"
   done
 }

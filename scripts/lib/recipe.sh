@@ -37,7 +37,7 @@
 # shellcheck shell=bash
 # All of the recipe library. Sourced, never run; needs ROOT and the defaults of the options.
 
-for part in console options run_folder environment corpus embedded_corpus segmentation models queue rates \
+for part in console options run_folder environment corpus synthetic_corpus segmentation models queue rates \
   extra_tests systems plan report; do
   # shellcheck source=/dev/null
   . "$ROOT/scripts/lib/$part.sh"

@@ -27,7 +27,7 @@ draw() {
     --source "$prepared.$SOURCE_LANG" --format svg "${flags[@]}" "${@:3:$#-3}" --out "$output"
 }
 
-# draw_figures NAME SEED: what can be drawn of this model. Gold links and trees are those of the embedded corpus.
+# draw_figures NAME SEED: what can be drawn of this model. Gold links and trees are those of the synthetic corpus.
 draw_figures() {
   local system=$1/seed-$2 gold=()
   case $1 in

@@ -101,9 +101,9 @@ def test_a_folder_that_holds_something_else(good, tmp_path):
     assert f"{tmp_path} is not empty and holds no run" in run(line, succeeds=False)
 
 
-def test_the_embedded_corpus_has_two_pairs(tmp_path):
+def test_the_synthetic_corpus_has_two_pairs(tmp_path):
     line = command("quickstart.sh", pair="de-en", out=tmp_path / "run")
-    assert "the embedded corpus has the pairs fr-en and zh-en, not de-en" in run(line, succeeds=False)
+    assert "the synthetic corpus has the pairs fr-en and zh-en, not de-en" in run(line, succeeds=False)
 
 
 @pytest.mark.parametrize("script", ["quickstart.sh", "compare_baselines.sh"])

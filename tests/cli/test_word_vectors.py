@@ -9,7 +9,7 @@ from fairseq import utils
 
 from recurrent_mt.data.synthetic import generate
 from recurrent_mt.data.synthetic.lexicon import lexicon
-from recurrent_mt.data.word_vectors.training_text import frequent_words
+from recurrent_mt.data.word_vectors.skip_gram import frequent_words
 from tests.cli import toy
 from tests.commands import call
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     (folder / "strangers").write_text("nobody 3\n")
     dictionary = folder / "data/dict.src.txt"
     done = pretrain("--text", folder / "train.src", "--dictionary", dictionary, "--out", folder / "src.vec", *SIZES)
-    assert re.search(r"tokens, \d+\.\d\d% <unk>; 4 of 900 words do not occur", done.stdout)
+    assert re.search(r"tokens, \d+\.\d\d% <unk>; 0 of 896 words do not occur", done.stdout)
     assert f"{folder}/src.vec: 898 vectors of 24 numbers" in done.stdout
     return folder
 
@@ -90,7 +90,7 @@ def test_both_languages_in_one_space(folder, tmp_path):
         (
             ["--map-to", "{}/src.vec", "--lexicon", "{}/train.src"],
             1,
-            "train.src:1: expected a word and its translation",
+            "train.src, line 1: expected a word and its translation",
         ),
         (["--map-to", "{}/src.vec", "--lexicon", "{}/seed"], 1, "--size 512 cannot be mapped onto the 24 numbers of"),
         (["--dictionary", "{}/nowhere"], 1, "nowhere"),

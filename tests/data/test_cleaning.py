@@ -24,13 +24,13 @@ NAMES += ["wrong language", "misaligned", "duplicate"]
 
 def corpus(pairs, seed=0):
     """Good pairs, all different."""
-    chance = random.Random(seed)
-    subjects = [("Le chat", "The cat"), ("Le vieux marin", "The old sailor"), ("Ma voisine", "My neighbour")]
+    rng = random.Random(seed)
+    subjects = [("Le chat", "The cat"), ("Le vieux marin", "The old sailor"), ("Ma voisine", "My neighbor")]
     verbs = [("regarde", "is watching"), ("achète", "is buying"), ("dessine", "is drawing")]
     objects = [("une maison", "a house"), ("un bateau rouge", "a red boat"), ("les montagnes", "the mountains")]
     lines = []
     for number in range(pairs):
-        parts = [chance.choice(part) for part in (subjects, verbs, objects)]
+        parts = [rng.choice(part) for part in (subjects, verbs, objects)]
         french, english = (" ".join(part[side] for part in parts) for side in (0, 1))
         lines.append((f"{french} près du numéro {number}.", f"{english} near number {number}."))
     return lines
@@ -181,7 +181,7 @@ def failure(tmp_path, pairs, *options):
 def test_failures_are_named_and_leave_nothing(tmp_path):
     assert "no pair is left of 1 (encoding 0, empty 1, " in failure(tmp_path, [("", "a")])
     assert "at least 1" in failure(tmp_path, [("a", "b")], "--max-words", 0)
-    assert "there is no file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
+    assert "there is no such file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
     assert "two-letter code" in failure(tmp_path, [("a", "b")], "--target-lang", "eng")
     assert "give two languages" in failure(tmp_path, [("a", "b")], "--target-lang", "fr")
 
@@ -199,7 +199,7 @@ def test_a_cut_file(tmp_path):
     cut = tmp_path / "text.en.gz"
     cut.write_bytes(gzip.compress(source.read_bytes())[:-20])
     done, _ = clean(tmp_path / "out" / "clean", [source], [cut], "--jobs", 2, check=False)
-    assert f"error: {cut} is cut or damaged" in done.stderr and "Traceback" not in done.stderr
+    assert f"error: {cut}: the file is cut off or damaged" in done.stderr and "Traceback" not in done.stderr
     assert not any((tmp_path / "out").iterdir())
 
 

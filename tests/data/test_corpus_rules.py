@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from recurrent_mt.data import corpus_rules
-from recurrent_mt.data.corpus_rules import RECORD, Duplicate, Misaligned, fit_lengths, pair_record
-from recurrent_mt.data.length_model import LengthModel
+from recurrent_mt.data.corpus_rules import RECORD, Duplicate, LengthModel, Misaligned, fit_lengths, pair_record
 
 
 def write_records(path, hashes, source=None, target=None):
@@ -18,9 +17,9 @@ def write_records(path, hashes, source=None, target=None):
 @pytest.mark.parametrize("bucket_pairs", [1 << 19, 1000, 37])
 def test_the_first_of_several_stays(tmp_path, monkeypatch, bucket_pairs):
     monkeypatch.setattr(corpus_rules, "_CHUNK", 700)
-    chance = np.random.default_rng(0)
-    hashes = chance.integers(0, 4000, 5000).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    gone = chance.random(5000) < 0.1
+    rng = np.random.default_rng(0)
+    hashes = rng.integers(0, 4000, 5000).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    gone = rng.random(5000) < 0.1
     verdicts = np.where(gone, 1, 0).astype(np.uint8)
     Duplicate(bucket_pairs).mark(write_records(tmp_path / "records", hashes), verdicts, 2)
     seen, expected = set(), []
@@ -40,9 +39,9 @@ def test_records_of_pairs():
 
 
 def lengths(pairs, seed=0):
-    chance = np.random.default_rng(seed)
-    source = chance.integers(20, 300, pairs)
-    return source, np.maximum(1, (1.2 * source + chance.normal(0, 2.5, pairs) * np.sqrt(source)).round()).astype(int)
+    rng = np.random.default_rng(seed)
+    source = rng.integers(20, 300, pairs)
+    return source, np.maximum(1, (1.2 * source + rng.normal(0, 2.5, pairs) * np.sqrt(source)).round()).astype(int)
 
 
 def test_the_length_model_finds_what_made_the_lengths():

@@ -15,9 +15,9 @@ def test_keys_are_in_the_order_of_scores():
 @pytest.mark.parametrize("digits", [0, 2, 7])
 def test_as_sorting_would(wanted, digits):
     """With few digits many scores are equal, and the earlier pairs go first."""
-    chance = np.random.default_rng(wanted)
-    scores = chance.normal(0, 3, 5000).round(digits).astype(np.float32)
-    words = chance.integers(0, 20, 5000).astype(np.uint32)
+    rng = np.random.default_rng(wanted)
+    scores = rng.normal(0, 3, 5000).round(digits).astype(np.float32)
+    words = rng.integers(0, 20, 5000).astype(np.uint32)
 
     def chunks():
         return ((scores[first : first + 333], words[first : first + 333]) for first in range(0, 5000, 333))

@@ -1,21 +1,9 @@
-import pytest
-
-from recurrent_mt.data.data_report import SideStatistics, as_markdown, count_side, read_dictionary
-from recurrent_mt.data.lines import TextError
+from recurrent_mt.data.data_report import SideStatistics, as_markdown, count_side
 
 
 def test_counts():
     side = count_side(["a b a\n", "\n", "c d d d\n"], {"a", "b"})
     assert side == SideStatistics(sentences=3, tokens=7, longest=4, types=4, unknown_tokens=4, unknown_types=2)
-
-
-def test_dictionary(tmp_path):
-    path = tmp_path / "dict.fr.txt"
-    path.write_text("le 12\nla 3\nmadeupword0000 0\n")
-    assert read_dictionary(path) == {"le", "la"}
-    path.write_text("le 12\nla\n")
-    with pytest.raises(TextError, match=r"dict.fr.txt line 2: expected a token and its count, not 'la'"):
-        read_dictionary(path)
 
 
 def test_markdown():

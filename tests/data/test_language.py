@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from recurrent_mt.data.language import is_other_language
-from recurrent_mt.data.normalization import normalize
+from recurrent_mt.data.words import normalize
 from tests.data.tools import SHARED
 
 SETS = {

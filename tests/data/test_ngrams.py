@@ -11,9 +11,9 @@ SIZE = FIRST_WORD + 6
 
 
 def sentences(count, seed=0):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     words = range(FIRST_WORD, SIZE - 1)  # the last one never occurs
-    return [[chance.choice([*words, UNKNOWN, FIRST_WORD]) for _ in range(chance.randint(0, 7))] for _ in range(count)]
+    return [[rng.choice([*words, UNKNOWN, FIRST_WORD]) for _ in range(rng.randint(0, 7))] for _ in range(count)]
 
 
 def chain_probability(model, context, word):
@@ -99,17 +99,17 @@ def test_counts_of_contexts_by_hand():
 
 
 def test_the_better_model_of_a_text_is_its_own():
-    chance = random.Random(0)
+    rng = random.Random(0)
     chain = defaultdict(Counter)
     own = []
     for _ in range(500):
         word, sentence = FIRST_WORD, []
         for _ in range(8):
-            word = FIRST_WORD + (word * 2 + chance.choice([0, 0, 1])) % 6
+            word = FIRST_WORD + (word * 2 + rng.choice([0, 0, 1])) % 6
             sentence.append(word)
             chain[len(sentence)][word] += 1
         own.append(sentence)
-    shuffled = [chance.sample(sentence, len(sentence)) for sentence in own]
+    shuffled = [rng.sample(sentence, len(sentence)) for sentence in own]
     models = [NgramModel(text[:400], SIZE) for text in (own, shuffled)]
     ours, theirs = (model.log_probabilities(own[400:]).sum() for model in models)
     assert ours > theirs + 100

@@ -3,9 +3,11 @@ import lzma
 
 import pytest
 
-from recurrent_mt.data.parallel_text import language_file, read_blocks
+from recurrent_mt.data.parallel_text import find_file, one_line, read_blocks, read_pairs, write_pairs
+from recurrent_mt.text_files import FileError
 
 LINES = [b"one", b"", b"three\xe2\x80\xa8still\x0cthree\xc2\x85", b"\xff not UTF-8", b"five\r"] * 7
+LANGUAGES = ("fr", "en")
 OPEN = {"": open, ".gz": gzip.open, ".xz": lzma.open}
 
 
@@ -46,7 +48,7 @@ def test_a_cut_file_is_named(tmp_path, plain, ending, share):
     whole = write(tmp_path / f"whole{ending}", LINES * 500)
     cut = tmp_path / f"cut.fr{ending}"
     cut.write_bytes(whole.read_bytes()[: int(share * whole.stat().st_size)])
-    with pytest.raises(ValueError, match=rf"cut\.fr\{ending} is cut or damaged .*get it again"):
+    with pytest.raises(ValueError, match=rf"cut\.fr\{ending}: the file is cut off or damaged .*get it again"):
         list(read_blocks([whole], [cut]))
 
 
@@ -56,7 +58,7 @@ def test_a_damaged_file_is_named(tmp_path, ending):
     content = bytearray(whole.read_bytes())
     content[len(content) // 2] ^= 0xFF
     whole.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"whole\.fr\{ending} is cut or damaged"):
+    with pytest.raises(ValueError, match=rf"whole\.fr\{ending}: the file is cut off or damaged"):
         list(read_blocks([whole], [whole]))
 
 
@@ -72,9 +74,69 @@ def test_files_come_in_pairs(plain):
         list(read_blocks([plain, plain], [plain]))
 
 
-def test_language_file(tmp_path, plain):
-    assert language_file(tmp_path / "plain", "fr") == plain
+def test_a_side_may_be_compressed(tmp_path, plain):
+    assert find_file(tmp_path / "plain", "fr") == plain
     packed = write(tmp_path / "v1.2.fr.xz", LINES)
-    assert language_file(tmp_path / "v1.2", "fr") == packed
-    with pytest.raises(FileNotFoundError, match=r"no file .*plain\.en, neither plain nor"):
-        language_file(tmp_path / "plain", "en")
+    assert find_file(tmp_path / "v1.2", "fr") == packed
+
+
+def write_both(folder, *, fr, en, ending=""):
+    for language, content in (("fr", fr), ("en", en)):
+        with OPEN[ending](folder / f"train.{language}{ending}", "wb") as file:
+            file.write(content)
+    return str(folder / "train")
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".xz"])
+def test_pairs_are_read_from_plain_and_compressed_files(tmp_path, ending):
+    prefix = write_both(tmp_path, fr="\ufeffÉté\r\n\nfin".encode(), en=b"Summer\nnothing\nend\n", ending=ending)
+    assert list(read_pairs(prefix, LANGUAGES)) == [("Été", "Summer"), ("", "nothing"), ("fin", "end")]
+
+
+def test_a_sentence_stays_on_one_line():
+    assert one_line(" a\rb\u2028c\x85d\te\u00a0f ") == "a b c d e\u00a0f"
+
+
+@pytest.mark.parametrize(
+    ("fr", "en", "message"),
+    [
+        (b"un\ndeux\n", b"one\n", r"train\.en: it ends after line 1 and .*train\.fr goes on"),
+        (b"un\n", b"one\ntwo\n", r"train\.fr: it ends after line 1 and .*train\.en goes on"),
+        (b"un\nd\xe9j\xe0\n", b"one\ntwo\n", "train.fr, line 2: byte 2 is not UTF-8"),
+        (b"", b"", "train.fr: the file is empty"),
+    ],
+)
+def test_broken_text_is_named(tmp_path, fr, en, message):
+    with pytest.raises(FileError, match=message):
+        list(read_pairs(write_both(tmp_path, fr=fr, en=en), LANGUAGES))
+
+
+def test_a_file_that_is_cut_off_is_named(tmp_path):
+    prefix = write_both(tmp_path, fr=b"un\n" * 9000, en=b"one\n" * 9000, ending=".gz")
+    path = tmp_path / "train.fr.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FileError, match=r"train\.fr\.gz, line \d+: the file is cut off or damaged"):
+        list(read_pairs(prefix, LANGUAGES))
+
+
+def test_a_file_that_is_missing_or_there_twice_is_refused(tmp_path):
+    prefix = write_both(tmp_path, fr=b"un\n", en=b"one\n")
+    write_both(tmp_path, fr=b"un\n", en=b"one\n", ending=".gz")
+    with pytest.raises(FileError, match="which one is meant"):
+        list(read_pairs(prefix, LANGUAGES))
+    with pytest.raises(FileError, match=r"train\.de: there is no such file, nor one with \.gz"):
+        list(read_pairs(prefix, ("de", "en")))
+
+
+def test_a_folder_appears_when_both_sides_are_whole(tmp_path):
+    def broken():
+        yield "un", "one"
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        write_pairs(broken(), tmp_path / "set", LANGUAGES)
+    assert not (tmp_path / "set").exists()
+    assert write_pairs([("un", "one"), ("", "two")], tmp_path / "set", LANGUAGES) == 2
+    assert (tmp_path / "set" / "text.fr").read_text() == "un\n\n"
+    with pytest.raises(ValueError, match="no sentence pair"):
+        write_pairs([], tmp_path / "other", LANGUAGES)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.download import DownloadError
-from recurrent_mt.data.lines import TextError
 from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
 from tests.data.published import PUBLISHED, publish
 
@@ -37,13 +36,13 @@ def test_what_an_archive_lacks_is_named(server, tmp_path):
 
 def test_other_languages_are_refused(server, tmp_path):
     corpus, _, _ = publish("tgz", server.folder / "mirror")
-    with pytest.raises(TextError, match="is not a corpus of de and en"):
+    with pytest.raises(ValueError, match="is not a corpus of de and en"):
         get(corpus, server, tmp_path, ("de", "en"))
 
 
 def test_sides_of_other_lengths_are_refused(server, tmp_path):
     corpus, languages, _ = publish("tgz", server.folder / "mirror", missing=1)
-    with pytest.raises(TextError, match="unequal number of segments"):
+    with pytest.raises(ValueError, match="unequal number of segments"):
         get(corpus, server, tmp_path, languages)
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from recurrent_mt.data.rules import pair_rules
-from recurrent_mt.data.sentence_pair import SentencePair
+from recurrent_mt.data.rules import SentencePair, pair_rules
 
 HELD_OUT = (frozenset({"je suis là."}), frozenset({"we are here."}))
 RULES = {

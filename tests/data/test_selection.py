@@ -11,17 +11,17 @@ from tests.data.tools import SHARED, read_lines, run, write_lines
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
 CLOSED = [("le", "the"), ("un", "a"), ("petit", "small"), ("grand", "big"), ("et", "and"), ("avec", "with")]
 KITCHEN = [(f"plat{n}", f"dish{n}") for n in range(60)]
-HARBOUR = [(f"quai{n}", f"quay{n}") for n in range(60)]
+HARBOR = [(f"quai{n}", f"quay{n}") for n in range(60)]
 BOTH = [(f"mot{n}", f"word{n}") for n in range(60)]
 
 
 def domain(own, pairs, seed):
     """Sentences of words of one domain, of both, and of closed classes."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     lines = []
     for _ in range(pairs):
-        words = [chance.choice(chance.choice((own, BOTH, CLOSED))) for _ in range(chance.randint(4, 12))]
-        words[chance.randrange(len(words))] = chance.choice(own)
+        words = [rng.choice(rng.choice((own, BOTH, CLOSED))) for _ in range(rng.randint(4, 12))]
+        words[rng.randrange(len(words))] = rng.choice(own)
         lines.append(tuple(" ".join(word[side] for word in words) for side in (0, 1)))
     return lines
 
@@ -34,7 +34,7 @@ def write_pairs(folder, name, pairs):
 def mixture(tmp_path_factory):
     """A tenth of the corpus is of the domain."""
     folder = tmp_path_factory.mktemp("mixture")
-    pairs = [*domain(KITCHEN, 2000, 1), *domain(HARBOUR, 18_000, 2)]
+    pairs = [*domain(KITCHEN, 2000, 1), *domain(HARBOR, 18_000, 2)]
     random.Random(0).shuffle(pairs)
     write_pairs(folder, "in", domain(KITCHEN, 1000, 3))
     return folder, write_pairs(folder, "corpus", pairs), pairs
@@ -56,8 +56,8 @@ def test_the_domain_is_found(mixture, selected):
     out, done = selected
     lines = read_lines(out.with_name("selected.fr"))
     kitchen = sum("plat" in line for line in lines)
-    harbour = sum("quai" in line for line in lines)
-    assert kitchen > 0.97 * len(lines) and harbour < 0.03 * len(lines)  # by chance: 0.1, 0.9
+    harbor = sum("quai" in line for line in lines)
+    assert kitchen > 0.97 * len(lines) and harbor < 0.03 * len(lines)  # by chance: 0.1, 0.9
     assert f"{len(lines):,} of 20,000 pairs selected" in done.stdout
 
 
@@ -128,7 +128,7 @@ def test_failures_are_named_and_leave_nothing(mixture, tmp_path):
     done = select(out, (folder, (files[0], short), pairs), check=False)
     assert done.returncode == 1 and f"has 20000 lines and {short} has 1" in done.stderr
     done = select(out, (tmp_path, files, pairs), check=False)
-    assert done.returncode == 1 and "there is no file" in done.stderr
+    assert done.returncode == 1 and "there is no such file" in done.stderr
     write_pairs(tmp_path, "in", [("un deux trois", "one two three")])
     done = select(out, (tmp_path, files, pairs), check=False)
     assert done.returncode == 1 and "no word occurs 2 times in the in-domain text" in done.stderr

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.data.normalization import normalize
+from recurrent_mt.data.words import normalize
 from tests.commands import command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -37,7 +37,7 @@ def check_round_trip(lines, folder, size):
 
 
 def test_pieces_are_the_text_again(tmp_path):
-    """Full-width signs, ligatures and unseen characters too, which SentencePiece's own normalisation would change."""
+    """Full-width signs, ligatures and unseen characters too, which SentencePiece's own normalization would change."""
     lines = [f"Le chien n° {number} a vu l’ﬁn ½ à ５ h，对。" for number in range(200)] + ["☃ jamais vu", ""]
     check_round_trip(lines, tmp_path, 60)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from recurrent_mt.data.lines import read_sentences
-from recurrent_mt.data.word_vectors.lexicon import read_lexicon
+from recurrent_mt.data.parallel_text import stream_sentences
+from recurrent_mt.data.word_vectors.orthogonal_map import read_lexicon
 from recurrent_mt.data.word_vectors.word_vectors import read_vectors
 from recurrent_mt.evaluation.ablation.plan import read_plan
 from recurrent_mt.evaluation.ablation.training_command import configuration_arguments
@@ -136,8 +136,8 @@ READERS = {
     "trees": Reader(read_penn_trees, (lines("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))", "( (S (X a) (X b)))"),)),
     "word vectors": Reader(vectors, (lines("2 3", "été 1 -2.5 3e-2", "b 0 0 0"),)),
     "lexicon": Reader(read_lexicon, (lines("chien dog", "chat\tcat"),)),
-    "corpus": Reader(lambda path: list(read_sentences(path)), (lines("un homme dort .", "  Été\u2028 "),)),
-    "compressed corpus": Reader(lambda path: list(read_sentences(path)), (gzip.compress(b"un\ndeux\n" * 50),), ".gz"),
+    "corpus": Reader(lambda path: list(stream_sentences(path)), (lines("un homme dort .", "  Été\u2028 "),)),
+    "compressed corpus": Reader(lambda path: list(stream_sentences(path)), (gzip.compress(b"un\ndeux\n" * 50),), ".gz"),
     "model of GroundHog": Reader(
         parameters, tuple(array_file(made_up(kind, SIZES, seed=1)[0]) for kind in ("rnnenc", "grconv", "rnnsearch"))
     ),

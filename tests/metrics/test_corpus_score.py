@@ -50,7 +50,7 @@ def test_chinese_equals_the_sacrebleu_command(tmp_path, name, options):
     assert f"{result.value:.12f}" == f"{expected['score']:.12f}"
 
 
-def test_chinese_needs_its_tokenisation():
+def test_chinese_needs_its_tokenization():
     assert score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh").value > 10
     assert score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES).value != pytest.approx(
         score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh").value
@@ -165,7 +165,7 @@ def test_bad_input(arguments, message):
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match="unknown tokenisation 'klingon'"):
+    with pytest.raises(ValueError, match="unknown tokenization 'klingon'"):
         score("bleu", ["a"], ["a"], tokenize="klingon")
     with pytest.raises(ValueError, match="resamples is 1"):
         score("bleu", ["a"], ["a"], resamples=1)

@@ -40,9 +40,9 @@ def test_one_screen_a_translation_in_direct_assessment():
 
 def test_translations_of_a_sentence_stand_apart_in_direct_assessment():
     sentences = [screen.sentence for screen in make_study("direct", sentences=30, repeats=0, degraded=0).screens]
-    neighbours = sum(one == other for one, other in pairwise(sentences))
-    # In a random order of 30 sentences three times each, two neighbours are of one sentence twice on average.
-    assert neighbours < 8
+    neighbors = sum(one == other for one, other in pairwise(sentences))
+    # In a random order of 30 sentences three times each, two neighbors are of one sentence twice on average.
+    assert neighbors < 8
 
 
 def test_systems_take_all_places():

@@ -28,7 +28,7 @@ class Checkpoint:
 
         Args:
             path: of the checkpoint.
-            data: the folder of binarised data, for its dictionaries.
+            data: the folder of binarized data, for its dictionaries.
 
         Raises:
             ValueError: if there is no such file or folder, or they are not a model and its dictionaries.

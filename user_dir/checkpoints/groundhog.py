@@ -75,7 +75,7 @@ class Parameters(NamedTuple):
 
 
 def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
-    """Recognises the kind of model by the names of its parameters, and checks that they are all there.
+    """Recognizes the kind of model by the names of its parameters, and checks that they are all there.
 
     Args:
         arrays: by GroundHog's names, or by ``param/NAME`` among others.

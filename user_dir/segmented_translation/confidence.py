@@ -97,7 +97,7 @@ def paper_divisor(words: int) -> float:
     return abs(math.log(words))
 
 
-#: By what a normalised cost is divided.
+#: By what a normalized cost is divided.
 DIVISORS: dict[str, Callable[[int], float]] = {"code": code_divisor, "paper": paper_divisor}
 
 

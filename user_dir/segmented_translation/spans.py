@@ -32,7 +32,7 @@ class SpanOptions:
         copy_unknown: a span of unknown words alone is copied, and none may hold both known and unknown words.
         add_period: every span is translated with a period behind it. Of the translation of a span that is not the last
             one the period is taken off, and of one that is not the first the first letter becomes a small one.
-        divisor: of normalised costs, a function of the number of words.
+        divisor: of normalized costs, a function of the number of words.
     """
 
     longest: int = 20

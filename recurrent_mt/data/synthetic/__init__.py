@@ -1,9 +1,9 @@
-"""The embedded corpus: sentence pairs from a synchronous grammar, with gold trees and alignments.
+"""The synthetic corpus: sentence pairs from a synchronous grammar, with gold trees and alignments.
 
 French–English and Chinese–English.
 
 A meaning (:mod:`.meaning`) is composed at random (:mod:`.composer`) from a lexicon (:mod:`.lexicon`) and
-realised in two languages (:mod:`.french`, :mod:`.english`, :mod:`.chinese`); words that express the same
+realized in two languages (:mod:`.french`, :mod:`.english`, :mod:`.chinese`); words that express the same
 part of it are aligned. Needs the standard library alone.
 
 Example:

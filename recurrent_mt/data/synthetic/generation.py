@@ -11,14 +11,14 @@ from .composer import SentenceComposer
 from .english.clauses import English
 from .french.clauses import French
 from .lexicon import lexicon
-from .sampling import Chance, Weighted
+from .sampling import Rng, Weighted
 from .tree import Leaf, Tree
 from .typography import detokenize
 
 PAIRS = ("fr-en", "zh-en")
 SPLITS = ("test", "valid", "train")
 SHORTEST, LONGEST = 3, 60
-_REALISERS: dict[str, type[French | English | Chinese]] = {"fr": French, "en": English, "zh": Chinese}
+_REALIZERS: dict[str, type[French | English | Chinese]] = {"fr": French, "en": English, "zh": Chinese}
 _PATIENCE = 3000
 
 
@@ -33,7 +33,7 @@ class Example:
         source_tree: the constituents of the source.
         target_tree: those of the target.
         alignment: pairs of positions in source and target, from 0, sorted.
-        source_text: the source as people write it, with a capital letter and without tokenisation.
+        source_text: the source as people write it, with a capital letter and without tokenization.
         target_text: the target as people write it.
     """
 
@@ -92,7 +92,7 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
     sources: set[tuple[str, ...]] = set()
     held_out: set[tuple[str, ...]] = set()
     for index, split in enumerate(SPLITS):
-        pairs = _SentencePairs(pair, Chance(len(SPLITS) * seed + index), min_words, max_words)
+        pairs = _SentencePairs(pair, Rng(len(SPLITS) * seed + index), min_words, max_words)
         for made in range(sizes.get(split, 0)):
             for _ in range(_PATIENCE):
                 example = pairs.draw(split)
@@ -115,19 +115,19 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
 class _SentencePairs:
     """Draws sentence pairs within a range of lengths."""
 
-    def __init__(self, pair: str, chance: Chance, min_words: int, max_words: int) -> None:
+    def __init__(self, pair: str, rng: Rng, min_words: int, max_words: int) -> None:
         self._languages = pair.split("-")
-        self._realisers = [_REALISERS[language]() for language in self._languages]
-        self._chance = chance
-        self._composer = SentenceComposer(lexicon(), chance)
+        self._realizers = [_REALIZERS[language]() for language in self._languages]
+        self._rng = rng
+        self._composer = SentenceComposer(lexicon(), rng)
         self._min_words, self._max_words = min_words, max_words
         lengths = range(min_words, max_words + 1)
         self._lengths = Weighted(lengths, [_length_weight(length) for length in lengths])
 
     def draw(self, split: str) -> Example | None:
         """Returns a sentence pair, or None if what was drawn is too short or too long."""
-        meaning = self._composer.sentence(self._lengths.draw(self._chance))
-        trees = [realiser.sentence(meaning) for realiser in self._realisers]
+        meaning = self._composer.sentence(self._lengths.draw(self._rng))
+        trees = [realizer.sentence(meaning) for realizer in self._realizers]
         leaves = [list(tree.leaves()) for tree in trees]
         if not all(self._min_words <= len(side) <= self._max_words for side in leaves):
             return None

@@ -1,4 +1,4 @@
-"""What a sentence pair says: the derivation that each language realises in its own order and forms.
+"""What a sentence pair says: the derivation that each language realizes in its own order and forms.
 
 Nodes are compared by identity: they are the anchors by which the words of two languages are aligned.
 """

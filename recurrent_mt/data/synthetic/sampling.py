@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 
-class Chance:
+class Rng:
     """A seeded source of choices.
 
     Args:
@@ -53,10 +53,10 @@ class Weighted(Generic[Item]):
         if not self.items or len(self.items) != len(self._cumulated) or self._cumulated[-1] <= 0:
             raise ValueError(f"nothing to draw from: {len(self.items)} items, {len(self._cumulated)} weights")
 
-    def draw(self, chance: Chance) -> Item:
+    def draw(self, rng: Rng) -> Item:
         """Returns one item."""
         cumulated = self._cumulated
-        return self.items[bisect_right(cumulated, chance.random() * cumulated[-1], 0, len(cumulated) - 1)]
+        return self.items[bisect_right(cumulated, rng.random() * cumulated[-1], 0, len(cumulated) - 1)]
 
 
 class Zipf(Weighted[Item]):

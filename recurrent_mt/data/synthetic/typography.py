@@ -10,7 +10,7 @@ _NO_BREAK_SPACE = "\u00a0"
 
 
 def detokenize(tokens: Sequence[str], language: str) -> str:
-    """Returns the text of a tokenised sentence: spacing of the language, a capital letter at the start.
+    """Returns the text of a tokenized sentence: spacing of the language, a capital letter at the start.
 
     French puts a no-break space (U+00A0) before a question mark; Chinese is written without spaces.
 

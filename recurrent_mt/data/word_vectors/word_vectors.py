@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from .numbered_lines import numbered_lines
+from ...text_files import FileError, read_lines, write_aside
 
 
 class WordVectors:
@@ -53,49 +52,46 @@ class WordVectors:
 
 def write_vectors(path: Path, vectors: WordVectors) -> None:
     """Writes ``count size``, then ``word x1 x2 …`` a line; the file appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(f"{len(vectors.words)} {vectors.size}\n")
-            for word, vector in zip(vectors.words, vectors.matrix):
-                file.write(f"{word} {' '.join(f'{number:.6g}' for number in vector)}\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with write_aside(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{len(vectors.words)} {vectors.size}\n")
+        for word, vector in zip(vectors.words, vectors.matrix):
+            file.write(f"{word} {' '.join(f'{number:.6g}' for number in vector)}\n")
 
 
 def read_vectors(path: Path) -> WordVectors:
     """Reads what :func:`write_vectors` writes.
 
+    gensim's ``KeyedVectors.load_word2vec_format`` (4.4) is no substitute: it completes a line with too few numbers,
+    drops a repeated word and lines beyond the announced count, takes ``nan``, and allocates what the first line says.
+
     Raises:
-        ValueError: naming the file and the line, if it is anything else.
+        FileError: naming the file and the line, if it is anything else.
     """
-    lines = numbered_lines(path)
+    lines = read_lines(path)
     count, size = _header(path, next(lines, (1, ""))[1])
     if count * size > path.stat().st_size:
-        raise ValueError(f"{path} is too short for {count} vectors of size {size}, which its first line says")
+        raise FileError(path, f"too short for {count} vectors of size {size}, which its first line says")
     words: dict[str, int] = {}
     matrix = np.empty((count, size), dtype=np.float32)
     for number, line in lines:
         word, *numbers = line.rstrip().split(" ")
         if len(numbers) != size:
-            raise ValueError(f"{path}:{number}: {len(numbers)} numbers after {word!r}; the first line says {size}")
+            raise FileError(path, f"{len(numbers)} numbers after {word!r}; the first line says {size}", line=number)
         if word in words:
-            raise ValueError(f"{path}:{number}: {word!r} has a vector already, in line {words[word]}")
+            raise FileError(path, f"{word!r} has a vector already, in line {words[word]}", line=number)
         if len(words) == count:
-            raise ValueError(f"{path}:{number}: more lines than the {count} announced")
+            raise FileError(path, f"more lines than the {count} announced", line=number)
         try:
             matrix[len(words)] = [float(text) for text in numbers]
         except ValueError as error:
-            raise ValueError(f"{path}:{number}: {error}") from None
+            raise FileError(path, str(error), line=number) from None
         words[word] = number
     if len(words) != count:
-        raise ValueError(f"{path} has {len(words)} vectors and its first line says {count}: it is not complete")
+        raise FileError(path, f"it has {len(words)} vectors and its first line says {count}: it is not complete")
     infinite = ~np.isfinite(matrix).all(axis=1)
     if infinite.any():
         word = list(words)[int(infinite.argmax())]
-        raise ValueError(f"{path}:{words[word]}: {word!r} has a number that is not finite")
+        raise FileError(path, f"{word!r} has a number that is not finite", line=words[word])
     return WordVectors(list(words), matrix)
 
 
@@ -105,7 +101,6 @@ def _header(path: Path, line: str) -> tuple[int, int]:
         if count < 0 or size < 1:
             raise ValueError
     except ValueError:
-        raise ValueError(
-            f"{path}:1: expected the number of words and the size of a vector, found {line[:80]!r}"
-        ) from None
+        message = f"expected the number of words and the size of a vector, found {line[:80]!r}"
+        raise FileError(path, message, line=1) from None
     return count, size

@@ -29,7 +29,7 @@ def grconv(
     checkpoint_levels: int = 0,
     backend: str = "packed",
 ) -> GRConvOutput:
-    """Merges neighbours, level by level, until one node a sentence is left or the height is reached.
+    """Merges neighbors, level by level, until one node a sentence is left or the height is reached.
 
     With l and r the children of a node on the level below::
 
@@ -37,7 +37,7 @@ def grconv(
 
     Cho et al. (2014b), "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches", section 2.2.
     The three gates are scalars a node, or vectors with a softmax for each unit, which the weights' shapes tell (the
-    normalised update gates of Chen et al. 2015, "Gated Recursive Neural Network for Chinese Word Segmentation"). The
+    normalized update gates of Chen et al. 2015, "Gated Recursive Neural Network for Chinese Word Segmentation"). The
     biases are the released code's. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2 nodes; a
     bounded height t costs fewer than t nodes a leaf.
 

@@ -1,4 +1,4 @@
-"""A small text of the embedded corpus and vectors of it."""
+"""A small text of the synthetic corpus and vectors of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.synthetic import generate
-from recurrent_mt.data.word_vectors.skip_gram import skip_gram
-from recurrent_mt.data.word_vectors.training_text import TrainingText, frequent_words
+from recurrent_mt.data.word_vectors.skip_gram import TrainingText, frequent_words, train_skip_gram
 from recurrent_mt.data.word_vectors.word_vectors import WordVectors
 
 
 @pytest.fixture(scope="session")
 def settings() -> dict[str, int]:
-    """Arguments of skip_gram for a text as small as this."""
+    """Arguments of train_skip_gram for a text as small as this."""
     return {"size": 32, "window": 5, "negatives": 5, "epochs": 10, "seed": 1, "workers": 1}
 
 
@@ -37,4 +36,4 @@ def text(corpus: Path) -> TrainingText:
 
 @pytest.fixture(scope="session")
 def vectors(text: TrainingText, settings: dict[str, int]) -> WordVectors:
-    return skip_gram(text, **settings)
+    return train_skip_gram(text, **settings)

@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recurrent_mt.data.word_vectors.lexicon import covered, read_lexicon
-from recurrent_mt.data.word_vectors.orthogonal_map import fit_map, mapped, precision_at_one
+from recurrent_mt.data.word_vectors.orthogonal_map import (
+    apply_map,
+    covered_pairs,
+    fit_map,
+    precision_at_one,
+    read_lexicon,
+)
 from recurrent_mt.data.word_vectors.word_vectors import WordVectors
 
 SIZE = 12
@@ -37,13 +42,13 @@ def test_a_known_rotation_is_found(rotated):
     found = fit_map(pairs(range(40)), source, target)
     np.testing.assert_allclose(found, rotation, atol=2e-3)
     np.testing.assert_allclose(found @ found.T, np.eye(SIZE), atol=1e-12)
-    assert precision_at_one(pairs(range(40, 60)), mapped(source, found), target) == 1
+    assert precision_at_one(pairs(range(40, 60)), apply_map(source, found), target) == 1
     assert precision_at_one(pairs(range(40, 60)), source, target) < 0.5
 
 
 def test_mapping_keeps_lengths_and_angles(rotated):
     source, rotation, _ = rotated
-    there = mapped(source, rotation)
+    there = apply_map(source, rotation)
     np.testing.assert_allclose(there.matrix @ there.matrix.T, source.matrix @ source.matrix.T, atol=1e-9)
 
 
@@ -61,14 +66,14 @@ def test_vectors_that_do_not_fit_and_lexicons_of_other_words(rotated):
     for function in (fit_map, precision_at_one):
         with pytest.raises(ValueError, match="no pair of the lexicon has a vector on both sides"):
             function([], source, target)
-    assert covered([("a1", "b2"), ("a1", "c"), ("c", "b1")], source, target) == [("a1", "b2")]
+    assert covered_pairs([("a1", "b2"), ("a1", "c"), ("c", "b1")], source, target) == [("a1", "b2")]
 
 
 @pytest.mark.parametrize(("line", "count"), [("alone", 1), ("three words here", 3), ("", 0)])
 def test_a_bad_line_of_a_lexicon_is_named(tmp_path, line, count):
     path = tmp_path / "lexicon"
     path.write_text(f"one un\ntwo\tdeux\n{line}\n")
-    with pytest.raises(ValueError, match=rf"lexicon:3: expected a word and its translation, found {count} words"):
+    with pytest.raises(ValueError, match=rf"lexicon, line 3: expected a word and its translation, found {count} words"):
         read_lexicon(path)
     path.write_text("one un\ntwo\tdeux\n")
     assert read_lexicon(path) == [("one", "un"), ("two", "deux")]
@@ -77,8 +82,8 @@ def test_a_bad_line_of_a_lexicon_is_named(tmp_path, line, count):
 def test_empty_and_wrongly_encoded_lexicons_are_named(tmp_path):
     path = tmp_path / "lexicon"
     path.write_text("")
-    with pytest.raises(ValueError, match="lexicon is empty"):
+    with pytest.raises(ValueError, match="lexicon: the file is empty"):
         read_lexicon(path)
     path.write_bytes(b"\xe9t\xe9 summer\n")
-    with pytest.raises(ValueError, match="lexicon:1: not UTF-8"):
+    with pytest.raises(ValueError, match="lexicon, line 1: byte 1 is not UTF-8"):
         read_lexicon(path)

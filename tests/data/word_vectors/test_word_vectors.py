@@ -54,19 +54,19 @@ def test_an_interrupted_writing_leaves_what_was_there(path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r":1: expected the number of words and the size of a vector, found ''"),
-        ("a 1 2\n", r":1: expected the number of words"),
-        ("2 2\na 1 2\nb 1\n", r":3: 1 numbers after 'b'; the first line says 2"),
-        ("2 2\na 1 2\na 1 3\n", r":3: 'a' has a vector already, in line 2"),
-        ("1 2\na 1 2\nb 1 3\n", r":3: more lines than the 1 announced"),
-        ("1 2\na 1 two\n", r":2: could not convert string to float: 'two'"),
-        ("3 2\na 1 2\n", r"has 1 vectors and its first line says 3: it is not complete"),
+        ("", r", line 1: expected the number of words and the size of a vector, found ''"),
+        ("a 1 2\n", r", line 1: expected the number of words"),
+        ("2 2\na 1 2\nb 1\n", r", line 3: 1 numbers after 'b'; the first line says 2"),
+        ("2 2\na 1 2\na 1 3\n", r", line 3: 'a' has a vector already, in line 2"),
+        ("1 2\na 1 2\nb 1 3\n", r", line 3: more lines than the 1 announced"),
+        ("1 2\na 1 two\n", r", line 2: could not convert string to float: 'two'"),
+        ("3 2\na 1 2\n", r": it has 1 vectors and its first line says 3: it is not complete"),
     ],
 )
 def test_bad_files_are_named(tmp_path, content, message):
     path = tmp_path / "bad.vec"
     path.write_text(content)
-    with pytest.raises(ValueError, match=r"bad\.vec ?" + message):
+    with pytest.raises(ValueError, match=r"bad\.vec" + message):
         read_vectors(path)
 
 

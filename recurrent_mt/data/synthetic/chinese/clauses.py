@@ -16,7 +16,7 @@ _COORDINATED = {"and": "而且", "but": "但是", "so": "所以"}
 
 
 class Chinese:
-    """Realises meanings as Chinese trees, segmented into words."""
+    """Realizes meanings as Chinese trees, segmented into words."""
 
     def __init__(self) -> None:
         self._nominals = ChineseNominals(self._relative)

@@ -28,10 +28,10 @@ def pronoun_form(nominal: Nominal) -> str:
 
 
 class ChineseNominals:
-    """Realises nominals.
+    """Realizes nominals.
 
     Args:
-        relative_clause: realises a relative clause, with its final 的; passed in because clauses contain
+        relative_clause: realizes a relative clause, with its final 的; passed in because clauses contain
             nominals.
     """
 

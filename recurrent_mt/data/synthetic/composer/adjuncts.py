@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lexicon import Lexicon
 from ..meaning import Action, Clause, Quality
-from ..sampling import Chance
+from ..sampling import Rng
 from .nominals import HUMAN, NominalComposer
 
 _LIVING = ("person", "animal")
@@ -16,13 +16,13 @@ class Adjuncts:
 
     Args:
         lexicon: the words.
-        chance: the source of choices.
+        rng: the source of random choices.
         nominals: composes the noun phrases in them.
     """
 
-    def __init__(self, lexicon: Lexicon, chance: Chance, nominals: NominalComposer) -> None:
+    def __init__(self, lexicon: Lexicon, rng: Rng, nominals: NominalComposer) -> None:
         self._lexicon = lexicon
-        self._chance = chance
+        self._rng = rng
         self._nominals = nominals
 
     def adjust_tense(self, clause: Clause) -> None:
@@ -36,7 +36,7 @@ class Adjuncts:
         action = clause.predicate if isinstance(clause.predicate, Action) else None
         if action and (action.complement or (clause.modal and clause.modal.en == "must")):
             return
-        clause.negated = self._chance.happens(0.14)
+        clause.negated = self._rng.happens(0.14)
         if clause.negated and isinstance(clause.predicate, Quality):
             clause.predicate.modifier.degree = None
 
@@ -50,14 +50,14 @@ class Adjuncts:
         """
         action = clause.predicate if isinstance(clause.predicate, Action) else None
         active = action is not None and not action.passive and action.complement is None
-        if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._chance.happens(0.12):
+        if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
             modals = self._lexicon.verb_sampler(("modal",), kind, None)
-            clause.modal = modals.draw(self._chance) if modals else None
+            clause.modal = modals.draw(self._rng) if modals else None
         self.negate(clause)
         self._add_frequency(clause)
         if active and kind in _LIVING and not clause.stative:
             self._add_circumstances(clause, kind, budget)
-        if budget >= 3 and self._chance.happens(0.22):
+        if budget >= 3 and self._rng.happens(0.22):
             self._add_time(clause)
 
     def _add_frequency(self, clause: Clause) -> None:
@@ -65,28 +65,28 @@ class Adjuncts:
         compared = isinstance(clause.predicate, Quality) and clause.predicate.standard
         clausal = isinstance(clause.predicate, Action) and clause.predicate.complement
         excluded = denied_event or compared or clausal or clause.modal or clause.tense.endswith("progressive")
-        if not excluded and self._chance.happens(0.1):
-            clause.frequency = self._lexicon.adverb_sampler("frequency", clause.negated).draw(self._chance)
+        if not excluded and self._rng.happens(0.1):
+            clause.frequency = self._lexicon.adverb_sampler("frequency", clause.negated).draw(self._rng)
 
     def _add_circumstances(self, clause: Clause, kind: str, budget: int) -> None:
-        chance, verb = self._chance, clause.predicate.verb  # type: ignore[union-attr]  # called for actions
-        if not clause.negated and chance.happens(0.16):
-            clause.manner = self._lexicon.adverb_sampler("manner", False).draw(chance)
+        rng, verb = self._rng, clause.predicate.verb  # type: ignore[union-attr]  # called for actions
+        if not clause.negated and rng.happens(0.16):
+            clause.manner = self._lexicon.adverb_sampler("manner", False).draw(rng)
         if verb.frame in ("oblique", "dative") or verb.etre or budget < 4 or clause.gap:
             return
         intransitive = verb.frame == "intransitive"
-        if chance.happens(0.6 if intransitive else 0.16):
+        if rng.happens(0.6 if intransitive else 0.16):
             clause.location = self._nominals.location(max(3, budget - 2) if intransitive else 3)
-        elif kind == "person" and chance.happens(0.12):
+        elif kind == "person" and rng.happens(0.12):
             clause.companion = self._nominals.nominal(HUMAN, 2)
 
     def _add_time(self, clause: Clause) -> None:
-        chance = self._chance
+        rng = self._rng
         if clause.frequency or (clause.tense == "past" and clause.stative and clause.negated):
             return
-        if clause.tense in ("past", "future") and chance.happens(0.22):
-            clause.time = chance.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
+        if clause.tense in ("past", "future") and rng.happens(0.22):
+            clause.time = rng.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
         else:
             sampler = self._lexicon.time_sampler(clause.tense)
-            clause.time = sampler.draw(chance) if sampler else None
-        clause.time_first = not clause.gap and clause.time is not None and chance.happens(0.4)
+            clause.time = sampler.draw(rng) if sampler else None
+        clause.time_first = not clause.gap and clause.time is not None and rng.happens(0.4)

@@ -15,7 +15,7 @@ from ..meaning import (
     Pronoun,
     Quality,
 )
-from ..sampling import Chance, Weighted
+from ..sampling import Rng, Weighted
 from .adjuncts import Adjuncts
 from .nominals import HUMAN, NominalComposer
 
@@ -34,14 +34,14 @@ class ClauseComposer:
 
     Args:
         lexicon: the words.
-        chance: the source of choices.
+        rng: the source of random choices.
     """
 
-    def __init__(self, lexicon: Lexicon, chance: Chance) -> None:
+    def __init__(self, lexicon: Lexicon, rng: Rng) -> None:
         self._lexicon = lexicon
-        self._chance = chance
-        self._nominals = NominalComposer(lexicon, chance, self.relative)
-        self._adjuncts = Adjuncts(lexicon, chance, self._nominals)
+        self._rng = rng
+        self._nominals = NominalComposer(lexicon, rng, self.relative)
+        self._adjuncts = Adjuncts(lexicon, rng, self._nominals)
 
     def clause(
         self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
@@ -54,12 +54,12 @@ class ClauseComposer:
             subject: the subject; drawn if None.
             subject_class: the class of what a given subject, a pronoun, stands for.
         """
-        chance = self._chance
-        tense = tense or _TENSE.draw(chance)
-        if subject is None and budget >= 6 and chance.happens(0.05):
+        rng = self._rng
+        tense = tense or _TENSE.draw(rng)
+        if subject is None and budget >= 6 and rng.happens(0.05):
             return self._existence(budget, tense)
         if subject is None:
-            share = 2 if budget <= 5 else 2 + int((budget - 5) * 0.6 * chance.random())
+            share = 2 if budget <= 5 else 2 + int((budget - 5) * 0.6 * rng.random())
             subject = self._nominals.subject(share)
         else:
             share = 1
@@ -68,7 +68,7 @@ class ClauseComposer:
 
     def relative(self, antecedent: NounPhrase, budget: int) -> Clause | None:
         """Returns a relative clause about a noun phrase, or None if no verb of the lexicon fits."""
-        tense, gap = _TENSE.draw(self._chance), _GAP.draw(self._chance)
+        tense, gap = _TENSE.draw(self._rng), _GAP.draw(self._rng)
         kind = antecedent.noun.noun_class
         if gap == "subject":
             clause = Clause(None, None, tense, gap=gap, antecedent=antecedent)  # type: ignore[arg-type]
@@ -76,7 +76,7 @@ class ClauseComposer:
         verb = self._governing(gap, kind)
         if verb is None:
             return None
-        if budget <= 4 and "person" in verb.subjects and self._chance.happens(0.5):
+        if budget <= 4 and "person" in verb.subjects and self._rng.happens(0.5):
             subject: Nominal = self._nominals.pronoun()
         else:
             subject = self._nominals.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
@@ -92,22 +92,22 @@ class ClauseComposer:
         if sampler is None:
             return None
         for _ in range(8):
-            verb = sampler.draw(self._chance)
+            verb = sampler.draw(self._rng)
             if gap == "object" or verb.fr_preposition == "de":
                 return verb
         return None
 
     def _predicate(self, clause: Clause, kind: str, budget: int) -> Clause:
         """Fills in the predicate of a clause whose subject is of a class of nouns."""
-        chance = self._chance
-        roll = chance.random()
+        rng = self._rng
+        roll = rng.random()
         action: Action | None = None
         if roll < 0.08 and budget >= 2 and clause.tense in ("present", "past", "future"):
             action = self._passive(kind, budget)
         elif roll < 0.78:
-            frames = _FRAMES[max(size for size in _FRAMES if size <= max(budget, 1))].draw(chance)
+            frames = _FRAMES[max(size for size in _FRAMES if size <= max(budget, 1))].draw(rng)
             sampler = self._lexicon.verb_sampler(frames, kind, None)
-            action = self._action(clause, sampler.draw(chance), budget) if sampler else None
+            action = self._action(clause, sampler.draw(rng), budget) if sampler else None
         if action is None:
             self._qualify(clause, kind, budget)
         else:
@@ -121,9 +121,9 @@ class ClauseComposer:
         if sampler is None:
             return None
         for _ in range(4):
-            verb = sampler.draw(self._chance)
+            verb = sampler.draw(self._rng)
             if verb.passive and not verb.en_particle:
-                told = budget >= 3 and self._chance.happens(0.8)
+                told = budget >= 3 and self._rng.happens(0.8)
                 agent = self._nominals.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
                 return Action(verb, passive=True, agent=agent)
         return None
@@ -131,7 +131,7 @@ class ClauseComposer:
     def _qualify(self, clause: Clause, kind: str, budget: int) -> None:
         modifier = self._nominals.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
         clause.predicate = Quality(modifier)
-        if budget >= 4 and not modifier.degree and self._chance.happens(0.4) and not modifier.adjective.predicative:
+        if budget >= 4 and not modifier.degree and self._rng.happens(0.4) and not modifier.adjective.predicative:
             clause.predicate.standard = self._nominals.nominal(frozenset([kind]), budget - 3)
 
     def _action(self, clause: Clause, verb: Verb, budget: int) -> Action:
@@ -145,7 +145,7 @@ class ClauseComposer:
         elif verb.frame == "oblique":
             action.object = self._complement(verb, subject, spare - 1)
         elif verb.frame in ("transitive", "dative"):
-            share = spare if spare <= 4 or self._chance.happens(0.6) else spare - 2
+            share = spare if spare <= 4 or self._rng.happens(0.6) else spare - 2
             pronoun = 0.8 if spare <= 1 else 0.17
             if verb.only or ("money" in verb.objects and len(verb.objects) == 1):
                 pronoun = 0.0
@@ -157,17 +157,17 @@ class ClauseComposer:
         """Adds the clause that is said or thought; after a past it is told in the past as well."""
         past = clause.tense == "past" and not action.verb.stative
         clause.tense = "past" if past else "present"
-        tense = "past_progressive" if past else self._chance.pick(["present", "past", "future", "progressive"])
+        tense = "past_progressive" if past else self._rng.pick(["present", "past", "future", "progressive"])
         action.complement = self.clause(max(3, budget - 1), tense=tense)
         action.complement.time_first = False
 
     def _complement(self, verb: Verb, subject: Nominal, budget: int) -> Nominal:
-        if verb.fr_preposition == "à" and "place" in verb.objects and self._chance.happens(0.4):
+        if verb.fr_preposition == "à" and "place" in verb.objects and self._rng.happens(0.4):
             return self._nominals.place_name()
         if (
             verb.fr_preposition in ("avec", "contre", "pour", "sur")
             and verb.objects >= HUMAN
-            and self._chance.happens(0.15)
+            and self._rng.happens(0.15)
         ):
             return self._pronoun_object(subject, human=True)
         return self._nominals.nominal(verb.objects, max(2, budget), owner=subject)
@@ -175,13 +175,13 @@ class ClauseComposer:
     def _object(
         self, classes: frozenset[str], subject: Nominal, budget: int, *, pronoun: float, only: str = ""
     ) -> Nominal:
-        if self._chance.happens(pronoun):
+        if self._rng.happens(pronoun):
             return self._pronoun_object(subject, human="person" in classes)
         return self._nominals.nominal(classes, max(2, budget), owner=subject, only=only)
 
     def _pronoun_object(self, subject: Nominal, *, human: bool) -> Pronoun:
         """Returns a pronoun that does not refer to the subject; one that may mean a person always does."""
-        if human and self._chance.happens(0.35):
+        if human and self._rng.happens(0.35):
             pronoun = self._nominals.pronoun()
             if pronoun.person != subject.person and pronoun.person < 3:
                 return pronoun
@@ -201,7 +201,7 @@ class ClauseComposer:
                 "numeral",
             ):
                 clause = Clause(None, Existence(theme, location), tense)
-                clause.negated = theme.determiner == "indefinite" and self._chance.happens(0.12)
+                clause.negated = theme.determiner == "indefinite" and self._rng.happens(0.12)
                 return clause
 
 

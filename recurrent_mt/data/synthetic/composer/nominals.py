@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..lexicon import Lexicon, Noun
 from ..meaning import Clause, Coordination, Location, Modifier, Name, Nominal, NounPhrase, PlaceName, Pronoun
-from ..sampling import Chance, Weighted
+from ..sampling import Rng, Weighted
 
 _DETERMINERS = Weighted(
     ["definite", "indefinite", "demonstrative", "possessive", "each", "several", "few", "many", "numeral"],
@@ -22,45 +22,43 @@ class NominalComposer:
 
     Args:
         lexicon: the words.
-        chance: the source of choices.
+        rng: the source of random choices.
         relative_clause: composes a relative clause about a noun phrase, in a number of words; None if none
             fits.
     """
 
-    def __init__(
-        self, lexicon: Lexicon, chance: Chance, relative_clause: Callable[[NounPhrase, int], Clause | None]
-    ) -> None:
+    def __init__(self, lexicon: Lexicon, rng: Rng, relative_clause: Callable[[NounPhrase, int], Clause | None]) -> None:
         self._lexicon = lexicon
-        self._chance = chance
+        self._rng = rng
         self._relative_clause = relative_clause
 
     def subject(self, budget: int) -> Nominal:
         """Returns a subject: a pronoun, a name or a noun phrase."""
-        if budget <= 2 and self._chance.happens(0.45):
+        if budget <= 2 and self._rng.happens(0.45):
             return self.pronoun()
-        if budget <= 3 and self._chance.happens(0.25):
+        if budget <= 3 and self._rng.happens(0.25):
             return self.name()
-        classes = HUMAN if self._chance.happens(0.6) else _SUBJECT_CLASSES.draw(self._chance)
+        classes = HUMAN if self._rng.happens(0.6) else _SUBJECT_CLASSES.draw(self._rng)
         return self.nominal(classes, budget)
 
     def pronoun(self) -> Pronoun:
         """Returns a personal pronoun for people."""
-        person, plural = _PERSONS.draw(self._chance)
-        return Pronoun(person, plural, "m" if self._chance.happens(0.5) else "f")
+        person, plural = _PERSONS.draw(self._rng)
+        return Pronoun(person, plural, "m" if self._rng.happens(0.5) else "f")
 
     def _speaker(self) -> Pronoun:
         """Returns an owner whom the sentence does not name; never *son*, which would be his or her."""
-        person, plural = self._chance.pick([(1, False), (2, False), (1, True), (2, True), (3, True)])
+        person, plural = self._rng.pick([(1, False), (2, False), (1, True), (2, True), (3, True)])
         return Pronoun(person, plural, "m")
 
     def third_person(self, *, human: bool) -> Pronoun:
         """Returns a pronoun of the third person."""
-        return Pronoun(3, self._chance.happens(0.3), "m" if self._chance.happens(0.5) else "f", human)
+        return Pronoun(3, self._rng.happens(0.3), "m" if self._rng.happens(0.5) else "f", human)
 
     def name(self) -> Name:
         """Returns a person's name, one in three with a surname."""
-        given = self._lexicon.proper_sampler("given").draw(self._chance)
-        surname = self._lexicon.proper_sampler("surname").draw(self._chance) if self._chance.happens(0.35) else None
+        given = self._lexicon.proper_sampler("given").draw(self._rng)
+        surname = self._lexicon.proper_sampler("surname").draw(self._rng) if self._rng.happens(0.35) else None
         return Name(given, surname)
 
     def nominal(self, classes: frozenset[str], budget: int, *, owner: Nominal | None = None, only: str = "") -> Nominal:
@@ -72,11 +70,11 @@ class NominalComposer:
             owner: the person that a possessive may refer to.
             only: the one French noun that is allowed, if not empty.
         """
-        if budget >= 6 and self._chance.happens(0.22):
+        if budget >= 6 and self._rng.happens(0.22):
             return self._coordination(classes, budget, owner)
-        if classes == HUMAN and budget <= 3 and self._chance.happens(0.3):
+        if classes == HUMAN and budget <= 3 and self._rng.happens(0.3):
             return self.name()
-        noun = self._lexicon.noun_sampler(classes, only).draw(self._chance)
+        noun = self._lexicon.noun_sampler(classes, only).draw(self._rng)
         return self.phrase(noun, budget, owner=owner)
 
     def phrase(self, noun: Noun, budget: int, *, owner: Nominal | None = None) -> NounPhrase:
@@ -88,44 +86,44 @@ class NominalComposer:
 
     def location(self, budget: int, *, preposition_needed: bool = False) -> Location:
         """Returns a place: a town or a country, or a preposition and a noun phrase."""
-        if not preposition_needed and self._chance.happens(0.25):
+        if not preposition_needed and self._rng.happens(0.25):
             return Location(None, self.place_name())
-        preposition = self._lexicon.preposition_sampler().draw(self._chance)
-        noun = self._lexicon.noun_sampler(preposition.classes).draw(self._chance)
+        preposition = self._lexicon.preposition_sampler().draw(self._rng)
+        noun = self._lexicon.noun_sampler(preposition.classes).draw(self._rng)
         return Location(preposition, self.phrase(noun, max(2, budget - 1)))
 
     def place_name(self) -> PlaceName:
         """Returns a town or, one in four, a country."""
-        kind = "country" if self._chance.happens(0.25) else "town"
-        return PlaceName(self._lexicon.proper_sampler(kind).draw(self._chance))
+        kind = "country" if self._rng.happens(0.25) else "town"
+        return PlaceName(self._lexicon.proper_sampler(kind).draw(self._rng))
 
     def modifier(self, noun_class: str, *, predicative: bool, degree: float) -> Modifier:
         """Returns an adjective for a class of nouns, with an adverb of degree by the given probability."""
-        adjective = self._lexicon.adjective_sampler(noun_class, predicative).draw(self._chance)
-        if adjective.relational or not self._chance.happens(degree):
+        adjective = self._lexicon.adjective_sampler(noun_class, predicative).draw(self._rng)
+        if adjective.relational or not self._rng.happens(degree):
             return Modifier(adjective)
         degrees = self._lexicon.adverb_sampler("degree", not predicative)
         very_only = adjective.before and not predicative
-        return Modifier(adjective, degrees.items[0] if very_only else degrees.draw(self._chance))
+        return Modifier(adjective, degrees.items[0] if very_only else degrees.draw(self._rng))
 
     def _coordination(self, classes: frozenset[str], budget: int, owner: Nominal | None) -> Coordination:
-        count = 3 if budget >= 9 and self._chance.happens(0.35) else 2
+        count = 3 if budget >= 9 and self._rng.happens(0.35) else 2
         share = (budget - count + 1) // count
         items: list[Nominal] = []
         nouns: set[str] = set()
         while len(items) < count:
-            noun = self._lexicon.noun_sampler(classes).draw(self._chance)
+            noun = self._lexicon.noun_sampler(classes).draw(self._rng)
             if noun.zh not in nouns:
                 nouns.add(noun.zh)
                 items.append(self.phrase(noun, share, owner=owner))
         return Coordination(items)
 
     def _determined(self, noun: Noun, owner: Nominal | None) -> NounPhrase:
-        chance = self._chance
+        rng = self._rng
         if noun.noun_class == "money":
-            cents = 100 * chance.integer(2, 900) + (5 * chance.integer(0, 19) if chance.happens(0.4) else 0)
+            cents = 100 * rng.integer(2, 900) + (5 * rng.integer(0, 19) if rng.happens(0.4) else 0)
             return NounPhrase(noun, True, "amount", cents)
-        determiner = _DETERMINERS.draw(chance)
+        determiner = _DETERMINERS.draw(rng)
         if noun.mass:
             kinds = {
                 "indefinite": "partitive",
@@ -136,36 +134,36 @@ class NominalComposer:
             }
             determiner = kinds.get(determiner, determiner)
         if determiner == "possessive":
-            owner = owner if owner is not None and _owns(owner) and chance.happens(0.7) else self._speaker()
-        plural = determiner in _NUMBERED or (determiner != "each" and not noun.mass and chance.happens(0.27))
+            owner = owner if owner is not None and _owns(owner) and rng.happens(0.7) else self._speaker()
+        plural = determiner in _NUMBERED or (determiner != "each" and not noun.mass and rng.happens(0.27))
         if noun.mass:
             plural = False
-        number = chance.integer(2, 6) if chance.happens(0.7) else chance.integer(7, 20)
+        number = rng.integer(2, 6) if rng.happens(0.7) else rng.integer(7, 20)
         return NounPhrase(noun, plural, determiner, number, owner if determiner == "possessive" else None)
 
     def _modify(self, phrase: NounPhrase, spare: int) -> None:
         """Adds dependents that take about the spare number of words."""
-        chance, noun_class = self._chance, phrase.noun.noun_class
-        if spare >= 4 and chance.happens(0.6):
+        rng, noun_class = self._rng, phrase.noun.noun_class
+        if spare >= 4 and rng.happens(0.6):
             relative = self._relative_clause(phrase, spare)
             if relative:
                 phrase.relative = relative
                 return
-        if spare >= 1 and chance.happens(0.55):
+        if spare >= 1 and rng.happens(0.55):
             phrase.adjectives.append(self.modifier(noun_class, predicative=False, degree=0.3 if spare > 1 else 0))
             spare -= 1 + bool(phrase.adjectives[0].degree)
-        if spare >= 2 and phrase.determiner == "definite" and chance.happens(0.5):
+        if spare >= 2 and phrase.determiner == "definite" and rng.happens(0.5):
             phrase.possessor = self._possessor(noun_class, spare - 1)
             return
-        if spare >= 3 and noun_class in _PLACEABLE and chance.happens(0.4):
+        if spare >= 3 and noun_class in _PLACEABLE and rng.happens(0.4):
             phrase.location = self.location(spare - 1, preposition_needed=True)
 
     def _possessor(self, noun_class: str, budget: int) -> Nominal:
-        if noun_class in ("building", "idea", "event", "place", "text") and self._chance.happens(0.3):
+        if noun_class in ("building", "idea", "event", "place", "text") and self._rng.happens(0.3):
             return self.place_name()
-        if budget <= 2 and self._chance.happens(0.4):
+        if budget <= 2 and self._rng.happens(0.4):
             return self.name()
-        return self.phrase(self._lexicon.noun_sampler(HUMAN).draw(self._chance), budget)
+        return self.phrase(self._lexicon.noun_sampler(HUMAN).draw(self._rng), budget)
 
 
 def _owns(nominal: Nominal) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lexicon import Lexicon
 from ..meaning import Clause, Compound, Coordination, Name, NounPhrase, Pronoun, Sentence
-from ..sampling import Chance, Weighted
+from ..sampling import Rng, Weighted
 from .clauses import ClauseComposer, noun_class
 
 _CONNECTIVES = Weighted(["and", "but", "so", "because", "when", "if", "while"], [24, 18, 9, 16, 13, 11, 9])
@@ -17,16 +17,16 @@ class SentenceComposer:
 
     Args:
         lexicon: the words.
-        chance: the source of choices.
+        rng: the source of random choices.
     """
 
-    def __init__(self, lexicon: Lexicon, chance: Chance) -> None:
-        self._chance = chance
-        self._clauses = ClauseComposer(lexicon, chance)
+    def __init__(self, lexicon: Lexicon, rng: Rng) -> None:
+        self._rng = rng
+        self._clauses = ClauseComposer(lexicon, rng)
 
     def sentence(self, budget: int) -> Sentence:
         """Returns a sentence of about so many words."""
-        if budget <= 14 and self._chance.happens(0.07):
+        if budget <= 14 and self._rng.happens(0.07):
             clause = self._clauses.clause(max(2, budget - 3))
             clause.time_first = False
             return Sentence(clause, question=True)
@@ -35,18 +35,18 @@ class SentenceComposer:
     def _body(self, budget: int, tense: str = "", connectives: tuple[str, ...] = ()) -> Clause | Compound:
         """Returns a clause or several joined; the main clause is in the tense, if one is given."""
         surplus = budget - _SHORTEST_COMPOUND
-        if surplus < 0 or not self._chance.happens(min(0.97, 0.22 + surplus * 0.05)):
+        if surplus < 0 or not self._rng.happens(min(0.97, 0.22 + surplus * 0.05)):
             return self._clauses.clause(budget, tense=tense)
-        connective = self._chance.pick(connectives) if connectives else _CONNECTIVES.draw(self._chance)
+        connective = self._rng.pick(connectives) if connectives else _CONNECTIVES.draw(self._rng)
         if connective in _ANY_TENSE:
             tenses = (tense, tense if connective in ("and", "but") else "")
         elif connective == "if":
-            tenses = self._chance.pick([("future", "present"), ("present", "present")])
+            tenses = self._rng.pick([("future", "present"), ("present", "present")])
         elif connective == "when":
-            tenses = self._chance.pick([("past", "past"), ("present", "present"), ("future", "future")])
+            tenses = self._rng.pick([("past", "past"), ("present", "present"), ("future", "future")])
         else:
-            tenses = self._chance.pick([("past", "past_progressive"), ("present", "progressive")])
-        share = int(budget * (0.35 + 0.3 * self._chance.random()))
+            tenses = self._rng.pick([("past", "past_progressive"), ("present", "progressive")])
+        share = int(budget * (0.35 + 0.3 * self._rng.random()))
         first = self._body(max(3, budget - share - 1), tenses[0], _ANY_TENSE)
         return self._join(connective, first, max(3, share), tenses[1])
 
@@ -55,7 +55,7 @@ class SentenceComposer:
         known = first.subject if isinstance(first, Clause) else None
         described = isinstance(known, (NounPhrase, Name, Coordination))
         subordinate = connective not in ("and", "but", "so")
-        if known is not None and described and self._chance.happens(0.5):
+        if known is not None and described and self._rng.happens(0.5):
             pronoun = Pronoun(3, known.plural, known.gender, known.human)
             second = self._clauses.clause(budget, tense=tense, subject=pronoun, subject_class=noun_class(known))
             second.time_first = second.time_first and not subordinate
@@ -65,5 +65,5 @@ class SentenceComposer:
         while isinstance(leading, Compound):
             leading = leading.first
         leading.time_first = leading.time_first and not subordinate
-        fronted = connective in ("when", "if", "while") and self._chance.happens(0.5)
+        fronted = connective in ("when", "if", "while") and self._rng.happens(0.5)
         return Compound(connective, first, other, fronted)

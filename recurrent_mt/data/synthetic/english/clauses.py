@@ -22,7 +22,7 @@ _SEPARABLE = ("on",)  # turn it on, but look for it
 
 
 class English:
-    """Realises meanings as English trees."""
+    """Realizes meanings as English trees."""
 
     def __init__(self) -> None:
         self._nominals = EnglishNominals(self._relative)

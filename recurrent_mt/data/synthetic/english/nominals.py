@@ -55,10 +55,10 @@ def pronoun_form(nominal: Nominal, case: int) -> str:
 
 
 class EnglishNominals:
-    """Realises nominals.
+    """Realizes nominals.
 
     Args:
-        relative_clause: realises a relative clause; passed in because clauses contain nominals in turn.
+        relative_clause: realizes a relative clause; passed in because clauses contain nominals in turn.
     """
 
     def __init__(self, relative_clause: Callable[[Clause], Tree]) -> None:

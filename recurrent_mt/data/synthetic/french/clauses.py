@@ -20,7 +20,7 @@ _CONNECTIVES = {
 
 
 class French:
-    """Realises meanings as French trees."""
+    """Realizes meanings as French trees."""
 
     def __init__(self) -> None:
         self._nominals = FrenchNominals(self._relative)

@@ -70,10 +70,10 @@ def strong_pronoun(pronoun: Pronoun) -> Leaf:
 
 
 class FrenchNominals:
-    """Realises nominals.
+    """Realizes nominals.
 
     Args:
-        relative_clause: realises a relative clause; passed in because clauses contain nominals in turn.
+        relative_clause: realizes a relative clause; passed in because clauses contain nominals in turn.
     """
 
     def __init__(self, relative_clause: Callable[[Clause], Tree]) -> None:

@@ -13,7 +13,7 @@ from itertools import product
 from ..english.morphology import regular_plural
 from ..french.morphology import regular_feminine
 from ..french.morphology import regular_plural as french_plural
-from ..sampling import Chance
+from ..sampling import Rng
 from .entries import Adjective, Noun, ProperNoun
 from .tables import noun_classes, rows
 
@@ -25,8 +25,8 @@ _SURNAMES, _TOWNS, _COUNTRIES, _BRANDS = 1500, 350, 160, 240
 def coined_words() -> Iterator[Noun | Adjective | ProperNoun]:
     """Yields the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
     coined = [*_learned_words(), *_prefixed_nouns(), *_names()]
-    chance = Chance(_LANGUAGE_SEED)
-    keyed = [(chance.random(), index) for index in range(len(coined))]
+    rng = Rng(_LANGUAGE_SEED)
+    keyed = [(rng.random(), index) for index in range(len(coined))]
     return (coined[index] for _, index in sorted(keyed))
 
 
@@ -72,8 +72,8 @@ def _prefixed_nouns() -> Iterator[Noun]:
 class _NameMaker:
     """Makes pronounceable names, each once."""
 
-    def __init__(self, chance: Chance) -> None:
-        self._chance = chance
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
         self._syllables = rows("syllables")
         self._made: set[str] = set()
         self._made_chinese: set[str] = set()
@@ -82,10 +82,10 @@ class _NameMaker:
         """Returns a new name, with ``open_ending`` one for endings to join, and its transliteration."""
         while True:
             latin = chinese = ""
-            for _ in range(self._chance.integer(2, 3)):
-                row = self._chance.pick(self._syllables)
-                vowel = self._chance.pick("aeiou")
-                coda, coda_chinese = self._chance.pick(_CODAS)
+            for _ in range(self._rng.integer(2, 3)):
+                row = self._rng.pick(self._syllables)
+                vowel = self._rng.pick("aeiou")
+                coda, coda_chinese = self._rng.pick(_CODAS)
                 latin += row["onset"] + vowel + coda
                 chinese += row[vowel] + coda_chinese
             if open_ending:
@@ -97,7 +97,7 @@ class _NameMaker:
 
 
 def _names() -> Iterator[Noun | Adjective | ProperNoun]:
-    maker = _NameMaker(Chance(_LANGUAGE_SEED + 1))
+    maker = _NameMaker(Rng(_LANGUAGE_SEED + 1))
     for _ in range(_SURNAMES):
         latin, chinese = maker.make()
         yield ProperNoun("surname", latin, latin, chinese)

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 _GROUPS = {
     "living": "person animal",
-    "artefact": "thing device furniture text clothing vehicle",
+    "artifact": "thing device furniture text clothing vehicle",
     "locale": "building place",
     "anything": "person animal food drink thing device furniture text show clothing vehicle building place "
     "plant idea event",

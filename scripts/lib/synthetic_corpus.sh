@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# The corpus that is made here, for recipes without --corpus. Sourced, never run.
+# The synthetic corpus, for recipes without --corpus. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
 
-# choose_embedded_corpus: how its text is to be read.
-choose_embedded_corpus() {
+# choose_synthetic_corpus: how its text is to be read.
+choose_synthetic_corpus() {
   if [[ ! $SOURCE_LANG-$TARGET_LANG =~ ^(fr|zh)-en$ ]]; then
-    fail "the embedded corpus has the pairs fr-en and zh-en, not $SOURCE_LANG-$TARGET_LANG: give your own with --corpus"
+    fail "the synthetic corpus has the pairs fr-en and zh-en, not $SOURCE_LANG-$TARGET_LANG: give your own with --corpus"
   fi
   if [[ $SEGMENTATION != sentencepiece:* ]]; then
     # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
@@ -13,14 +13,14 @@ choose_embedded_corpus() {
   fi
 }
 
-# make_embedded_corpus: once for a run folder; sets CORPUS.
-make_embedded_corpus() {
+# make_synthetic_corpus: once for a run folder; sets CORPUS.
+make_synthetic_corpus() {
   CORPUS=$OUT/corpus
-  step "Making the corpus" "$CORPUS" write_embedded_corpus
+  step "Making the corpus" "$CORPUS" write_synthetic_corpus
 }
 
-# write_embedded_corpus FOLDER
-write_embedded_corpus() {
+# write_synthetic_corpus FOLDER
+write_synthetic_corpus() {
   run_into "$OUT/corpus.log" /dev/null \
     "$VENV/bin/python" -m recurrent_mt synthetic-corpus --pair "$SOURCE_LANG-$TARGET_LANG" --out "$1"
 }

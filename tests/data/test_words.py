@@ -1,0 +1,111 @@
+"""Characters made uniform, words separated and put together again: what comes back exactly, how much of real text."""
+
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.data.words import make_tokenizer, normalize
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def chinese():
+    pytest.importorskip("jieba")
+    return make_tokenizer("zh")
+
+
+def test_moses_is_that_of_the_command():
+    sentences = ["L’été, c'est « bon » !", "Mr. Smith paid $3.50 (cash) & left...", "", "a|b [c] <d>"]
+    for language in ("fr", "en"):
+        done = subprocess.run(
+            [Path(sys.executable).with_name("sacremoses"), "--quiet", "--language", language, "tokenize"],
+            input="".join(line + "\n" for line in sentences),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert [make_tokenizer(language).tokenize(line) for line in sentences] == done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我们在2017年有3.5%的增长，对吗？",
+        "他说：“好！”然后……走了——再见。",
+        "iPhone手机的价格是USD 999.99元(含税)",
+        "只有English words here,没有别的",
+        "Hello, world! No Chinese (at all).",
+        "「引号」、《书名》·名字　".strip(),
+        "𠮷野家",
+        "",
+    ],
+)
+def test_chinese_comes_back_exactly(chinese, text):
+    text = normalize(text)
+    words = chinese.tokenize(text)
+    assert words.replace(" ", "") == text.replace(" ", "")
+    assert chinese.detokenize(words) == text
+
+
+def test_a_space_beside_a_chinese_character_is_dropped(chinese):
+    assert chinese.detokenize(chinese.tokenize("我有 iPhone 手机, two of them")) == "我有iPhone手机, two of them"
+
+
+def test_words_are_words(chinese):
+    assert chinese.tokenize("北京大学的学生") == "北京大学 的 学生"
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("wmt-zh-en/newstest2017.zh", 1.0),
+        ("multi30k/test_2016_flickr.fr", 0.98),
+        ("wmt-fr-en/newstest2013.en", 0.95),
+        ("wmt-fr-en/newstest2013.fr", 0.8),
+    ],
+)
+def test_share_of_real_lines_that_come_back(name, share, request):
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip("needs the corpora of ../shared")
+    tokenizer = request.getfixturevalue("chinese") if path.suffix == ".zh" else make_tokenizer(path.suffix[1:])
+    lines = [normalize(line) for line in path.read_text(encoding="utf-8").split("\n")[:1000] if line.strip()]
+    if path.suffix == ".zh":
+        # What the method promises: spaces beside Chinese characters are not text.
+        lines = [tokenizer.detokenize(line) for line in lines]
+    restored = sum(tokenizer.detokenize(tokenizer.tokenize(line)) == line for line in lines)
+    print(f"{name}: {restored} of {len(lines)}")
+    assert restored >= share * len(lines)
+
+
+CASES = {
+    "composed": ("cafe\u0301 e\u0302tre", "café être"),
+    "odd spaces": ("a\u00a0b\u202fc\u3000d\te\u2009f", "a b c d e f"),
+    "runs and ends": ("  a   b ", "a b"),
+    "line separators": ("a\u2028b\u2029c\u0085d\x0be\x0cf\x1eg\rh", "a b c d e f g h"),
+    "control": ("a\x00b\x7fc\x9fd", "a b c d"),
+    "zero width": ("wo\u200brd \ufeffs\u00adoft \u2066x\u2069", "word soft x"),
+    "no characters": ("a\ufffe\ufdd0\U0001ffffb", "ab"),
+    "left alone": ("« L’été », 100 % ﬁn — 中文，。", "« L’été », 100 % ﬁn — 中文，。"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_normalized_text(text, expected):
+    assert normalize(text) == expected
+
+
+def test_every_character_is_normalized_to_one_line():
+    """Whatever a line holds, the result is one line in NFC for every way of counting, and normal already."""
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if unicodedata.category(character) == "Cs":
+            continue
+        line = normalize(f"a{character}b")
+        assert len(line.splitlines()) == 1, hex(code)
+        assert normalize(line) == line and unicodedata.is_normalized("NFC", line), hex(code)
+        assert unicodedata.category(character) not in {"Cc", "Zl", "Zp"} or line == "a b", hex(code)
