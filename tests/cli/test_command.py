@@ -113,7 +113,9 @@ def test_the_folder_for_fairseqs_option_is_printed():
 def test_texts_name_tools_that_there_are(path):
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"scripts/\w+\.py", text)
-    assert set(re.findall(r"[^/]recurrent-mt ([a-z][\w-]*)", text)) <= set(TOOLS)
+    # As a command: on a line of its own, between backquotes, or in $(…). In prose any word may follow.
+    named = re.findall(r"(?:^ {4}|`|\$\()recurrent-mt ([a-z][\w-]*)", text, flags=re.M)
+    assert set(named) <= set(TOOLS)
 
 
 def test_recipes_and_configurations_name_tools_that_there_are():
