@@ -8,7 +8,8 @@ Output of anything else, one sentence a line; several files of one system are it
     python scripts/report.py --source test.fr --reference test.en --target-lang en \\
         --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
 
-Figures (*.svg) and printed tables (*.txt) of scripts/alignments.py and scripts/structure.py get sections of their own:
+Figures (*.svg) and numbers (*.txt, with the *.json beside them) of scripts/alignments.py, scripts/structure.py and
+scripts/beam_table.py get sections of their own:
 
     python scripts/report.py RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
 """
@@ -21,8 +22,9 @@ from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
 from recurrent_mt.evaluation.output_files import write_text
 from recurrent_mt.evaluation.study import study
 from recurrent_mt.evaluation.training_facts import training_facts
+from recurrent_mt.report.attachments import Attachment, read_attachment
 from recurrent_mt.report.page import render_page
-from recurrent_mt.report.report import LISTED_SENTENCES, Figure, Printout, Report
+from recurrent_mt.report.report import LISTED_SENTENCES, Report
 
 
 def main() -> None:
@@ -35,7 +37,7 @@ def main() -> None:
         action="append",
         default=[],
         metavar="SECTION[: TITLE]=FILE",
-        help="an SVG file, or a printed table (*.txt), to show in a section of that heading; repeatable",
+        help="an SVG file, or numbers (*.txt), to show in a section of that heading; repeatable",
     )
     parser.add_argument(
         "--listed-sentences",
@@ -49,14 +51,14 @@ def main() -> None:
     if arguments.listed_sentences < 0:
         parser.error(f"--listed-sentences must not be below zero: {arguments.listed_sentences}")
     try:
-        figures = [read_figure(parser, value) for value in arguments.figure]
+        attachments = [read_figure(parser, value) for value in arguments.figure]
         counted = read_input(parser, arguments)
         report = Report(
             study=study(**counted),
             settings=counted["settings"],
             title=arguments.title or default_title(arguments.run),
             training=training_facts(arguments.run),
-            figures=figures,
+            attachments=attachments,
             listed_sentences=arguments.listed_sentences,
         )
         Path(arguments.out).parent.mkdir(parents=True, exist_ok=True)
@@ -72,22 +74,14 @@ def default_title(runs: list[str]) -> str:
     return f"Translation report: {names}" if names else "Translation report"
 
 
-def read_figure(parser: argparse.ArgumentParser, value: str) -> Figure | Printout:
+def read_figure(parser: argparse.ArgumentParser, value: str) -> Attachment:
     """``SECTION[: TITLE]=FILE``; without a title, the file's name without its ending."""
     heading, equals, file = value.rpartition("=")
     section, _, title = heading.partition(": ")
     if not (section and equals and file):
         parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
     path = Path(file)
-    try:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".txt":
-            return Printout(section, title or path.stem, text)
-        return Figure(section, title or path.stem, "", text)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return read_attachment(section, title or path.stem, path)
 
 
 if __name__ == "__main__":

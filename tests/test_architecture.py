@@ -18,7 +18,7 @@ ALLOWED = {
         "ordered_map.py": set(),
         "metrics": {"sacrebleu", "nltk", "numpy", "recurrent_mt.ordered_map"},
         "evaluation": {"numpy", "matplotlib", "yaml", "recurrent_mt.metrics", "recurrent_mt.ordered_map"},
-        "report": {"numpy", "matplotlib", "recurrent_mt.evaluation", "recurrent_mt.metrics"},
+        "report": {"jinja2", "markupsafe", "matplotlib", "recurrent_mt.evaluation", "recurrent_mt.metrics"},
         "ratings": {"numpy", "krippendorff"},
         "data": {
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
