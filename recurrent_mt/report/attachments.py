@@ -16,8 +16,8 @@ from ..evaluation.evaluation_tables import TitledTable
 from ..evaluation.structure.tree_comparison import DRAWS
 from ..evaluation.table import format_number
 
-#: Points; a drawing that is wider gets a row of its own.
-WIDE = 480
+#: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
+NARROW, WIDE = 360, 480
 #: Name of a figure of one sentence.
 SENTENCE = re.compile(r"sentence-(\d+)")
 
@@ -52,10 +52,11 @@ class Figure:
             raise ValueError(f"figure {self.title!r} is not an SVG: its outermost element is {root.tag}")
 
     @property
-    def wide(self) -> bool:
-        """Whether it needs a row of its own."""
-        size = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', self.svg)
-        return bool(size) and float(size[1]) > WIDE
+    def size(self) -> str:
+        """How much room it needs: ``narrow`` fits a phone, ``wide`` needs a row of its own."""
+        width = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', self.svg)
+        points = float(width[1]) if width else NARROW
+        return "narrow" if points < NARROW else "wide" if points > WIDE else ""
 
     @property
     def address(self) -> str:
@@ -127,7 +128,7 @@ def read_tables(title: str, path: Path) -> list[TitledTable]:
             return [alignment_table(title, content)]
         if "all_tokens" in content:
             return tree_tables(title, content)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, LookupError) as error:
         raise ValueError(f"{path}: {error!r}: make it anew with the command that wrote it") from error
     return []
 
@@ -138,8 +139,8 @@ def alignment_table(title: str, summary: Mapping[str, Any]) -> TitledTable:
     row = [title, f"{summary['sentences']:,}", f"{summary['target_words']:,}"]
     row += [format_number(summary[name], ".2f") for name in ("entropy", "uniform_entropy")]
     entropy = (
-        "Entropy: of the attention weights of a target word, on average; lower is more decided. "
-        "Uniform entropy: if all source tokens had the same weight."
+        "Entropy of a target word's attention weights, on average: the lower, the more focused. "
+        "Uniform entropy: what equal weights on all source tokens would give."
     )
     score = summary["score"]
     if score is None:
@@ -154,24 +155,25 @@ def alignment_table(title: str, summary: Mapping[str, Any]) -> TitledTable:
 def tree_tables(title: str, comparison: Mapping[str, Any]) -> list[TitledTable]:
     """The trees of a model's gates beside the baselines, with punctuation and without."""
     notes = [
-        f"{comparison['sentences']:,} sentences, unlabeled bracketing in percent over all of them together; phrases of "
-        "one word and whole sentences do not count.",
-        "grConv: the most probable tree by the model's gates. Gates shuffled: the same after shuffling them within "
-        "each level; the difference is what their positions say about phrases.",
-        f"±: standard deviation over {DRAWS} random draws.",
+        "Unlabeled bracketing, in percent over all sentences together; phrases of one word and whole sentences do not "
+        "count. grConv: the most probable tree by the model's gates. Gates shuffled: the same after shuffling them "
+        "within each level; the difference is what their positions say about phrases. "
+        f"±: standard deviation over {DRAWS} random draws."
     ]
     tables = []
     for name, key in (("all tokens", "all_tokens"), ("without punctuation", "without_punctuation")):
         rows = [["Tree", "precision", "recall", "F1", "mean F1 of sentences"]]
         for row in comparison[key]:
-            precision, recall, f1, sentences = (
-                f"{row['score'][field]:.1f}" for field in ("precision", "recall", "f1", "sentence_f1")
+            score, spread = row["score"], row["spread"]
+            precision, recall, f1, mean_f1 = (
+                f"{score[field]:.1f}" for field in ("precision", "recall", "f1", "sentence_f1")
             )
-            spread = "" if row["spread"] is None else f" ±{row['spread']:.1f}"
-            rows.append([row["name"], precision, recall, f1 + spread, sentences])
+            rows.append([row["name"], precision, recall, f1 + ("" if spread is None else f" ±{spread:.1f}"), mean_f1])
         counted = comparison[key][0]["score"]["sentences"]
-        tables.append(TitledTable(f"{title}: {name} ({counted:,} sentences with a phrase to find)", rows))
-    return [*tables[:-1], replace(tables[-1], notes=notes)]
+        size = f"{comparison['sentences']:,} sentences, {counted:,} of them with a phrase to find."
+        tables.append(TitledTable(f"{title}, {name}", rows, [size, *notes]))
+        notes = []
+    return tables
 
 
 def join_tables(tables: Sequence[TitledTable]) -> list[TitledTable]:

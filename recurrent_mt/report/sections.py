@@ -72,8 +72,8 @@ def sections(report: Report) -> Iterator[Section]:
     content = view(content_table(study.contents), caption="Length, repeated words, and missing words")
     yield Section("Repetitions and omissions", (), [content])
     if study.nbest:
-        values = {"count": report.listed_sentences, "whole": len(study.test_set)}
-        yield Section("N-best lists", (), [view(nbest_table(study.metrics[0], study.nbest))], "nbest", values)
+        listed = {"count": report.listed_sentences, "whole": len(study.test_set)}
+        yield Section("N-best lists", (), [view(nbest_table(study.metrics[0], study.nbest))], "nbest", listed)
     if report.training:
         yield Section("Training", (), [view(training_table(report.training))])
     if len(study.systems) > 1:

@@ -43,8 +43,8 @@ def greatest_differences(study: Study) -> list[tuple[int, list[Card], list[Card]
     """For each system but the baseline: its number, the sentences it does better, and those it does worse."""
     found = []
     for index, system in enumerate(study.systems[1:], start=1):
-        better, worse = study.differences(system.name, COUNT)
-        found.append((index, *([card(study, index, one) for one in side] for side in (better, worse))))
+        better, worse = ([card(study, index, one) for one in side] for side in study.differences(system.name, COUNT))
+        found.append((index, better, worse))
     return found
 
 
