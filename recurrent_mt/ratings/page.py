@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from .study import Study
+from .study import RatingStudy
 
 FILES = Path(__file__).parent / "page"
 STYLE = "page.css"
@@ -16,7 +16,7 @@ STYLE = "page.css"
 SCRIPTS = ("progress.js", "elements.js", "screens.js", "page.js")
 
 
-def render_page(study: Study) -> str:
+def render_page(study: RatingStudy) -> str:
     """The page of a study.
 
     Text from data stands in the page once, as JSON in an element that is never executed, with every ``<`` escaped; the
@@ -45,7 +45,7 @@ def render_page(study: Study) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read("page.html"))
 
 
-def render_key(study: Study) -> str:
+def render_key(study: RatingStudy) -> str:
     """The key of a page: which item is whose, for `ratings.read_key`."""
     return json.dumps(study.key(), indent=1, ensure_ascii=False) + "\n"
 

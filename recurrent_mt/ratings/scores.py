@@ -15,7 +15,7 @@ from .study import SYSTEM
 
 
 @dataclass(frozen=True)
-class SystemScore:
+class SystemRating:
     """A system on one scale.
 
     Attributes:
@@ -36,7 +36,7 @@ class SystemScore:
 
 
 @dataclass(frozen=True)
-class Difference:
+class RatingDifference:
     """How much higher the first system's `z` is than the second's, with its 95% interval; None as there."""
 
     first: str
@@ -76,8 +76,8 @@ class ScaleScores:
     """
 
     scale: str
-    systems: tuple[SystemScore, ...]
-    differences: tuple[Difference, ...]
+    systems: tuple[SystemRating, ...]
+    differences: tuple[RatingDifference, ...]
     agreement: Agreement
     constant: tuple[str, ...]
 
@@ -111,7 +111,7 @@ def score_scale(
     return ScaleScores(
         scale=scale.name,
         systems=tuple(
-            SystemScore(
+            SystemRating(
                 key.systems[index],
                 int(rated[index]),
                 float(means[index]),
@@ -120,7 +120,9 @@ def score_scale(
             for index in order
         ),
         differences=tuple(
-            Difference(key.systems[i], key.systems[j], *with_interval(z[i] - z[j], resampled[:, i] - resampled[:, j]))
+            RatingDifference(
+                key.systems[i], key.systems[j], *with_interval(z[i] - z[j], resampled[:, i] - resampled[:, j])
+            )
             for i, j in combinations(order, 2)
         ),
         agreement=agreement(list(raw.values()), scale),

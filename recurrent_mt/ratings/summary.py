@@ -9,7 +9,7 @@ from statistics import median
 
 from .controls import REPEAT_LIMIT, SIGNIFICANCE, Controls, check_controls
 from .ratings import Key, Ratings
-from .scores import Difference, ScaleScores, SystemScore, score_scale
+from .scores import RatingDifference, ScaleScores, SystemRating, score_scale
 
 NOTE = f"""\
 z: ratings standardized by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
@@ -22,7 +22,7 @@ scale on average.
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RatingOutcome:
     """Everything that a study's files say.
 
     Attributes:
@@ -46,14 +46,14 @@ class Outcome:
     scales: tuple[ScaleScores, ...]
 
 
-def evaluate(
+def evaluate_ratings(
     annotators: Sequence[Ratings],
     key: Key,
     *,
     exclude_failing: bool = False,
     resamples: int = 1000,
     seed: int = 12345,
-) -> Outcome:
+) -> RatingOutcome:
     """Checks the controls and scores every scale.
 
     Raises:
@@ -62,7 +62,7 @@ def evaluate(
     controls = tuple(check_controls(ratings, key) for ratings in annotators)
     failing = {result.annotator for result in controls if result.failures} if exclude_failing else set()
     scored = [ratings for ratings in annotators if ratings.annotator not in failing]
-    return Outcome(
+    return RatingOutcome(
         page=key.page,
         mode=key.mode,
         files={ratings.annotator: ratings.path for ratings in annotators},
@@ -79,12 +79,12 @@ def screen_seconds(ratings: Ratings) -> list[float]:
     return list({identifier.split(".")[0]: seconds for identifier, seconds in ratings.seconds.items()}.values())
 
 
-def as_json(outcome: Outcome) -> str:
+def as_json(outcome: RatingOutcome) -> str:
     """Everything, unrounded."""
     return json.dumps(asdict(outcome), indent=2, ensure_ascii=False) + "\n"
 
 
-def as_text(outcome: Outcome) -> str:
+def as_text(outcome: RatingOutcome) -> str:
     """Tables for a terminal."""
     lines = ["Annotators", *table(annotator_rows(outcome)), ""]
     for result in outcome.controls:
@@ -99,7 +99,7 @@ def as_text(outcome: Outcome) -> str:
     return "\n".join([*lines, "", NOTE])
 
 
-def annotator_rows(outcome: Outcome) -> list[list[str]]:
+def annotator_rows(outcome: RatingOutcome) -> list[list[str]]:
     """Header and one row an annotator."""
     rows = [["Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls"]]
     for result in outcome.controls:
@@ -133,7 +133,7 @@ def scale_lines(scores: ScaleScores) -> list[str]:
     return lines
 
 
-def system_row(score: SystemScore) -> list[str]:
+def system_row(score: SystemRating) -> list[str]:
     """One system of a scale."""
     return [
         score.system,
@@ -144,7 +144,7 @@ def system_row(score: SystemScore) -> list[str]:
     ]
 
 
-def difference_row(difference: Difference) -> list[str]:
+def difference_row(difference: RatingDifference) -> list[str]:
     """Two systems of a scale."""
     verdict = ""
     if difference.low is not None and difference.low > 0:
