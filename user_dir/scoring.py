@@ -20,7 +20,7 @@ class TextScorerConfig(FairseqDataclass):
     """Options of every ``text_`` scorer."""
 
     scoring_tokenize: Optional[str] = field(  # noqa: UP045 (fairseq cannot read `str | None`)
-        default=None, metadata={"help": "one of sacrebleu's tokenisations (13a, zh, char, none, …)"}
+        default=None, metadata={"help": "one of sacrebleu's tokenizations (13a, zh, char, none, …)"}
     )
     scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case, as sacrebleu can"})
 

@@ -27,7 +27,7 @@ def score(
         references: as many; empty strings are allowed on both sides.
         target_language: chooses the tokenization where `tokenize` is None: ``zh`` for Chinese, else
             sacrebleu's default.
-        tokenize: one of sacrebleu's tokenisations, for example ``13a``, ``zh``, ``char``, ``none``.
+        tokenize: one of sacrebleu's tokenizations, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
         resamples: bootstrap resamples for a confidence interval; 0 for none. One sentence has none: it has no
             spread that resampling could show.

@@ -103,7 +103,7 @@ def statistics(
         references: as many; empty strings are allowed on both sides.
         target_language: chooses the tokenization where `tokenize` is None: ``zh`` for Chinese, else
             sacrebleu's default.
-        tokenize: one of sacrebleu's tokenisations, for example ``13a``, ``zh``, ``char``, ``none``.
+        tokenize: one of sacrebleu's tokenizations, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
         jobs: processes, for metrics that are `SLOW`. They are forked.
 

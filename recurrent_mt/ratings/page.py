@@ -19,7 +19,7 @@ SCRIPTS = ("progress.js", "elements.js", "screens.js", "page.js")
 def render_page(study: RatingStudy) -> str:
     """The page of a study.
 
-    Text from data stands in the page once, as JSON in an element that is never executed, with every ``<`` escaped; the
+    Text from data is in the page once, as JSON in an element that is never executed, with every ``<`` escaped; the
     scripts write it as text content only. A content security policy names the style and the scripts by their checksums
     and allows nothing else: no network, and no script or style that came with the data.
     """

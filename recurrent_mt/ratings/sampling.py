@@ -15,7 +15,7 @@ from .study import DEGRADED, FILLER, REPEAT, SYSTEM, Item, Screen
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-#: Controls stand at least so many screens from their originals, where the page is long enough.
+#: Controls are at least this many screens from their originals, where the page is long enough.
 DISTANCE = 10
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
+
+from tabulate import tabulate
 
 from .controls import REPEAT_LIMIT, SIGNIFICANCE, Controls, check_controls
 from .ratings import Key, Ratings
 from .scores import RatingDifference, ScaleScores, SystemRating, score_scale
+
+ANNOTATOR_COLUMNS = ("Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls")
 
 NOTE = f"""\
 z: ratings standardized by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
@@ -86,7 +90,7 @@ def as_json(outcome: RatingOutcome) -> str:
 
 def as_text(outcome: RatingOutcome) -> str:
     """Tables for a terminal."""
-    lines = ["Annotators", *table(annotator_rows(outcome)), ""]
+    lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotator_rows(outcome)), ""]
     for result in outcome.controls:
         lines += [f"{result.annotator} fails the controls: {failure}" for failure in result.failures]
         lines += [f"{result.annotator} cannot be judged in full: {remark}" for remark in result.remarks]
@@ -100,8 +104,8 @@ def as_text(outcome: RatingOutcome) -> str:
 
 
 def annotator_rows(outcome: RatingOutcome) -> list[list[str]]:
-    """Header and one row an annotator."""
-    rows = [["Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls"]]
+    """One row an annotator, under `ANNOTATOR_COLUMNS`."""
+    rows = []
     for result in outcome.controls:
         rows.append(
             [
@@ -120,9 +124,11 @@ def annotator_rows(outcome: RatingOutcome) -> list[list[str]]:
 def scale_lines(scores: ScaleScores) -> list[str]:
     """Everything about one scale."""
     lines = [scores.scale.capitalize()]
-    lines += table([["System", "z", "95% interval", "Mean rating", "Sentences"], *map(system_row, scores.systems)])
+    header = ["System", "z", "95% interval", "Mean rating", "Sentences"]
+    lines += format_table(header, map(system_row, scores.systems))
     if scores.differences:
-        lines += ["", *table([["Difference", "z", "95% interval", ""], *map(difference_row, scores.differences)])]
+        header = ["Difference", "z", "95% interval", ""]
+        lines += ["", *format_table(header, map(difference_row, scores.differences))]
     agreement = scores.agreement
     if agreement.alpha is None:
         lines += ["", f"Alpha ({agreement.level}): none, {agreement.reason}"]
@@ -167,13 +173,7 @@ def format_interval(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
 
 
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with aligned columns, the first to the left, with a rule below the header."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if index else cell.ljust(width) for index, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    ]
-    return [lines[0], "-" * len(lines[0]), *lines[1:]]
+def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table, the first column to the left and the others to the right."""
+    alignment = ("left", *("right" for _ in header[1:]))
+    return tabulate(list(rows), header, disable_numparse=True, colalign=alignment).splitlines()

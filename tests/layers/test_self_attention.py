@@ -32,9 +32,9 @@ def equations(module, X, M, *, causal=False):
             scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)
         heads.append(torch.softmax(scores, dim=1) @ V)
     Y = X + torch.cat(heads, dim=1) @ module.output.weight.t()
-    centred = Y - Y.mean(dim=1, keepdim=True)
-    variance = centred.square().mean(dim=1, keepdim=True)
-    return centred / (variance + 1e-5).sqrt() * module.norm.weight + module.norm.bias
+    centered = Y - Y.mean(dim=1, keepdim=True)
+    variance = centered.square().mean(dim=1, keepdim=True)
+    return centered / (variance + 1e-5).sqrt() * module.norm.weight + module.norm.bias
 
 
 def of_encoder(heads=2, **options):

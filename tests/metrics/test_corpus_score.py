@@ -165,7 +165,7 @@ def test_bad_input(arguments, message):
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match="unknown tokenisation 'klingon'"):
+    with pytest.raises(ValueError, match="unknown tokenization 'klingon'"):
         score("bleu", ["a"], ["a"], tokenize="klingon")
     with pytest.raises(ValueError, match="resamples is 1"):
         score("bleu", ["a"], ["a"], resamples=1)

@@ -1,8 +1,8 @@
 """The options that all models share. An option is defined here, or in the model's own file, and nowhere else.
 
 fairseq makes command-line flags and Hydra keys of these dataclasses. It reads the annotations as types, so this file
-must not postpone their evaluation, and an optional value is spelt ``Optional``. A bool never defaults to True: fairseq
-would invert its flag.
+must not postpone their evaluation, and an optional value is spelled ``Optional``. A bool never defaults to True:
+fairseq would invert its flag.
 """
 
 from dataclasses import dataclass, field
@@ -97,7 +97,7 @@ class EncoderDecoderConfig(FairseqDataclass):
         0,
         "inner size of the two factors that each input, gate, candidate and context matrix of the GRU layers is kept "
         "as, in the decoder and in gru_encoder (Kuchaiev & Ginsburg 2017; out of a trained model by "
-        "scripts/factorise.py, as Prabhavalkar et al. 2016); 0: whole matrices",
+        "recurrent-mt factorize, as Prabhavalkar et al. 2016); 0: whole matrices",
     )
     skip_io: bool = option(
         False,
