@@ -47,7 +47,7 @@ translate_with_beam() {
   local folder=$OUT/systems/$1 output=$OUT/beams/$1/$3 BEAM=$2
   if [[ ! -e $folder/trained ]]; then fail "$1 has not been trained: there is no $folder/trained"; fi
   step "Beam $2, $1${4:+, ${*:4}}" "$output.log" translate "$folder" "${@:4}"
-  step "Detokenising beam $2, $1${4:+, ${*:4}}" "$output.detokenized" detokenize "$output.log"
+  step "Detokenizing beam $2, $1${4:+, ${*:4}}" "$output.detokenized" detokenize "$output.log"
 }
 
 # translate_with_length_penalty SYSTEM BEAM PENALTY

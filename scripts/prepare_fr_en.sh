@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# French-English data, from download to what fairseq-train reads: gets, cleans, selects, segments and binarises.
+# French-English data, from download to what fairseq-train reads: gets, cleans, selects, segments and binarizes.
 #
 #   bash scripts/prepare_fr_en.sh [--direction fr-en|en-fr] [--size small|medium|full] --out DIR [OPTION...]
 #   bash scripts/prepare_fr_en.sh --corpus DIR --out DIR [OPTION...]

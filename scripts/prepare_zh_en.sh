@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Chinese-English data, from download to what fairseq-train reads: gets, cleans, selects, segments and binarises.
+# Chinese-English data, from download to what fairseq-train reads: gets, cleans, selects, segments and binarizes.
 #
 #   bash scripts/prepare_zh_en.sh [--direction zh-en|en-zh] [--size small|medium|full] --out DIR [OPTION...]
 #   bash scripts/prepare_zh_en.sh --corpus DIR --out DIR [OPTION...]

@@ -4,11 +4,11 @@
 #   bash scripts/translate.sh DATA CHECKPOINT [OPTION...] <INPUT >OUTPUT [-- FLAG...]
 #
 # DATA is the --out folder of prepare_fr_en.sh, prepare_zh_en.sh, quickstart.sh or compare_baselines.sh: its options say how
-# text is tokenised, segmented and put together again. FLAGs go to fairseq as they are.
+# text is tokenized, segmented and put together again. FLAGs go to fairseq as they are.
 #
 #   --input FILE           instead of standard input
 #   --output FILE          instead of standard output; appears when it is whole
-#   --split NAME           translate this part of the binarised data (test) with fairseq-generate, no input
+#   --split NAME           translate this part of the binarized data (test) with fairseq-generate, no input
 #   --beam N               (5)
 #   --buffer-size N        sentences that are sorted by length and translated together (1000)
 #   --dry-run              print the commands only

@@ -99,7 +99,7 @@ def run_warm(
 def _server() -> multiprocessing.context.ForkServerContext:
     """The process that `run_warm` forks. It ends with this one."""
     context = multiprocessing.get_context("forkserver")
-    # PyTorch imports the second, for seconds, when it makes the first optimiser; tools that draw import the third.
+    # PyTorch imports the second, for seconds, when it makes the first optimizer; tools that draw import the third.
     context.set_forkserver_preload(["fairseq", "torch._dynamo", "matplotlib.figure"])
     with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
         multiprocessing.forkserver.ensure_running()

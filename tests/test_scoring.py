@@ -31,7 +31,7 @@ def test_options_reach_the_metric():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_chinese_is_scored_with_its_tokenisation(metric):
+def test_chinese_is_scored_with_its_tokenization(metric):
     scorer = build(f"text_{metric}", scoring_tokenize="zh")
     scorer.add_string("两只狗在快跑！", "两只狗跑得很快！")
     assert scorer.score() == score(metric, ["两只狗跑得很快！"], ["两只狗在快跑！"], target_language="zh").value

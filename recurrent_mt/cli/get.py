@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     finding = commands.add_parser("find", help="look up addresses")
-    finding.set_defaults(get=find)
+    finding.set_defaults(get=find_corpora)
     finding.add_argument("identifiers", nargs="+", metavar="ID")
     getting = commands.add_parser("published", help="download one corpus")
     getting.set_defaults(get=get_published)
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.set_defaults(get=get_local)
     reading.add_argument("prefix", metavar="PREFIX")
     for command in (getting, reading):
-        command.add_argument("--pair", required=True, type=languages, metavar="SRC-TGT")
+        command.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
     for command in (finding, getting, reading):
         command.add_argument("--out", required=True, type=Path, metavar="PATH", help="what to write")
 
@@ -57,11 +57,13 @@ def run(options: argparse.Namespace) -> None:
     """
     try:
         options.get(options)
-    except LookupError as error:  # of the library, with a sentence; its text alone, for KeyError would quote it
-        raise ValueError(*error.args) from error
+    except LookupError as error:
+        if isinstance(error, (KeyError, IndexError)):  # a bug; corpora that are not there are plain LookupErrors
+            raise
+        raise ValueError(str(error)) from error
 
 
-def languages(text: str) -> tuple[str, str]:
+def parse_pair(text: str) -> tuple[str, str]:
     """``fr-en`` in two."""
     if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a pair like fr-en")
@@ -69,7 +71,7 @@ def languages(text: str) -> tuple[str, str]:
     return source, target
 
 
-def find(options: argparse.Namespace) -> None:
+def find_corpora(options: argparse.Namespace) -> None:
     """Writes what mtdata knows of the corpora."""
     published_sets.save(published_sets.look_up(options.identifiers), options.out)
 
@@ -78,13 +80,13 @@ def get_published(options: argparse.Namespace) -> None:
     """Downloads and unpacks a corpus."""
     corpus = published_sets.load(options.sources, options.identifier)
     place = corpus.url.partition("://")[2]
-    known = checksums(options.checksums) if options.checksums else {}
+    known = read_checksums(options.checksums) if options.checksums else {}
     file = published_sets.fetch(
         corpus, options.downloads, mirror=options.mirror, sha256=known.get(place), report=Progress(place)
     )
     print(f"{file_sha256(file)}  {place}")
     pairs = published_sets.sentence_pairs(corpus, file, options.pair)
-    count = write_pairs(published_sets.count_replaced(pairs, tell_replaced), options.out, options.pair)
+    count = write_pairs(published_sets.count_replaced(pairs, report_replaced), options.out, options.pair)
     print(f"{corpus.identifier}: {count:,} pairs")
 
 
@@ -94,13 +96,13 @@ def get_local(options: argparse.Namespace) -> None:
     print(f"{options.prefix}: {count:,} pairs")
 
 
-def tell_replaced(count: int) -> None:
+def report_replaced(count: int) -> None:
     """Says how much of a corpus was not UTF-8."""
     if count:
         print(f"{count:,} pairs held bytes that are not UTF-8; they are written as U+FFFD")
 
 
-def checksums(path: Path) -> dict[str, str]:
+def read_checksums(path: Path) -> dict[str, str]:
     """SHA-256 by HOST/PATH."""
     result = {}
     for number, line in read_lines(path):

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
     report = Report(
         study=study(**counted),
         settings=counted["settings"],
-        title=options.title or default_title(options.run),
+        title=options.title or make_title(options.run),
         training=training_facts(options.run),
         figures=figures,
         listed_sentences=options.listed_sentences,
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"{options.out}: {len(report.systems)} systems, {len(report.study.test_set)} sentences")
 
 
-def default_title(runs: list[str]) -> str:
+def make_title(runs: list[str]) -> str:
     """The names of the run folders."""
     names = ", ".join(Path(run).resolve().name for run in runs)
     return f"Translation report: {names}" if names else "Translation report"

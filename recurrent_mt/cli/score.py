@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--metrics",
-        type=metric_names,
+        type=parse_metrics,
         default=["bleu", "chrf", "ter"],
         metavar="NAME,…",
         help=f"any of {','.join(METRICS)}; meteor needs nltk (default: bleu,chrf,ter)",
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
     print(as_text(columns, scoring), end="")
 
 
-def metric_names(text: str) -> list[str]:
+def parse_metrics(text: str) -> list[str]:
     """Names between commas."""
     names = list(dict.fromkeys(text.split(",")))
     for name in names:

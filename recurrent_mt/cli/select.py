@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--words",
-        type=number_of_words,
+        type=parse_word_count,
         required=True,
         metavar="WORDS",
         help="of the source, as in 348M: words and punctuation marks as a tokenizer separates them; in zh, characters",
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
     )
 
 
-def number_of_words(text: str) -> int:
+def parse_word_count(text: str) -> int:
     """A positive number, with K, M or G for thousands, millions or thousands of millions."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", text.upper())
     number = round(float(match[1]) * _UNITS[match[2]]) if match else 0

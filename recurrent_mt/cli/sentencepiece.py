@@ -65,7 +65,7 @@ def train(files: list[str], model: str, size: int) -> None:
         )
 
 
-def splitter(model: str) -> Callable[[str], str]:
+def make_splitter(model: str) -> Callable[[str], str]:
     """The function from a line to its pieces, separated by spaces."""
     processor = sentencepiece.SentencePieceProcessor(model_file=model)
     return lambda line: " ".join(processor.encode(line.rstrip("\r"), out_type=str))
@@ -76,5 +76,5 @@ def encode(model: str, jobs: int) -> None:
     source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
     target = os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n")
     with source, target:
-        for line in map_lines(splitter(model), (line.rstrip("\n") for line in source), jobs):
+        for line in map_lines(make_splitter(model), (line.rstrip("\n") for line in source), jobs):
             target.write(line + "\n")

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Standard input to standard output."""
-    function = line_function(options.action, options.language)
+    function = choose_function(options.action, options.language)
     lowered = (lambda line: function(line).lower()) if options.lowercase else function
     source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
     with source, io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
             target.write(line + "\n")
 
 
-def line_function(action: str, language: str) -> Callable[[str], str]:
+def choose_function(action: str, language: str) -> Callable[[str], str]:
     """What is done with each line."""
     if action == "normalize":
         return normalize

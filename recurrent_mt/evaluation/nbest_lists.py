@@ -59,7 +59,7 @@ def listed(hypothesis: Hypothesis) -> ListedHypothesis:
 def read_detokenized_lists(
     log: str | PathLike[str], text: str | PathLike[str], translations: Sequence[str]
 ) -> NBestLists | None:
-    """The scores of a log with detokenised text, one hypothesis a line: of ``scripts/extract_hypotheses.py --all``.
+    """The scores of a log with detokenised text, one hypothesis a line: of ``recurrent-mt hypotheses --all``.
 
     Args:
         log: of ``fairseq-generate --nbest N``.

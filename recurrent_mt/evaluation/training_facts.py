@@ -33,7 +33,7 @@ class TrainingFacts:
         words_per_second: in training, see `train_log`; None if it could not be measured.
         sentences_per_second: in translation; None if a log of it is missing or has no timing.
         peak_memory: bytes of the training process at its largest, of the seed that took most; None where a training has
-            no file ``peak-memory`` (`scripts/peak_memory.py`) beside its log.
+            no file ``peak-memory`` (`recurrent-mt peak-memory`) beside its log.
         gpu_memory: the same of a GPU, see `train_log`; None where a log has none.
     """
 
@@ -107,7 +107,7 @@ def translation_speed(log: Path) -> float | None:
 
 
 def peak_memory(file: Path) -> float | None:
-    """The number that `scripts/peak_memory.py` has left; None without its file.
+    """The number that `recurrent-mt peak-memory` has left; None without its file.
 
     Raises:
         LogError: if there is no number in it.

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from ..kernels.entering import last_states
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
 from .conditioned_gru import AttentiveGRU, FixedContextGRU
+from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .gru import GRU
 from .hypotheses import for_each_hypothesis, keep_sentences, select
@@ -123,7 +124,7 @@ class GRUDecoder(nn.Module):
         self.upper = nn.ModuleList(
             GRU(size, size, variant=variant, backend=first.gru.backend) for _ in range(num_layers - 1)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.readout = readout
         self.word_first = word_first
         self.self_attention = self_attention

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from ..kernels.gru import gru
 from ..kernels.matrix import Matrix
 from ..kernels.packing import make_packing
+from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .initialization import orthogonal_blocks_, xavier_blocks_
 from .layer_output import LayerOutput
@@ -141,7 +142,7 @@ class GRUEncoder(nn.Module):
         input_size: E.
         hidden_size: H of one direction.
         num_layers: how many layers.
-        bidirectional: whether each layer also reads backwards; the next layer then reads 2H.
+        bidirectional: whether each layer also reads backward; the next layer then reads 2H.
         summary: ``both``, ``forward`` (RNNenc) or ``backward`` (RNNsearch's s_0: Bahdanau et al. 2015, A.2.2).
         dropout: probability of dropping a unit between layers.
         variant: of all layers.
@@ -172,7 +173,7 @@ class GRUEncoder(nn.Module):
         self.summary = summary
         self.annotation_size = directions * hidden_size
         self.summary_size = self.annotation_size if summary == "both" else hidden_size
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.layers = nn.ModuleList(
             nn.ModuleList(
                 GRU(self.annotation_size if layer else input_size, hidden_size, variant=variant, backend=backend)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
+from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .left_edge import mean_over_positions, move_to_left_edge
 from .projection import projection
@@ -61,7 +62,7 @@ class HourglassEncoder(nn.Module, ABC):
         self.word_residual = word_residual
         self.words = projection(input_size, hidden_size)
         self.norm = nn.LayerNorm(hidden_size) if layer_norm else nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.annotations = projection(top_size, hidden_size)
         self.summary = projection(bottom_size + hidden_size, hidden_size, bias=False)
 

@@ -40,6 +40,7 @@ class MaxoutReadout(nn.Module):
         Returns:
             (N, output_size).
         """
-        # Under autocast the products are narrow; their sum has the weights' format.
-        pairs = self.state(states).to(self.state.weight.dtype) + projected_words + projected_context
+        # Under autocast the products are narrow; their sum has the states' format. (Quantized, a layer's weight is a
+        # method: it cannot be asked.)
+        pairs = self.state(states).to(states.dtype) + projected_words + projected_context
         return pairs.unflatten(1, (-1, 2)).amax(dim=2)

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..kernels.packing import Packing
+from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .initialization import xavier_blocks_
 from .key_value_cache import KeyValueCache
@@ -42,7 +43,7 @@ class SelfAttention(nn.Module):
         self.memory = projection(size, 2 * size, bias=False)
         xavier_blocks_(self.memory.weight, size)
         self.output = projection(size, size, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.norm = nn.LayerNorm(size)
 
     def attend(self, queries: Tensor, memory: Tensor, *, visible: Tensor | None = None, causal: bool = False) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .convolution import Convolution
+from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .left_edge import LeftEdge, mean_over_positions, move_to_left_edge
 from .projection import projection
@@ -148,7 +149,7 @@ class SeparableConvolutionEncoder(nn.Module):
             )
             for _ in range(num_modules)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.summary = projection(hidden_size, hidden_size, bias=False)
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:

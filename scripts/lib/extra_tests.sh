@@ -70,7 +70,7 @@ translate_extra_tests() {
   for test in $(extra_names); do
     step "Translating $test with $1, seed $2" "$folder/extra-$test.log" \
       search "$OUT/extra/$test/data" "$folder" --nbest 1
-    step "Detokenising the translation of $test by $1, seed $2" "$folder/extra-$test.detokenized" \
+    step "Detokenizing the translation of $test by $1, seed $2" "$folder/extra-$test.detokenized" \
       detokenize "$folder/extra-$test.log"
   done
 }

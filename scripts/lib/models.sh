@@ -74,7 +74,7 @@ criterion() { case $1 in lstm | fconv | transformer) echo cross_entropy ;; *) ec
 # is_configuration NAME: configs/NAME.yaml exists.
 is_configuration() { [[ $1 != */* && -f $ROOT/configs/$1.yaml ]]; }
 
-# set_training_flags NAME SEED: sets TRAINING_FLAGS: model, objective, optimiser and batches. A configuration brings its
+# set_training_flags NAME SEED: sets TRAINING_FLAGS: model, objective, optimizer and batches. A configuration brings its
 # own; all other systems share the recipe's.
 set_training_flags() {
   local arguments

@@ -26,7 +26,7 @@ keep_cell() {
   mv "$file.partial" "$file"
 }
 
-# run_cell CELL SEED: train, translate, detokenise, count operations.
+# run_cell CELL SEED: train, translate, detokenize, count operations.
 run_cell() {
   local folder=$OUT/systems/$1/seed-$2
   run_system "$1" "$2"

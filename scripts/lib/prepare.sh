@@ -25,11 +25,11 @@
 # OUT/raw        each corpus as it came, one sentence a line; downloads are in OUT/downloads
 # OUT/clean      the training text, cleaned or selected; development and test sets, joined
 # OUT/text       words, segmented text, the segmentation model; text/raw/test.LANG is what scores are counted on
-# OUT/data       binarised, for fairseq-train; data/REPORT.md says what became of the text
+# OUT/data       binarized, for fairseq-train; data/REPORT.md says what became of the text
 # OUT/options    what all this was made with
 
 # shellcheck shell=bash
-# From published or local corpora to binarised data. Sourced by prepare_fr_en.sh and prepare_zh_en.sh, which give the
+# From published or local corpora to binarized data. Sourced by prepare_fr_en.sh and prepare_zh_en.sh, which give the
 # defaults and the corpora: needs ROOT, PAIR and CORPORA, a text of lines `ROLE SIZES ID PAIRS MEGABYTES`.
 
 for part in console run_folder environment corpora corpus segmentation shards options; do
@@ -247,7 +247,7 @@ prepare_pair() {
   step "Joining the development and test sets" "$OUT/clean/held-out" join_held_out
   make_training_text
   step "Preparing the text" "$OUT/text/prepared" segment_linked
-  if [[ $SHARDS -gt 1 ]]; then binarize_shards; else step "Binarising" "$OUT/data" binarize; fi
+  if [[ $SHARDS -gt 1 ]]; then binarize_shards; else step "Binarizing" "$OUT/data" binarize; fi
   step "Reporting" "$OUT/data/REPORT.md" report_data
   print_next
 }

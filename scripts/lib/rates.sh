@@ -8,7 +8,7 @@
 # Model to its chosen rate.
 declare -A CHOSEN_RATES=()
 
-# is_searched NAME: whether a model has its rate chosen. A configuration of configs/ keeps its own optimiser.
+# is_searched NAME: whether a model has its rate chosen. A configuration of configs/ keeps its own optimizer.
 is_searched() { [[ -n $LEARNING_RATES ]] && ! is_configuration "$1"; }
 
 # search_rates MODELS SEED: trains each model with each rate and sets CHOSEN_RATES. Comma-separated list.

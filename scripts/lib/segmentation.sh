@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# From raw text to binarised data. Sourced, never run.
+# From raw text to binarized data. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
 
 # fairseq's translation task refuses longer sentences (--max-source-positions); the end of sentence counts as one.
@@ -7,10 +7,10 @@ readonly POSITION_LIMIT=1023
 
 # Parts of a corpus; more test sets than one are test1, test2 and so on, as fairseq calls them.
 SPLITS=(train valid test)
-# Processes that tokenise, segment and binarise.
+# Processes that tokenize, segment and binarize.
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 
-# check_segmentation: METHOD:SIZE with a known method, and a tokeniser that goes with it.
+# check_segmentation: METHOD:SIZE with a known method, and a tokenizer that goes with it.
 check_segmentation() {
   if [[ ! $SEGMENTATION =~ ^(word|bpe|sentencepiece):[1-9][0-9]*$ ]]; then
     fail "--segmentation must be word:N, bpe:N or sentencepiece:N, not '$SEGMENTATION'"
@@ -81,7 +81,7 @@ copy_test() {
   for lang in "$SOURCE_LANG" "$TARGET_LANG"; do tr '\r' ' ' <"$prefix.$lang" >"$1/test.$lang"; done
 }
 
-# segment_corpus FROM TO: split words by a model learnt on both sides of the training text.
+# segment_corpus FROM TO: split words by a model learned on both sides of the training text.
 segment_corpus() {
   local size=${SEGMENTATION#*:} model=$OUT/text/segmentation.model
   local train=("$1/train.$SOURCE_LANG" "$1/train.$TARGET_LANG")
@@ -119,7 +119,7 @@ set_segmenter() {
   esac
 }
 
-# prepare_text FOLDER: FOLDER/{train,valid,test}.LANG, tokenised and segmented.
+# prepare_text FOLDER: FOLDER/{train,valid,test}.LANG, tokenized and segmented.
 prepare_text() {
   if [[ -z ${DRY_RUN:-} ]]; then
     copy_test "$OUT/text/raw"
@@ -128,7 +128,7 @@ prepare_text() {
   segment_text "$OUT/text/input" "$1"
 }
 
-# segment_text FROM FOLDER: FROM/SPLIT.LANG, tokenised, segmented and without pairs that are too long. Development sets
+# segment_text FROM FOLDER: FROM/SPLIT.LANG, tokenized, segmented and without pairs that are too long. Development sets
 # are cut at VALID_LENGTH, as the training text unless it is set.
 segment_text() {
   local words=$OUT/text/words segmented=$OUT/text/words split
@@ -149,7 +149,7 @@ segment_text() {
 }
 
 # set_tokenizer LANG: sets WORDS, a filter from raw text to words with spaces between them: as Moses for languages that
-# have spaces, by jieba for Chinese. SentencePiece, or no tokeniser, gets the text with its characters and spaces made
+# have spaces, by jieba for Chinese. SentencePiece, or no tokenizer, gets the text with its characters and spaces made
 # regular and no more.
 set_tokenizer() {
   local action=normalize
@@ -204,5 +204,5 @@ binarize() {
 # prepare_data: from the raw corpus to OUT/data.
 prepare_data() {
   step "Preparing the text" "$OUT/text/prepared" prepare_text
-  step "Binarising" "$OUT/data" binarize
+  step "Binarizing" "$OUT/data" binarize
 }

@@ -38,6 +38,6 @@ binarize_shards() {
   step "Splitting the training text" "$OUT/text/shards" split_training
   step "Making the dictionaries" "$OUT/text/dictionaries" make_dictionaries
   for ((number = 0; number < SHARDS; number++)); do
-    step "Binarising shard $number" "$OUT/data/shard$number" binarize_shard "$number"
+    step "Binarizing shard $number" "$OUT/data/shard$number" binarize_shard "$number"
   done
 }

@@ -108,7 +108,7 @@ detokenize() {
   if [[ -z ${DRY_RUN:-} ]]; then require_same_count "$tokens" "$output"; fi
 }
 
-# run_system NAME SEED: train, translate, detokenise.
+# run_system NAME SEED: train, translate, detokenize.
 run_system() {
   local folder=$OUT/systems/$1/seed-$2 LEARNING_RATE=${CHOSEN_RATES[$1]:-$LEARNING_RATE}
   require_rate "$1"
@@ -134,8 +134,8 @@ is_whole() {
 
 # detokenize_both WHAT PREFIX: PREFIX.detokenized, and PREFIX.nbest, the n-best lists one after the other.
 detokenize_both() {
-  step "Detokenising $1" "$2.detokenized" detokenize "$2.log"
-  step "Detokenising the n-best lists of $1" "$2.nbest" detokenize "$2.log" --all
+  step "Detokenizing $1" "$2.detokenized" detokenize "$2.log"
+  step "Detokenizing the n-best lists of $1" "$2.nbest" detokenize "$2.log" --all
 }
 
 # run_systems MODELS SEEDS: all of them, every first seed before any second. Comma-separated lists.

@@ -7,7 +7,7 @@ import torch
 
 from tests.checkpoints.checkpoints import small_checkpoint
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.low_rank_checkpoint import factorise_checkpoint
+from user_dir.checkpoints.low_rank_checkpoint import factorize_checkpoint
 
 
 class Payload:
@@ -41,7 +41,7 @@ def test_a_file_that_is_no_checkpoint_is_named_and_not_run(folder, kind):
     with pytest.raises(ValueError, match=rf"checkpoint\.pt cannot be loaded with the dictionaries of {folder}: \S+"):
         Checkpoint(path, folder)
     with pytest.raises(ValueError, match=r"checkpoint\.pt is no checkpoint: \S+"):
-        factorise_checkpoint(path, folder / "low", rank=2)
+        factorize_checkpoint(path, folder / "low", rank=2)
     assert not (folder / "made").exists() and not (folder / "low").exists()
 
 

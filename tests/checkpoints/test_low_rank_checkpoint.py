@@ -13,7 +13,7 @@ from tests.models.building import ARCHITECTURES, build, sources
 from tests.models.test_search import generate
 from tests.tolerances import INVARIANCE
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.low_rank_checkpoint import factorise_checkpoint
+from user_dir.checkpoints.low_rank_checkpoint import factorize_checkpoint
 
 NEW_OPTIONS = (
     *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),
@@ -39,7 +39,7 @@ def save_again(folder, change):
 def test_at_full_rank_the_translations_and_their_scores_are_the_same(architecture, attention, tmp_path):
     options = {"decoder_attention": attention, "decoder_layers": 2, "initialization": "published"}
     full = small_checkpoint(tmp_path, architecture, **options)
-    file, matrices = factorise_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "exact", rank=64)
+    file, matrices = factorize_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "exact", rank=64)
     exact = Checkpoint(file, tmp_path)
     for ours, theirs in zip(beams(exact), beams(full)):
         assert [words for words, _ in ours] == [words for words, _ in theirs]
@@ -51,7 +51,7 @@ def test_at_full_rank_the_translations_and_their_scores_are_the_same(architectur
 def test_below_full_rank_it_is_the_model_that_the_option_builds(tmp_path):
     options = {"encoder_bidirectional": True, "skip_io": True}
     full = small_checkpoint(tmp_path, "gru_encoder", **options)
-    file, matrices = factorise_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "low", rank=2)
+    file, matrices = factorize_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "low", rank=2)
     low = Checkpoint(file, tmp_path).model
     built = build("gru_encoder", gru_rank=2, **options)
     shapes = {name: parameter.shape for name, parameter in built.named_parameters()}
@@ -82,7 +82,7 @@ def test_a_checkpoint_of_the_command_line_keeps_its_form(tmp_path):
         state["cfg"]["model"] = argparse.Namespace(**options)
 
     save_again(tmp_path, to_namespace)
-    file, _ = factorise_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "low", rank=3)
+    file, _ = factorize_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "low", rank=3)
     state = torch.load(file)
     assert state["cfg"]["model"].gru_rank == 3 and state["last_optimizer_state"] is None
     assert OmegaConf.create(state["cfg"]["task"]).data == str(tmp_path)
@@ -91,17 +91,17 @@ def test_a_checkpoint_of_the_command_line_keeps_its_form(tmp_path):
 
 def test_what_cannot_be_factored_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"there is no checkpoint .*nowhere\.pt"):
-        factorise_checkpoint(tmp_path / "nowhere.pt", tmp_path / "low", rank=2)
+        factorize_checkpoint(tmp_path / "nowhere.pt", tmp_path / "low", rank=2)
     small_checkpoint(tmp_path, "gru_encoder")
     path = tmp_path / "checkpoint.pt"
     with pytest.raises(ValueError, match="--rank must be at least 1, not 0"):
-        factorise_checkpoint(path, tmp_path / "low", rank=0)
-    low, _ = factorise_checkpoint(path, tmp_path / "low", rank=2)
+        factorize_checkpoint(path, tmp_path / "low", rank=0)
+    low, _ = factorize_checkpoint(path, tmp_path / "low", rank=2)
     with pytest.raises(ValueError, match=r"low/checkpoint\.pt: its GRU layers are of low rank already"):
-        factorise_checkpoint(low, tmp_path / "lower", rank=1)
+        factorize_checkpoint(low, tmp_path / "lower", rank=1)
     save_again(tmp_path, lambda state: state.update(model={"decoder.fc.weight": torch.zeros(2, 2)}))
     with pytest.raises(ValueError, match=r"checkpoint\.pt: it holds no GRU layer of this package"):
-        factorise_checkpoint(path, tmp_path / "other", rank=2)
+        factorize_checkpoint(path, tmp_path / "other", rank=2)
     assert not (tmp_path / "other").exists() and not (tmp_path / "lower").exists()
 
 

@@ -50,9 +50,9 @@ def tiny():
     return [text for name, value in TINY.items() for text in (name, str(value))]
 
 
-def run(command_line, *, succeeds=True, timeout=300):
+def run(command_line, *, succeeds=True, timeout=300, cwd=None):
     """The recipe's output; what it said on standard error too where it had to fail."""
-    result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, timeout=timeout)
+    result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, timeout=timeout, cwd=cwd)
     if succeeds:
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout

@@ -36,7 +36,7 @@ def grid():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The synthetic corpus, small, binarised."""
+    """The synthetic corpus, small, binarized."""
     folder = tmp_path_factory.mktemp("attention-grid")
     sizes = ("--train", 300, "--valid", 10, "--test", 10, "--max-words", 12)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)

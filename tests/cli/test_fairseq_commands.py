@@ -57,7 +57,7 @@ def test_train_then_generate(name, data, trained):
     hypotheses, references = toy.lines(done.stdout, "H"), toy.lines(done.stdout, "T")
     assert hypotheses.keys() == references.keys() == set(range(20))
     right = sum(hypotheses[i] == references[i] for i in references)
-    # Attention learns the task; a fixed vector of this size and age need only have learnt some of it.
+    # Attention learns the task; a fixed vector of this size and age need only have learned some of it.
     assert right >= (12 if name == "gru_encoder" else 2), done.stdout
 
 

@@ -1,4 +1,4 @@
-"""The recipes from text to binarised data: what they leave, that they can be killed at any moment, and what follows."""
+"""The recipes from text to binarized data: what they leave, that they can be killed at any moment, and what follows."""
 
 import hashlib
 import os
@@ -91,7 +91,7 @@ def test_a_second_call_does_nothing_and_says_so(prepared, corpora):
 
 
 def test_killed_three_times_the_result_is_the_same(prepared, corpora, tmp_path):
-    """The steps: three sets read, two joined, the text prepared, then binarised, the report."""
+    """The steps: three sets read, two joined, the text prepared, then binarized, the report."""
     seed = random.randrange(10**6)
     print("seed", seed)  # pytest shows it if the test fails
     generator = random.Random(seed)

@@ -57,7 +57,7 @@ def interrupted(corpus):
 
 def test_an_interrupted_run_becomes_whole(interrupted, corpus):
     out, text = interrupted
-    assert "Done before: Binarising" in text
+    assert "Done before: Binarizing" in text
     assert not list(out.rglob("*.partial"))
     systems = json.loads((out / "table.json").read_text())["systems"]
     assert [system["name"] for system in systems] == ["grconv_encoder-none", "gru_encoder-additive"]
@@ -166,7 +166,7 @@ def test_dry_run_shows_the_plan_and_writes_nothing(corpus, tmp_path):
 
 
 def test_compare_baselines_with_bpe_and_lowercase(corpus):
-    """An empty pair is dropped, a carriage return ends no line, and the tokenised score has its own column."""
+    """An empty pair is dropped, a carriage return ends no line, and the tokenized score has its own column."""
     source = copy(corpus, corpus.parent / "with-empty-line")
     lines = (source / "train.fr").read_text().splitlines(keepends=True)
     (source / "train.fr").write_text("".join([*lines[:5], "Un\rchat.\n", lines[6], "\r\n", *lines[8:]]))

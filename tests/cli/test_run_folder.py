@@ -1,10 +1,11 @@
 """A run folder may come from a stranger: what its file ``options`` says runs no code and sets no path."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.recipes import command, run
+from tests.cli.recipes import ROOT, command, run
 
 RECORDED = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100", "TOKENIZER": "moses", "LOWERCASE": ""}
 
@@ -63,3 +64,13 @@ def test_a_missing_language_is_named(tmp_path):
     folder = run_folder(tmp_path)
     (folder / "options").write_text("SEGMENTATION bpe:100\nTARGET_LANG en\n")
     assert "has no line SOURCE_LANG" in run(calls(folder)["score.sh"], succeeds=False)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 looks for modules in the working directory first")
+def test_modules_in_the_working_directory_are_not_run(tmp_path):
+    for module in ("recurrent_mt/__init__.py", "recurrent_mt/__main__.py", "argparse.py", "hydra.py"):
+        (tmp_path / module).parent.mkdir(exist_ok=True)
+        (tmp_path / module).write_text("open('ran', 'w')\n")
+    line = command("train.sh", "--dry-run", ROOT / "configs/rnnsearch-50.yaml", "task.data=DATA")
+    assert "--arch gru_encoder" in run(line, cwd=tmp_path)
+    assert not (tmp_path / "ran").exists()

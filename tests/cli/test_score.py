@@ -101,8 +101,8 @@ def test_a_missing_file(files):
     assert f"{files}/three: there is no such file" in refusal(files, systems=["one", "three"])
 
 
-def test_an_unknown_tokenisation(files):
-    assert "unknown tokenisation 'klingon'" in refusal(files, "--tokenize", "klingon")
+def test_an_unknown_tokenization(files):
+    assert "unknown tokenization 'klingon'" in refusal(files, "--tokenize", "klingon")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def train_script(*arguments, check=True):
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The synthetic corpus, small, binarised."""
+    """The synthetic corpus, small, binarized."""
     folder = tmp_path_factory.mktemp("embedded")
     sizes = ("--train", 3000, "--valid", 50, "--test", 50, "--max-words", 20)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)

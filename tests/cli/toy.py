@@ -48,7 +48,7 @@ def write_corpus(folder: Path, *, train: int = 400) -> None:
 
 
 def preprocess(text: Path, destination: Path, *options: object, fresh: bool = False) -> None:
-    """Binarises the corpus in ``text`` with fairseq's own command."""
+    """Binarizes the corpus in ``text`` with fairseq's own command."""
     splits = [f"--{split}pref={text / split}" for split in ("train", "valid", "test")]
     run("fairseq-preprocess", "-s", "src", "-t", "tgt", *splits, "--destdir", destination, *options, fresh=fresh)
 
@@ -56,7 +56,7 @@ def preprocess(text: Path, destination: Path, *options: object, fresh: bool = Fa
 def train(
     data: Path, save: Path, *options: object, check: bool = True, fresh: bool = False
 ) -> subprocess.CompletedProcess:
-    """Trains on binarised data; ``options`` name the architecture and the number of updates."""
+    """Trains on binarized data; ``options`` name the architecture and the number of updates."""
     model = ("--save-dir", save, *SMALL, *TRAINING, *options)
     return run("fairseq-train", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
 

@@ -29,7 +29,7 @@ TRAINING = (
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A binarised corpus in which a sentence's translation is the same words in upper case."""
+    """A binarized corpus in which a sentence's translation is the same words in upper case."""
     folder = tmp_path_factory.mktemp("data")
     generator = random.Random(1)
     for split, size in (("train", 600), ("valid", 20), ("test", 20)):

@@ -22,7 +22,7 @@ FAULTS = ["kill"] * 7 + ["terminate"] * 6 + ["full disk"] * 7
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The synthetic corpus, small, binarised: a few epochs for these updates."""
+    """The synthetic corpus, small, binarized: a few epochs for these updates."""
     folder = tmp_path_factory.mktemp("embedded")
     sizes = ("--train", 800, "--valid", 20, "--test", 20, "--max-words", 12)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)

@@ -299,7 +299,7 @@ def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
     torch.testing.assert_close(features[:, 1], expected, **INVARIANCE)
 
 
-def test_maxout_takes_the_larger_of_neighbours():
+def test_maxout_takes_the_larger_of_neighbors():
     readout = MaxoutReadout(state_size=4, embed_size=1, context_size=1, output_size=2)
     with torch.no_grad():
         readout.state.weight.copy_(torch.eye(4))

@@ -50,7 +50,7 @@ def test_chinese_equals_the_sacrebleu_command(tmp_path, name, options):
     assert f"{result.value:.12f}" == f"{expected['score']:.12f}"
 
 
-def test_chinese_needs_its_tokenisation():
+def test_chinese_needs_its_tokenization():
     assert score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh").value > 10
     assert score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES).value != pytest.approx(
         score("bleu", CHINESE_HYPOTHESES, CHINESE_REFERENCES, target_language="zh").value

@@ -79,7 +79,7 @@ def test_a_skip_in_time_that_is_shut_changes_nothing():
 
 @pytest.mark.parametrize("option", ["skip_io", "encoder_layer_norm"])
 def test_the_state_carried_in_time_is_bare(option):
-    """What is added or normalized goes upward only, so it can be computed from the plain model's states afterwards."""
+    """What is added or normalized goes upward only, so it can be computed from the plain model's states afterward."""
     plain = build("gru_encoder", encoder_hidden_size=EMBED)
     other = build("gru_encoder", encoder_hidden_size=EMBED, **{option: True})
     other.load_state_dict(plain.state_dict(), strict=False)

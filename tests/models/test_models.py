@@ -1,8 +1,11 @@
 """What every registered model owes to fairseq."""
 
+import os
+
 import pytest
 import torch
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
+from fairseq.dataclass.configs import FairseqConfig
 
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sample, sources, task
 from tests.tolerances import INVARIANCE
@@ -177,8 +180,12 @@ def test_attention_stands_where_the_source_tokens_stand(architecture, attention,
 def test_no_attention_is_said_so(architecture):
     model = build(architecture, decoder_attention="none").eval()
     assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
+    config = FairseqConfig()
+    config.generation.print_alignment, config.common_eval.path = "hard", "model.pt"
     with pytest.raises(ValueError, match=r"--print-alignment needs attention.*--decoder-attention none"):
-        model.make_generation_fast_(need_attn="hard")
+        model.prepare_for_inference_(config)
+    config.common_eval.path = os.pathsep.join(["model.pt", "another.pt"])
+    model.prepare_for_inference_(config)
 
 
 @every_architecture

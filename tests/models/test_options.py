@@ -71,14 +71,25 @@ def test_adaptive_softmax_gives_a_distribution():
     torch.testing.assert_close(probabilities.sum(dim=2), torch.ones(1, 2))
 
 
-def test_pretrained_embeddings_are_read(tmp_path):
+@pytest.mark.parametrize("initialization", ["default", "published"])
+@pytest.mark.parametrize("freeze", [False, True])
+def test_words_of_a_file_of_embeddings_start_with_its_vectors(tmp_path, initialization, freeze):
     vectors = {"s0": [0.5, -1.0], "s3": [2.0, 3.0], "stranger": [1.0, 1.0]}
     path = tmp_path / "vectors.txt"
     path.write_text("3 2\n" + "".join(f"{word} {' '.join(map(str, v))}\n" for word, v in vectors.items()))
-    model = build("gru_encoder", encoder_embed_dim=2, encoder_embed_path=str(path))
-    source = model.encoder.dictionary
+    options = {"encoder_embed_dim": 2, "encoder_embed_path": str(path), "encoder_freeze_embed": freeze}
+    model = build("gru_encoder", initialization=initialization, **options)
+    source, embedding = model.encoder.dictionary, model.encoder.embed_tokens.weight
     for word in ("s0", "s3"):
-        assert model.encoder.embed_tokens.weight[source.index(word)].tolist() == vectors[word]
+        assert embedding[source.index(word)].tolist() == vectors[word]
+    assert embedding[source.index("s1")].abs().max() < 0.2
+    assert embedding[source.pad()].tolist() == [0, 0]
+
+
+def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
+    model = build("gru_encoder", encoder_freeze_embed=True, decoder_freeze_embed=True, embed_bias=True)
+    trained = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+    assert not any("embed_tokens" in name for name in trained) and "encoder.embed_tokens.bias" in model.state_dict()
 
 
 @pytest.mark.parametrize(

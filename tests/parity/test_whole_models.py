@@ -92,8 +92,8 @@ def test_the_written_out_equations_give_the_authors_numbers(authors):
 def test_imported_models_follow_the_equations(kind, sizes, tmp_path):
     arrays, sentences = made_up(kind, sizes, seed=sizes["H"])
     np.savez(tmp_path / "params.npz", **arrays)
-    recognised, model, task = load(tmp_path / "params.npz", tmp_path / "model")
-    assert recognised == kind
+    recognized, model, task = load(tmp_path / "params.npz", tmp_path / "model")
+    assert recognized == kind
     for source, target in sentences:
         expected, expected_alignment = groundhog_equations.score(arrays, kind, source, target)
         ours, alignment = score(model, task, source, target)

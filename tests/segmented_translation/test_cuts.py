@@ -1,4 +1,4 @@
-"""The dynamic programme against every segmentation there is."""
+"""The dynamic program against every segmentation there is."""
 
 import math
 import random

@@ -61,6 +61,23 @@ def test_pairs_with_a_side_of_more_words_are_left_out():
     assert sorted(np.concatenate(made)) == np.flatnonzero(lengths <= 7).tolist()
 
 
+@pytest.mark.parametrize("size", [{"max_sentences": 8}, {"max_tokens": 60}, {"max_tokens": 60, "max_sentences": 3}])
+def test_without_pools_the_batches_of_short_pairs_are_fairseqs_own(size):
+    pairs, lengths = dataset()
+    short = PooledBatchesDataset(pairs, batches=0, max_words=7)
+    np.random.seed(1)
+    made = short.batch_by_size(short.ordered_indices(), **size)
+    np.random.seed(1)
+    expected = pairs.batch_by_size(np.array([i for i in pairs.ordered_indices() if lengths[i] <= 7]), **size)
+    assert [batch.tolist() for batch in made] == [batch.tolist() for batch in expected]
+
+
+def test_pools_refuse_a_batch_size_in_tokens():
+    pairs, _ = dataset()
+    with pytest.raises(ValueError, match="--sort-k-batches counts a batch in sentences: leave --max-tokens out"):
+        PooledBatchesDataset(pairs, batches=3, max_words=0).batch_by_size(np.arange(5), 100, 8)
+
+
 def test_what_cannot_be_done_is_named():
     pairs, _ = dataset()
     with pytest.raises(ValueError, match="--sort-k-batches needs the size of a batch in sentences: --batch-size"):

@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from fairseq.sequence_scorer import SequenceScorer
 
 from tests.models import building
 from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
@@ -138,3 +139,40 @@ def test_alignments_cannot_be_printed_of_beams_that_shrink():
     task, model = setup(target_words=7)
     with pytest.raises(ValueError, match="--print-alignment needs full beams"):
         task.build_generator([model], argparse.Namespace(beam=2, print_alignment="hard"))
+
+
+def test_given_translations_are_scored_as_by_fairseqs_own_task():
+    task, model = setup(target_words=7)
+    sample = building.sample([4, 2], [3, 5], words=7)
+    scorer = task.build_generator([model], argparse.Namespace(score_reference=True))
+    scored = task.inference_step(scorer, [model], sample)
+    expected = SequenceScorer(task.target_dictionary).generate([model], sample)
+    assert [beam[0]["score"].item() for beam in scored] == [beam[0]["score"].item() for beam in expected]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"sampling": True}, {"diverse_beam_groups": 2}, {"diversity_rate": 0.5}, {"match_source_len": True}],
+    ids=lambda options: next(iter(options)),
+)
+def test_another_search_beside_the_shrinking_beam_is_refused(other):
+    task, model = setup(target_words=7)
+    with pytest.raises(ValueError, match="--shrinking-beam is a search of its own: leave out --sampling"):
+        task.build_generator([model], argparse.Namespace(beam=4, **other))
+
+
+def test_a_sentence_that_is_tried_again_keeps_its_prefix():
+    """One place in the beam, in which `</s>` never comes first: nothing ends within 3n until the beam is wider."""
+    task, model = setup(target_words=7)
+    generator = task.build_generator([model], argparse.Namespace(beam=1))
+    batch = building.sources([4, 2], words=11)
+    sample = {"id": torch.arange(2), "net_input": batch}
+    prefixes = torch.tensor([[5, 6], [6, 4]])
+    tried, again = [], task._try_again
+    task._try_again = lambda *arguments: tried.append(arguments[3]) or again(*arguments)
+    with torch.no_grad():
+        model.decoder.output_projection.bias[2] = -50
+    found = task.inference_step(generator, [model], sample, prefix_tokens=prefixes)
+    assert tried == [0, 1]
+    for beam, prefix in zip(found, prefixes.tolist()):
+        assert beam[0]["tokens"][:2].tolist() == prefix

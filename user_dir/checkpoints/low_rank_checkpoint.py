@@ -35,7 +35,7 @@ class FactoredMatrix(NamedTuple):
     kept: float
 
 
-def factorise_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tuple[Path, list[FactoredMatrix]]:
+def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tuple[Path, list[FactoredMatrix]]:
     """Writes ``checkpoint.pt`` into ``save_dir``: the model that ``--gru-rank`` builds, closest to the trained one.
 
     Each matrix is replaced by its truncated singular value decomposition; see

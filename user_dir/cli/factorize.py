@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..checkpoints.low_rank_checkpoint import FactoredMatrix, factorise_checkpoint
+from ..checkpoints.low_rank_checkpoint import FactoredMatrix, factorize_checkpoint
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Writes the model, and prints how much of each matrix is kept."""
-    file, matrices = factorise_checkpoint(options.checkpoint, options.save_dir, rank=options.rank)
+    file, matrices = factorize_checkpoint(options.checkpoint, options.save_dir, rank=options.rank)
     print(render_table(matrices))
     print(file)
 

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options; those that fairseq-generate has too have its names."""
     path: dict[str, Any] = {"metavar": "PATH"}
     folder: dict[str, Any] = {"metavar": "DIR"}
-    number: dict[str, Any] = {"type": positive, "metavar": "N"}
+    number: dict[str, Any] = {"type": parse_positive, "metavar": "N"}
     add = parser.add_argument
     add("--forward", required=True, **path, help="checkpoint, or several joined by colons")
     add("--inverse", **path, help="checkpoint of the opposite direction, for rev and normrev")
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
 
 
-def positive(text: str) -> int:
+def parse_positive(text: str) -> int:
     """A whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")

@@ -1,8 +1,8 @@
 """The options that all models share. An option is defined here, or in the model's own file, and nowhere else.
 
 fairseq makes command-line flags and Hydra keys of these dataclasses. It reads the annotations as types, so this file
-must not postpone their evaluation, and an optional value is spelled ``Optional``. A bool never defaults to True:
-fairseq would invert its flag.
+must not postpone their evaluation, and an optional value is spelled ``Optional``. A bool never defaults to True: fairseq
+would invert its flag.
 """
 
 from dataclasses import dataclass, field
@@ -48,14 +48,14 @@ class EncoderDecoderConfig(FairseqDataclass):
     )
 
     encoder_embed_dim: int = option(512, "source embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
-    encoder_embed_path: Optional[str] = option(None, "file of pre-trained source embeddings, as in fairseq's lstm")
+    encoder_embed_path: Optional[str] = option(None, "file of pretrained source embeddings, as in fairseq's lstm")
     encoder_freeze_embed: bool = option(False, "keep the source embeddings as they are, as in fairseq's lstm")
     encoder_hidden_size: int = option(
         512, "units of the encoder, of each direction where it has two (Bahdanau et al. 2015, A.2.3: 1000)"
     )
 
     decoder_embed_dim: int = option(512, "target embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
-    decoder_embed_path: Optional[str] = option(None, "file of pre-trained target embeddings, as in fairseq's lstm")
+    decoder_embed_path: Optional[str] = option(None, "file of pretrained target embeddings, as in fairseq's lstm")
     decoder_freeze_embed: bool = option(False, "keep the target embeddings as they are, as in fairseq's lstm")
     decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
     decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from recurrent_mt.kernels.cross_entropy import cross_entropy
 from recurrent_mt.kernels.packing import make_packing
 from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
+from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.hypotheses import for_each_hypothesis
 
@@ -53,8 +54,8 @@ class Decoder(FairseqIncrementalDecoder):
         # fairseq's adaptive_loss and get_normalized_probs look for an attribute of this name.
         self.adaptive_softmax = output if isinstance(output, AdaptiveSoftmax) else None
         self.output_projection = None if self.adaptive_softmax is not None else output
-        self.dropout_in = nn.Dropout(dropout_in)
-        self.dropout_out = nn.Dropout(dropout_out)
+        self.dropout_in = Dropout(dropout_in, owner=type(self).__name__)
+        self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
         self._max_positions = max_positions
 
     def forward(
@@ -159,14 +160,3 @@ class Decoder(FairseqIncrementalDecoder):
     def max_positions(self) -> int:
         """The longest target, in tokens."""
         return self._max_positions
-
-    def make_generation_fast_(self, need_attn: bool | str | None = False, **kwargs: Any) -> None:
-        """Called by fairseq before it translates, with ``need_attn`` if alignments are asked for.
-
-        Raises:
-            ValueError: if alignments are asked of a model that has none.
-        """
-        if need_attn and not self.layer.first.has_attention:
-            raise ValueError(
-                "--print-alignment needs attention, but this model was trained with --decoder-attention none"
-            )

@@ -1,4 +1,4 @@
-"""Embeddings: fresh, pre-trained, frozen or shared."""
+"""Embeddings: fresh, pretrained, frozen or shared."""
 
 from __future__ import annotations
 
@@ -23,36 +23,38 @@ def build_embeddings(
         FileNotFoundError: if a file of embeddings is missing.
     """
     biased = config.embed_bias
-    source_embedding = build_embedding(source, config.encoder_embed_dim, path=config.encoder_embed_path, biased=biased)
+    source_embedding = build_embedding(source, config.encoder_embed_dim, biased=biased)
     if config.share_all_embeddings:
         _check_shareable(config, source, target)
         target_embedding = source_embedding
     else:
-        target_embedding = build_embedding(
-            target, config.decoder_embed_dim, path=config.decoder_embed_path, biased=biased
-        )
+        target_embedding = build_embedding(target, config.decoder_embed_dim, biased=biased)
     if config.encoder_freeze_embed:
-        source_embedding.weight.requires_grad_(False)
+        source_embedding.requires_grad_(False)
     if config.decoder_freeze_embed:
-        target_embedding.weight.requires_grad_(False)
+        target_embedding.requires_grad_(False)
     return source_embedding, target_embedding
 
 
-def build_embedding(
-    dictionary: Dictionary, size: int, *, path: str | None = None, biased: bool = False
-) -> nn.Embedding:
-    """An embedding of ``size`` units for each word; words that the file at ``path`` has start with its vectors.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if a vector in it is not of ``size`` numbers.
-    """
+def build_embedding(dictionary: Dictionary, size: int, *, biased: bool = False) -> nn.Embedding:
+    """An embedding of ``size`` units for each word, drawn at random."""
     kind = BiasedEmbedding if biased else nn.Embedding
     embedding = kind(len(dictionary), size, padding_idx=dictionary.pad())
     nn.init.uniform_(embedding.weight, -0.1, 0.1)
     nn.init.zeros_(embedding.weight[dictionary.pad()].detach())
-    if not path:
-        return embedding
+    return embedding
+
+
+def load_pretrained(embedding: nn.Embedding, dictionary: Dictionary, path: str) -> None:
+    """Gives the words that the file at ``path`` has its vectors; the others keep what they have.
+
+    Call it after every initialization: a row that is drawn anew is lost.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no file of embeddings, or a vector in it has not as many numbers as the embedding.
+    """
+    size = embedding.embedding_dim
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file of embeddings at {path}")
     try:
@@ -64,7 +66,7 @@ def build_embedding(
         if vector.numel() != size:
             raise ValueError(f"{path}: the vector of {word!r} has {vector.numel()} numbers, the model needs {size}")
     utils.print_embed_overlap(vectors, dictionary)
-    return utils.load_embedding(vectors, dictionary, embedding)
+    utils.load_embedding(vectors, dictionary, embedding)
 
 
 def _check_shareable(config: EncoderDecoderConfig, source: Dictionary, target: Dictionary) -> None:

@@ -8,6 +8,7 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
+from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.self_attention import EncoderSelfAttention
 
@@ -46,8 +47,8 @@ class Encoder(FairseqEncoder):
         self.embed_tokens = embedding
         self.layer = layer
         self.self_attention = self_attention
-        self.dropout_in = nn.Dropout(dropout_in)
-        self.dropout_out = nn.Dropout(dropout_out)
+        self.dropout_in = Dropout(dropout_in, owner=type(self).__name__)
+        self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
         self._max_positions = max_positions
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **kwargs: Any) -> EncoderOutput:

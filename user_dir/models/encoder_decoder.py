@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, cast
 
 from fairseq import utils
+from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.modules import AdaptiveSoftmax
 from fairseq.tasks import FairseqTask
@@ -18,7 +20,7 @@ from recurrent_mt.layers.readout import MaxoutReadout
 
 from .config import WORD_FIRST, EncoderDecoderConfig
 from .decoder import Decoder
-from .embeddings import build_embeddings
+from .embeddings import build_embeddings, load_pretrained
 from .encoder import Encoder
 from .gru_variant import gru_variant
 from .self_attention import decoder_self_attention, encoder_self_attention
@@ -74,7 +76,25 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         if str(cfg.initialization) == "published":
             initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)
             initialize_as_published_(decoder, spectral_radius=cfg.decoder_spectral_radius)
+        # After all that draws numbers. Where all embeddings are shared, there is one file at the most.
+        if cfg.encoder_embed_path:
+            load_pretrained(source_embedding, task.source_dictionary, cfg.encoder_embed_path)
+        if cfg.decoder_embed_path and not cfg.share_all_embeddings:
+            load_pretrained(target_embedding, task.target_dictionary, cfg.decoder_embed_path)
         return cls(encoder, decoder)
+
+    def prepare_for_inference_(self, cfg: FairseqConfig) -> None:
+        """Called by fairseq before it translates, for each model of an ensemble.
+
+        Raises:
+            ValueError: if alignments are asked of a single model that has none. In an ensemble others may have them.
+        """
+        alone = os.pathsep not in (cfg.common_eval.path or "")
+        if cfg.generation.print_alignment and alone and not self.decoder.layer.first.has_attention:
+            raise ValueError(
+                "--print-alignment needs attention, but this model was trained with --decoder-attention none"
+            )
+        super().prepare_for_inference_(cfg)
 
 
 def dropout(cfg: EncoderDecoderConfig, name: str) -> float:

@@ -16,7 +16,7 @@ class PooledBatchesDataset(BaseWrapperDataset):
 
     Args:
         dataset: of pairs.
-        batches: how many batches are sorted at a time.
+        batches: how many batches are sorted at a time; 0: the batches are fairseq's own.
         max_words: pairs with a side of more words, its end not counted, are left out; 0: none.
     """
 
@@ -29,8 +29,8 @@ class PooledBatchesDataset(BaseWrapperDataset):
         return np.maximum(self.dataset.src_sizes[indices], self.dataset.tgt_sizes[indices])
 
     def ordered_indices(self) -> np.ndarray:
-        """All pairs that are short enough, in random order."""
-        indices = np.random.permutation(len(self.dataset))
+        """All pairs that are short enough, in random order, or in fairseq's own, which sorts them by length."""
+        indices = np.random.permutation(len(self.dataset)) if self.batches else self.dataset.ordered_indices()
         if self.max_words:
             indices = indices[self._lengths(indices) <= self.max_words + 1]
         if not len(indices):
@@ -44,14 +44,22 @@ class PooledBatchesDataset(BaseWrapperDataset):
         max_sentences: int | None = None,
         required_batch_size_multiple: int = 1,
     ) -> list[np.ndarray]:
-        """Batches of ``max_sentences`` pairs.
+        """Batches of ``max_sentences`` pairs, or fairseq's own.
+
+        A pool is cut into batches of that size but for the last: ``required_batch_size_multiple`` is fairseq's alone.
 
         Raises:
-            ValueError: if the size of a batch is not given in sentences.
+            ValueError: if the size of a batch of a pool is not given in sentences, or given in tokens as well.
         """
+        if not self.batches:
+            return self.dataset.batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
         if not max_sentences:
             raise ValueError("--sort-k-batches needs the size of a batch in sentences: --batch-size (the papers': 80)")
-        pool = max(self.batches, 1) * max_sentences
+        if max_tokens:
+            raise ValueError(
+                "--sort-k-batches counts a batch in sentences: leave --max-tokens out, or --sort-k-batches"
+            )
+        pool = self.batches * max_sentences
         batches = []
         for start in range(0, len(indices), pool):
             part = indices[start : start + pool]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from fairseq.search import BeamSearch
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import nn
@@ -40,9 +41,14 @@ class PublishedTranslationTask(TranslationTask):
     """Translation with the papers' order of training pairs and the papers' search."""
 
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:
-        """Loads a split; the training set is wrapped where an option asks for it."""
+        """Loads a split; to train on it, it is wrapped where an option asks for that.
+
+        Translating or scoring the training set leaves it whole, in fairseq's order: only fairseq's trainer passes a
+        ``data_selector``.
+        """
         super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
-        if split == self.cfg.train_subset and (self.cfg.sort_k_batches or self.cfg.max_train_words):
+        is_for_training = split == self.cfg.train_subset and "data_selector" in kwargs
+        if is_for_training and (self.cfg.sort_k_batches or self.cfg.max_train_words):
             self.datasets[split] = PooledBatchesDataset(
                 self.datasets[split], batches=self.cfg.sort_k_batches, max_words=self.cfg.max_train_words
             )
@@ -51,13 +57,18 @@ class PublishedTranslationTask(TranslationTask):
         """The generator of fairseq, with the papers' search where an option asks for it.
 
         Raises:
-            ValueError: if alignments are asked for: fairseq prints them for full beams only.
+            ValueError: if alignments are asked for, which fairseq prints for full beams only, or another search.
         """
         generator = super().build_generator(models, args, **kwargs)
         if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):
             return generator
         if getattr(args, "print_alignment", None):
             raise ValueError("--print-alignment needs full beams: leave --shrinking-beam out, or score its output")
+        if type(generator.search) is not BeamSearch:
+            raise ValueError(
+                "--shrinking-beam is a search of its own: leave out --sampling, --diverse-beam-groups, "
+                "--diversity-rate, --constraints and --match-source-len, or --shrinking-beam"
+            )
         generator.search = ShrinkingBeam(self.target_dictionary)
         generator.should_set_src_lengths = True
         # The search has limits of its own for each sentence; these only have to be beyond them.
@@ -73,7 +84,8 @@ class PublishedTranslationTask(TranslationTask):
         not help either, the translation is empty, its score is −∞, and a warning names the sentence.
         """
         hypotheses = super().inference_step(generator, models, sample, **kwargs)
-        if not isinstance(generator.search, ShrinkingBeam):
+        # fairseq's scorer of given translations has no search.
+        if not isinstance(getattr(generator, "search", None), ShrinkingBeam):
             return hypotheses
         for row, found in enumerate(hypotheses):
             if not found:
@@ -81,21 +93,20 @@ class PublishedTranslationTask(TranslationTask):
         return hypotheses
 
     def _try_again(
-        self, generator: Any, models: list[nn.Module], sample: dict[str, Any], row: int, kwargs: dict[str, Any]
+        self, generator: Any, models: list[nn.Module], sample: dict[str, Any], row: int, arguments: dict[str, Any]
     ) -> list[dict[str, Any]]:
-        one = {
-            "net_input": {
-                name: value[row : row + 1] if torch.is_tensor(value) else value
-                for name, value in sample["net_input"].items()
-            }
-        }
+        def only_row(values: dict[str, Any]) -> dict[str, Any]:
+            return {name: value[row : row + 1] if torch.is_tensor(value) else value for name, value in values.items()}
+
+        # Among the arguments may be the prefixes of all sentences.
+        one, arguments = {"net_input": only_row(sample["net_input"])}, only_row(arguments)
         beam, penalty = generator.beam_size, generator.unk_penalty
         try:
             if penalty == 0:
                 generator.beam_size *= 2
             generator.unk_penalty = 0.0
             while generator.beam_size < 2 * LARGEST_BEAM:
-                (found,) = super().inference_step(generator, models, one, **kwargs)
+                (found,) = super().inference_step(generator, models, one, **arguments)
                 if found:
                     return found
                 generator.beam_size *= 2

@@ -141,7 +141,7 @@ class _GRConv(torch.autograd.Function):
         sums = plan.level.zero_sums(weights)
         grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
         grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
-        for number, level, candidate, w in _levels_downwards(plan, pyramid, weights, ctx.saved_tensors[2:]):
+        for number, level, candidate, w in _levels_downward(plan, pyramid, weights, ctx.saved_tensors[2:]):
             if number <= plan.returned:
                 grad += grad_levels[number - 1]
             grad = level.backward(grad, candidate, w, weights=weights, sums=sums, activation=plan.activation)
@@ -149,7 +149,7 @@ class _GRConv(torch.autograd.Function):
         return grad, *(total.to(weight.dtype) for total, weight in zip(sums, weights)), None
 
 
-def _levels_downwards(
+def _levels_downward(
     plan: _Plan, pyramid: Pyramid, weights: LevelWeights, saved: Sequence[Tensor]
 ) -> Iterator[tuple[int, Level, Tensor, Tensor]]:
     """Every level from the last to the first, with its number, candidates and gates."""

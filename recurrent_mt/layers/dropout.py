@@ -1,0 +1,47 @@
+"""Dropout that fairseq can keep in translation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class Dropout(nn.Module):
+    """Sets units to zero and scales the rest in training, and in translation if fairseq says so.
+
+    fairseq's ``--retain-dropout`` is for uncertainty by Monte Carlo dropout (Gal and Ghahramani 2016) and noisy
+    back-translation: before it translates, fairseq calls ``make_generation_fast_`` of every module that has one.
+
+    Args:
+        probability: of a unit.
+        owner: the name that ``--retain-dropout-modules`` knows this module by: the class that it is a part of.
+    """
+
+    def __init__(self, probability: float, *, owner: str) -> None:
+        super().__init__()
+        self.probability = probability
+        self.owner = owner
+        self.retained = False
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Any shape, which stays."""
+        return F.dropout(values, self.probability, training=self.training or self.retained)
+
+    def make_generation_fast_(
+        self, retain_dropout: bool = False, retain_dropout_modules: Sequence[str] | None = None, **kwargs: Any
+    ) -> None:
+        """Keeps dropping units in translation if asked to.
+
+        Args:
+            retain_dropout: ``--retain-dropout``.
+            retain_dropout_modules: ``--retain-dropout-modules``, the owners that are meant; None: all of them.
+            **kwargs: what else fairseq tells every module.
+        """
+        self.retained = retain_dropout and (retain_dropout_modules is None or self.owner in retain_dropout_modules)
+
+    def extra_repr(self) -> str:
+        """What PyTorch prints."""
+        return f"p={self.probability}"

@@ -1,0 +1,124 @@
+"""recurrent-mt itself: the list of its tools, what it says of wrong calls, where it finds the plug-in."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recurrent_mt.cli
+import user_dir.cli
+from recurrent_mt.cli.command import load_module, make_parser
+from recurrent_mt.cli.plugin import find_plugin
+from recurrent_mt.cli.tools import GROUPS, TOOLS, Tool
+from tests.commands import REPOSITORY, call, run
+
+#: Modules of recurrent_mt/cli that are no tools.
+MACHINERY = {"__init__", "command", "plugin", "tools"}
+TEXTS = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
+
+
+def test_the_list_has_each_tool_once_with_what_it_does_and_an_example():
+    listed = run("recurrent-mt", "--help")
+    assert listed.returncode == 0 and listed.stderr == ""
+    assert sum(len(group.tools) for group in GROUPS) == len(TOOLS) > 20
+    lines = listed.stdout.splitlines()
+    for tool in TOOLS.values():
+        (place,) = [number for number, line in enumerate(lines) if line.startswith(f"  {tool.name} ")]
+        assert lines[place].endswith(f" {tool.summary}") and tool.summary
+        assert lines[place + 1].strip() == tool.example
+
+
+def test_every_module_is_a_tool_and_every_tool_has_a_module():
+    for package, needs_fairseq in ((recurrent_mt.cli, False), (user_dir.cli, True)):
+        modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
+        names = {tool.name.replace("-", "_") for tool in TOOLS.values() if tool.needs_fairseq == needs_fairseq}
+        halves = {"align", "structure"} if needs_fairseq else set()
+        assert modules - MACHINERY == names | halves
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_explains_itself_and_takes_its_example(name):
+    done = call(name, "--help")
+    assert done.returncode == 0 and done.stdout.startswith(f"usage: recurrent-mt {name} ")
+    tool = TOOLS[name]
+    module = load_module(tool)
+    assert module.__doc__.strip() in done.stdout and tool.example in done.stdout
+    words = shlex.split(re.sub(r" [<>]\w+", "", tool.example))
+    assert words[:2] == ["recurrent-mt", name]
+    make_parser(tool, module).parse_args(words[2:])
+
+
+def test_the_list_is_there_before_anything_heavy_is_loaded():
+    program = "import sys; from recurrent_mt.cli.command import list_tools; list_tools(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert not {"torch", "fairseq", "numpy", "pandas", "matplotlib", "difflib"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["scroe"], "error: there is no tool 'scroe': did you mean score?\n"),
+        (["compare-systems"], "error: there is no tool 'compare-systems': did you mean compare?\n"),
+        (["xyzzy"], "error: there is no tool 'xyzzy': see recurrent-mt --help\n"),
+    ],
+)
+def test_an_unknown_tool_is_named_with_the_closest(words, message):
+    done = call(*words)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+def test_without_a_tool_it_lists_them_and_fails():
+    done = call()
+    assert done.returncode == 2 and done.stdout == "" and done.stderr == call("--help").stdout
+
+
+def test_a_failure_is_one_line_and_a_wrong_option_shows_the_usage():
+    done = call("ratings", "nowhere.json", "--key", "nowhere.key.json", "--out", "never")
+    assert done.returncode == 1 and re.fullmatch(r"error: .*nowhere.key.json.*\n", done.stderr)
+    wrong = call("beams", "--system", "nameless")
+    assert wrong.returncode == 2 and wrong.stderr.startswith("usage: recurrent-mt beams ")
+
+
+def test_a_bug_is_not_taken_for_a_failure_of_the_user(monkeypatch):
+    monkeypatch.setattr("recurrent_mt.cli.user_dir.find_plugin", lambda: {}["no such key"])
+    with pytest.raises(KeyError):
+        call("user-dir")
+
+
+def test_a_missing_library_is_named_with_where_to_get_it(monkeypatch):
+    monkeypatch.setitem(TOOLS, "sing", Tool("sing", "sing", "recurrent-mt sing"))
+    done = call("sing")
+    message = "error: No module named 'recurrent_mt.cli.sing': install it, or all that requirements.txt lists\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+
+
+@pytest.mark.parametrize("name", [tool.name for tool in TOOLS.values() if tool.needs_fairseq])
+def test_where_fairseq_is_missing_one_line_says_what_to_install(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "fairseq", None)
+    done = call(name, "--help")
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"error: .*fairseq 0\.12\.2.*scripts/setup\.sh.*\n", done.stderr)
+
+
+def test_the_folder_for_fairseqs_option_is_printed():
+    assert find_plugin() == REPOSITORY / "user_dir"
+    done = call("user-dir")
+    assert (done.returncode, done.stdout) == (0, f"{REPOSITORY / 'user_dir'}\n")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_texts_name_tools_that_there_are(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"scripts/\w+\.py", text)
+    assert set(re.findall(r"[^/]recurrent-mt ([a-z][\w-]*)", text)) <= set(TOOLS)
+
+
+def test_recipes_and_configurations_name_tools_that_there_are():
+    paths = [*REPOSITORY.glob("scripts/**/*.sh"), *REPOSITORY.glob("configs/**/*.yaml")]
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    named = set(re.findall(r"(?:recurrent-mt|-m recurrent_mt) ([a-z][\w-]*)", texts))
+    assert {"compare", "hypotheses", "plan"} <= named <= set(TOOLS)
+    assert not list(REPOSITORY.glob("scripts/**/*.py")) and not re.findall(r"scripts/\w+\.py", texts)
