@@ -1,8 +1,8 @@
 """The options that all models share. An option is defined here, or in the model's own file, and nowhere else.
 
 fairseq makes command-line flags and Hydra keys of these dataclasses. It reads the annotations as types, so this file
-must not postpone their evaluation, and an optional value is spelled ``Optional``. A bool never defaults to True: fairseq
-would invert its flag.
+must not postpone their evaluation, and an optional value is spelled ``Optional``. A bool never defaults to True:
+fairseq would invert its flag.
 """
 
 from dataclasses import dataclass, field
