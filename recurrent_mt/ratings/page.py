@@ -29,8 +29,8 @@ def render_page(study: RatingStudy) -> str:
         [
             "default-src 'none'",
             "img-src data:",
-            f"style-src {source_hash(style)}",
-            f"script-src {' '.join(source_hash(script) for script in scripts)}",
+            f"style-src {hash_source(style)}",
+            f"script-src {' '.join(hash_source(script) for script in scripts)}",
             "base-uri 'none'",
             "form-action 'none'",
         ]
@@ -55,6 +55,6 @@ def read(name: str) -> str:
     return (FILES / name).read_text(encoding="utf-8")
 
 
-def source_hash(text: str) -> str:
+def hash_source(text: str) -> str:
     """A content security policy's name for an inline element with this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
