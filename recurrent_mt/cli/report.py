@@ -7,7 +7,8 @@ Output of anything else, one sentence a line; several files of one system are it
     recurrent-mt report --source test.fr --reference test.en --target-lang en \
         --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
 
-Figures (*.svg) and printed tables (*.txt) of recurrent-mt align and structure get sections of their own:
+Figures (*.svg) and numbers (*.txt, with the *.json beside them) of recurrent-mt align, structure and beams get sections
+of their own:
 
     recurrent-mt report RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
 """
@@ -21,8 +22,9 @@ from ..evaluation.command_line import add_input_arguments, read_input
 from ..evaluation.output_files import write_text
 from ..evaluation.study import study
 from ..evaluation.training_facts import training_facts
+from ..report.attachments import Attachment, read_attachment
 from ..report.page import render_page
-from ..report.report import LISTED_SENTENCES, Figure, Printout, Report
+from ..report.report import LISTED_SENTENCES, Report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SECTION[: TITLE]=FILE",
-        help="an SVG file, or a printed table (*.txt), to show in a section of that heading; repeatable",
+        help="an SVG file, or numbers (*.txt), to show in a section of that heading; repeatable",
     )
     parser.add_argument(
         "--listed-sentences",
@@ -50,14 +52,14 @@ def run(options: argparse.Namespace) -> None:
     """Writes the page."""
     if options.listed_sentences < 0:
         options.parser.error(f"--listed-sentences must not be below zero: {options.listed_sentences}")
-    figures = [read_figure(options.parser, value) for value in options.figure]
+    attachments = [read_figure(options.parser, value) for value in options.figure]
     counted = read_input(options.parser, options)
     report = Report(
         study=study(**counted),
         settings=counted["settings"],
         title=options.title or make_title(options.run),
         training=training_facts(options.run),
-        figures=figures,
+        attachments=attachments,
         listed_sentences=options.listed_sentences,
     )
     Path(options.out).parent.mkdir(parents=True, exist_ok=True)
@@ -71,19 +73,11 @@ def make_title(runs: list[str]) -> str:
     return f"Translation report: {names}" if names else "Translation report"
 
 
-def read_figure(parser: argparse.ArgumentParser, value: str) -> Figure | Printout:
+def read_figure(parser: argparse.ArgumentParser, value: str) -> Attachment:
     """``SECTION[: TITLE]=FILE``; without a title, the file's name without its ending."""
     heading, equals, file = value.rpartition("=")
     section, _, title = heading.partition(": ")
     if not (section and equals and file):
         parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
     path = Path(file)
-    try:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".txt":
-            return Printout(section, title or path.stem, text)
-        return Figure(section, title or path.stem, "", text)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return read_attachment(section, title or path.stem, path)

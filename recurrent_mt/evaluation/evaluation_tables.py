@@ -101,9 +101,9 @@ def reading_notes(breakdown: Breakdown, baseline: str) -> Iterator[str]:
     scores = [score for row in breakdown.systems for score in row.scores]
     if any(score.deviation is not None for score in scores):
         seeds = max(len(score.by_seed) for score in scores)
-        yield f"Means of {seeds} seeds, ± their standard deviation."
+        yield f"Means of {seeds} seeds ± standard deviation."
     if any(score.low is not None for score in scores):
-        yield f"In brackets: 95% bootstrap interval over sentences, where there are {FEWEST} or more."
+        yield f"In parentheses: 95% bootstrap interval over sentences, for groups of {FEWEST} or more."
     if any(one and one.p_value is not None for row in breakdown.systems for one in row.comparisons):
         yield f"*: differs from {baseline} (paired bootstrap over sentences, p < {SIGNIFICANT})."
 
@@ -140,10 +140,11 @@ def content_table(contents: Mapping[str, Content]) -> TitledTable:
         rows.append([system, format_number(content.length_ratio, ".3f"), *shares])
     reference = percent(next(iter(contents.values())).repeated_in_reference)
     notes = [
-        "Repeated: translated words that say again the one to four words right before them "
-        f"(in the references {format_number(reference, '.1f')}%). "
-        "Surplus: content words above their number in the reference. Dropped: content words of the reference that the "
-        "translation lacks.",
+        "Length ratio: words in the translations to words in the references. "
+        "Repeated: words that repeat the one to four words right before them, of all words in the translations "
+        f"({format_number(reference, '.1f')}% in the references). "
+        "Surplus: extra copies of content words that the reference has, too. "
+        "Dropped: content words of the reference that are missing from the translation.",
     ]
     return TitledTable("Too much and too little", rows, notes)
 
@@ -157,10 +158,10 @@ def nbest_table(metric: MetricEvaluation, found: Mapping[str, NBestScores]) -> T
         share = format_number(percent(scores.first_is_best), ".1f")
         rows.append([system, f"{scores.hypotheses:.1f}", *reached, share])
     notes = [
-        f"Best of n: {metric.name} if of each sentence's first n hypotheses the one of the highest chrF were taken, "
-        "as no system can that does not know the reference: how much better the model's order could be. "
-        "Hypotheses: of a sentence, on average. First is best: sentences whose first hypothesis no other has a higher "
-        "chrF than.",
+        f"Best of n: {metric.name} of the hypotheses with the highest chrF among the first n of each sentence, chosen "
+        "by looking at the reference; it shows how much a better ranking could gain. "
+        "Hypotheses: mean number per sentence. "
+        "First is best: sentences whose first hypothesis has the highest chrF of its list, ties included.",
     ]
     return TitledTable(f"{metric.name} of the best in the n-best lists", rows, notes)
 

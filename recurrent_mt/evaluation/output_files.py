@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 
@@ -19,5 +20,8 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
     """Saves a figure in the format that the path's ending names, aside, and renames it."""
     path = Path(path)
     partial = path.with_name(f"{path.name}.partial")
-    figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=150)
+    kind = path.suffix.removeprefix(".")
+    # The same figure is the same file: no date and no random identifiers.
+    with rc_context({"svg.hashsalt": path.stem}):
+        figure.savefig(partial, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
     partial.replace(path)

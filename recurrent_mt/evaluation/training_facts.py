@@ -14,8 +14,8 @@ from .run_folder import RunFolder, seed_of
 from .train_log import TrainLog, read_train_log
 
 SPEED_NOTE = (
-    "Words/s: target tokens a second in training, ends of sentences included, over the log intervals in which nothing "
-    "but training happened. Sentences/s: in translation, fairseq-generate's own figure, without loading."
+    "Words/s: target tokens per second in training, end-of-sentence tokens included, over the log intervals in which "
+    "nothing but training happened. Sentences/s: speed of translation as fairseq-generate reports it, without loading."
 )
 
 

@@ -1,178 +1,129 @@
-"""What the page's script draws: systems as lines along length, or as points in groups."""
+"""The figures of the evaluation as SVG inside the page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from io import StringIO
+from xml.etree import ElementTree
 
-from ..evaluation.bucket_scores import BucketScore
-from ..evaluation.evaluation import Breakdown, MetricEvaluation, SystemCurve
-from ..evaluation.evaluation_tables import percent
-from ..evaluation.word_accuracy import WordAccuracy
+from markupsafe import Markup
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
-#: What the lengths of each side are called: above a chart and below it.
-TITLES = {"source": "source length", "reference": "reference length", "both": "the length of both sides"}
-HORIZONTAL = {"source": "source words", "reference": "reference words", "both": "words on both sides"}
+from ..evaluation.evaluation import MetricEvaluation
+from ..evaluation.plots import length_figure, length_sides, unknown_figure, unknown_word_counts, word_figure
+from ..evaluation.study import Study
+from .tables import LENGTHS, TableView, curve_table, view
 
-
-@dataclass(frozen=True)
-class Mark:
-    """One system at one place of a chart.
-
-    Attributes:
-        value: None where there is nothing to score.
-        low: lower end of its interval, None without one.
-        high: upper end.
-        count: how many sentences or words it stands for.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    count: int
+#: What refers to an identifier: a link or a clip path.
+REFERENCE = re.compile(r"(^|url\()#")
+#: Identifier of an artist that belongs to a system.
+SYSTEM = re.compile(r"system-(\d+)-")
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart.
+    """A figure of the page.
 
     Attributes:
-        identifier: of the place in the page where it is drawn.
-        kind: ``curve`` or ``points``.
         title: what it shows.
-        horizontal: title of the horizontal axis.
-        vertical: of the vertical one.
-        unit: what `Mark.count` counts.
-        places: where marks stand, for a curve the lengths, for points 0, 1, ….
-        labels: what each place is called.
-        marks: for each system a mark at each place.
-        empty: groups without anything in them, which have no place.
+        svg: the drawing.
+        numbers: what it was drawn from, where no other table of the section has that.
     """
 
-    identifier: str
-    kind: str
     title: str
-    horizontal: str
-    vertical: str
-    unit: str
-    places: Sequence[int]
-    labels: Sequence[str]
-    marks: Mapping[str, Sequence[Mark]]
-    empty: Sequence[str] = ()
-
-    def data(self, systems: Sequence[str]) -> dict[str, Any]:
-        """What the page gets; marks as rows of value, low, high and count, by the system's place."""
-        return {
-            "identifier": self.identifier,
-            "kind": self.kind,
-            "title": self.title,
-            "horizontal": self.horizontal,
-            "vertical": self.vertical,
-            "unit": self.unit,
-            "places": list(self.places),
-            "labels": list(self.labels),
-            "series": [
-                {
-                    "system": systems.index(name),
-                    "marks": [[mark.value, mark.low, mark.high, mark.count] for mark in marks],
-                }
-                for name, marks in self.marks.items()
-            ],
-        }
+    svg: Markup
+    numbers: TableView | None = None
 
 
-def length_chart(metric: MetricEvaluation, curves: Sequence[SystemCurve]) -> Chart:
-    """A metric along the length of one side."""
-    first = curves[0].curve
-    before, after = (first.window - 1) // 2, first.window // 2
-    return Chart(
-        identifier=slug(f"{metric.name} along {first.side} length"),
-        kind="curve",
-        title=f"{metric.name} along {TITLES[first.side]}",
-        horizontal=f"{HORIZONTAL[first.side]}, window of {first.window}",
-        vertical=vertical(metric),
-        unit="sentences",
-        places=first.lengths,
-        labels=[f"{max(1, length - before)}–{length + after} words" for length in first.lengths],
-        marks={one.system: list(map(score_mark, one.curve.points)) for one in curves},
-    )
+def length_charts(study: Study) -> Iterator[Chart]:
+    """Each detailed metric along the length of each side."""
+    for metric in study.metrics:
+        sides = length_sides(metric)
+        figures = [length_figure(metric, side) for side in sides]
+        share_scale(figures)
+        for side, figure in zip(sides, figures):
+            title = f"{metric.name} by {LENGTHS[side]}"
+            svg = draw(figure, slug(title), title, f"A line for each of {names(study)}; its numbers are below.")
+            yield Chart(title, svg, view(curve_table(metric, side)))
 
 
-def unknown_chart(metric: MetricEvaluation, breakdown: Breakdown) -> Chart:
-    """A metric by the number of unknown words."""
-    return points(
-        title=f"{metric.name} by {breakdown.by}",
-        horizontal=breakdown.by,
-        vertical=vertical(metric),
-        unit="sentences",
-        labels=[score.label for score in breakdown.systems[0].scores],
-        marks={row.system: list(map(score_mark, row.scores)) for row in breakdown.systems},
-    )
+def unknown_word_charts(metric: MetricEvaluation, study: Study) -> Iterator[Chart]:
+    """A metric by the number of unknown words on each side."""
+    counted = unknown_word_counts(metric)
+    breakdowns = [one for one in counted if any(score.count for row in one.systems for score in row.scores)]
+    figures = [unknown_figure(metric, breakdown) for breakdown in breakdowns]
+    share_scale(figures)
+    for breakdown, figure in zip(breakdowns, figures):
+        title = f"{metric.name} by {breakdown.by}"
+        text = f"Points for each of {names(study)}; the table of the same title has the numbers."
+        yield Chart(title, draw(figure, slug(title), title, text))
 
 
-def word_chart(accuracies: Mapping[str, Sequence[WordAccuracy]]) -> Chart:
+def word_chart(study: Study) -> Chart:
     """F-measure of words by their frequency in training."""
-    return points(
-        title="F-measure of words by frequency in training",
-        horizontal="occurrences in the training text",
-        vertical="F-measure, %",
-        unit="words in references",
-        labels=[group.label for group in next(iter(accuracies.values()))],
-        marks={
-            name: [Mark(percent(group.f_measure), None, None, group.expected) for group in groups]
-            for name, groups in accuracies.items()
-        },
-    )
+    title = "F-measure of words by frequency in training"
+    text = f"Points for each of {names(study)}; the table in this section has the numbers."
+    return Chart(title, draw(word_figure(study.words), slug(title), title, text))
 
 
-def points(
-    *, title: str, horizontal: str, vertical: str, unit: str, labels: Sequence[str], marks: Mapping[str, Sequence[Mark]]
-) -> Chart:
-    """A chart of groups; those in which no system has a value get no place."""
-    kept = [index for index in range(len(labels)) if any(row[index].value is not None for row in marks.values())]
-    return Chart(
-        identifier=slug(title),
-        kind="points",
-        title=title,
-        horizontal=horizontal,
-        vertical=vertical,
-        unit=unit,
-        places=range(len(kept)),
-        labels=[labels[index] for index in kept],
-        marks={name: [row[index] for index in kept] for name, row in marks.items()},
-        empty=[label for index, label in enumerate(labels) if index not in kept],
-    )
+def share_scale(figures: Sequence[Figure]) -> None:
+    """Gives the vertical axes one end, so that charts of one metric compare at a glance."""
+    axes = [figure.axes[0] for figure in figures]
+    for one in axes:
+        one.set_ylim(0, max(other.get_ylim()[1] for other in axes))
 
 
-def length_charts(metric: MetricEvaluation) -> Iterator[tuple[Chart, Sequence[SystemCurve]]]:
-    """A metric along the length of each side, as far as there is a point, and the curves that each chart shows."""
-    for side in dict.fromkeys(one.curve.side for one in metric.curves):
-        curves = [one for one in metric.curves if one.curve.side == side]
-        if curves[0].curve.points:
-            yield length_chart(metric, curves), curves
+def names(study: Study) -> str:
+    """The systems, for a description."""
+    return ", ".join(system.name for system in study.systems)
 
 
-def unknown_charts(metric: MetricEvaluation) -> Iterator[Chart]:
-    """A metric by each count of unknown words, as far as there is a group with sentences."""
-    for breakdown in metric.breakdowns:
-        if breakdown.by.startswith("unknown words, "):
-            chart = unknown_chart(metric, breakdown)
-            if chart.places:
-                yield chart
+def draw(figure: Figure, name: str, title: str, description: str) -> Markup:
+    """A figure as an SVG element.
+
+    Text stays text, in the page's font. All identifiers begin with the name, so that no two figures of a page share
+    one; ``data-system`` tells the page's script whose a line is. Style attributes become presentation attributes, which
+    the page's content security policy need not allow.
+    """
+    buffer = StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):
+                parent.remove(child)
+        parent.tag = parent.tag.rpartition("}")[2]
+        parent.attrib = own_attributes(parent.attrib, f"{name}-")
+    label, text = f"{name}-title", f"{name}-text"
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-labelledby": f"{label} {text}"}
+    for tag, identifier, words in (("desc", text, description), ("title", label, title)):
+        child = ElementTree.Element(tag, {"id": identifier})
+        child.text = words
+        root.insert(0, child)
+    return Markup(ElementTree.tostring(root, encoding="unicode", method="html"))
 
 
-def score_mark(score: BucketScore) -> Mark:
-    """A bucket's score as a mark."""
-    return Mark(score.mean, score.low, score.high, score.count)
-
-
-def vertical(metric: MetricEvaluation) -> str:
-    """Title of the axis of scores."""
-    return metric.name + (" (lower is better)" if metric.lower_is_better else "")
+def own_attributes(attributes: dict[str, str], prefix: str) -> dict[str, str]:
+    """Attributes of an element, its identifiers and references with a prefix and its style spelled out."""
+    found: dict[str, str] = {}
+    for key, value in attributes.items():
+        key = key.rpartition("}")[2]
+        if key == "style":
+            declarations = (part.split(":", 1) for part in value.split(";") if ":" in part)
+            found |= {name.strip(): text.strip() for name, text in declarations if name.strip() != "font-family"}
+        elif key == "id":
+            found[key] = prefix + value
+            if match := SYSTEM.match(value):
+                found["data-system"] = match[1]
+        else:
+            found[key] = REFERENCE.sub(rf"\1#{prefix}", value)
+    return found
 
 
 def slug(text: str) -> str:
-    """A name for an element."""
+    """A name for an element; empty for text of letters that addresses lack."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,91 +1,62 @@
-"""What was compared, and how: all that decides the numbers of the page."""
+"""What decides the numbers of a page, in words."""
 
 from __future__ import annotations
-
-from xml.etree.ElementTree import Element
 
 from ..evaluation.bucket_scores import FEWEST
 from ..evaluation.evaluation import CURVE_RESAMPLES, Settings
 from ..evaluation.evaluation_tables import SIGNIFICANT
 from ..evaluation.study import Study
-from ..evaluation.table import format_number
-from ..evaluation.test_set import System
 from ..metrics.sentence_statistics import SEED
-from .markup import element
 from .report import Report
-from .table import Cell, Table, table_markup
 
 
-def method(report: Report) -> list[Element]:
-    """The content of the section."""
+def describe_method(report: Report) -> dict[str, list[str]]:
+    """Each term and what there is to say of it."""
     study = report.study
-    signatures: list[Element | str] = [
-        element("span", None, f"{metric.name} ", element("code", None, metric.signature)) for metric in study.metrics
-    ]
-    terms: dict[str, list[Element | str]] = {
-        "Test set": [test_set_text(study)],
-        "Metrics": signatures,
-        "Intervals and tests": [resampling_text(report.settings, study.baseline)],
-        "Length": [length_text(report.settings)],
-        "Sentences": [sentence_text(study)],
+    return {
+        "Test set": [describe_test_set(study)],
+        "Metrics": [f"{metric.name}: {metric.signature}" for metric in study.metrics],
+        "Intervals and tests": [describe_resampling(report.settings, study.baseline)],
+        "Length": [describe_windows(report.settings)],
+        "Sentences": [describe_sentence_scores(study)],
     }
-    pairs = []
-    for term, descriptions in terms.items():
-        pairs.append(element("dt", None, term))
-        pairs += [element("dd", {"dir": "auto"}, description) for description in descriptions]
-    return [table_markup(system_table(study), report.systems), element("dl", {"class": "method"}, *pairs)]
 
 
-def system_table(study: Study) -> Table:
-    """The systems, the baseline first."""
-    names = [system.name for system in study.systems]
-    rows = [system_cells(system) for system in study.systems]
-    notes = [f"The first, {study.baseline}, is the baseline: stars and differences are against it."]
-    header = ["System", "seeds", "source words it knows", "target words it knows"]
-    return Table("Systems", header, names, rows, notes if len(names) > 1 else [])
-
-
-def system_cells(system: System) -> list[Cell]:
-    """How often it was trained, and the size of its dictionaries."""
-    sizes = system.vocabulary_sizes or (None, None)
-    return [Cell(str(len(system.translations))), *(Cell(format_number(size, ",")) for size in sizes)]
-
-
-def test_set_text(study: Study) -> str:
+def describe_test_set(study: Study) -> str:
     """Size, language, casing, and what a word is."""
     test_set = study.test_set
     language = f", target language {test_set.target_language}" if test_set.target_language else ""
-    case = "case ignored" if test_set.lowercase else "case kept"
+    case = "case is ignored" if test_set.lowercase else "case matters"
     return f"{len(test_set):,} sentences{language}; {case}; words are {test_set.words}."
 
 
-def resampling_text(settings: Settings, baseline: str) -> str:
-    """How intervals and stars came about."""
+def describe_resampling(settings: Settings, baseline: str) -> str:
+    """Where intervals and stars come from."""
     if not settings.resamples:
-        return "None were asked for."
+        return "None were requested."
     return (
         f"95% bootstrap intervals over sentences, {settings.resamples:,} resamples "
         f"({min(settings.resamples, CURVE_RESAMPLES):,} for each point along length), seed {SEED}. "
-        f"A star: differs from {baseline} by the paired bootstrap (Koehn 2004), two-sided, p < {SIGNIFICANT}. "
-        f"No interval and no test below {FEWEST} sentences."
+        f"A star marks a difference from {baseline}: paired bootstrap (Koehn 2004), two-sided, p < {SIGNIFICANT}. "
+        f"Groups of fewer than {FEWEST} sentences get neither an interval nor a test."
     )
 
 
-def length_text(settings: Settings) -> str:
-    """What a point of a curve is."""
+def describe_windows(settings: Settings) -> str:
+    """What a point of a curve covers."""
     before, after = (settings.window - 1) // 2, settings.window // 2
     return (
-        f"A curve's point at n words covers n − {before} to n + {after} words (window of {settings.window}, as in "
-        f"Cho et al. 2014b); points with fewer than {settings.fewest} sentences are left out."
+        f"The point of a curve at n words covers sentences of n − {before} to n + {after} words (a window of "
+        f"{settings.window}, as in Cho et al. 2014b); points with fewer than {settings.fewest} sentences are left out."
     )
 
 
-def sentence_text(study: Study) -> str:
+def describe_sentence_scores(study: Study) -> str:
     """What single sentences are scored with."""
-    text = "Single sentences are scored with chrF, which is made for that."
+    text = "Single sentences are scored with chrF: BLEU of one sentence says little."
     if any(len(system.translations) > 1 for system in study.systems):
         text += (
             " Scores of the whole test set and of groups are means over seeds; sentences, words by frequency, and "
-            "repeated and dropped content are those of the first seed."
+            "repeated and missing content are those of the first seed."
         )
     return text

@@ -2,111 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from xml.etree.ElementTree import Element
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from .chart_place import chart_place
-from .charts import length_charts, unknown_charts, word_chart
-from .difference_cards import difference_cards
-from .figures import figure_sections
-from .markup import element
-from .method import method
-from .report import Report
-from .score_tables import (
+from ..evaluation.evaluation import Breakdown, MetricEvaluation
+from ..evaluation.evaluation_tables import (
     breakdown_table,
     content_table,
-    curve_table,
     nbest_table,
     overall_table,
+    reading_notes,
     vocabulary_table,
-    word_table,
+    word_accuracy_table,
 )
-from .section import Section
-from .table import Table, table_markup
-from .training_table import training_table
+from ..evaluation.study import Study
+from .attachments import Attachment, Figure, Printout, Results, join_tables
+from .charts import Chart, length_charts, slug, unknown_word_charts, word_chart
+from .method import describe_method
+from .report import Report
+from .sentences import greatest_differences, unknown_words
+from .tables import TableView, mark_best_of_columns, mark_best_of_rows, system_table, training_table, view
 
-ALL_SENTENCES = Section("All sentences", [element("div", {"id": "sentence-browser"})])
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page that the contents list names.
+
+    Attributes:
+        title: its heading.
+        charts: shown first, side by side.
+        tables: shown below them.
+        template: of what else it has, below ``templates/sections``; empty if nothing.
+        values: for the template.
+    """
+
+    title: str
+    charts: Sequence[Chart] = ()
+    tables: Sequence[TableView] = ()
+    template: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def identifier(self) -> str:
+        """What links point to; titles of letters that addresses lack are told apart by their code points."""
+        return slug(self.title) or "section-" + "-".join(f"{ord(letter):x}" for letter in self.title)
 
 
 def sections(report: Report) -> Iterator[Section]:
     """Every part that there is something to show in."""
     study = report.study
-    yield Section("What was compared, and how", method(report))
-    yield Section("Scores", shown(report, [overall_table(study.metrics, study.baseline)]))
-    if content := length_content(report):
-        yield Section("Sentence length", content)
-    if content := unknown_content(report):
-        yield Section("Unknown words", content)
+    yield Section("Systems and method", (), [view(system_table(study))], "method", {"terms": describe_method(report)})
+    # Signatures are part of the method.
+    notes = list(reading_notes(study.metrics[0].overall, study.baseline))
+    scores = view(overall_table(study.metrics, study.baseline), caption="Scores on the whole test set", notes=notes)
+    yield Section("Scores", (), [mark_best_of_columns(scores)])
+    if tables := breakdown_views(study, lambda by: by.endswith(" length")):
+        yield Section("Sentence length", list(length_charts(study)), tables)
+    # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
+    unknown = breakdown_views(study, lambda by: by == "unknown words")
+    if unknown := unknown + breakdown_views(study, lambda by: by.startswith("unknown words, ")):
+        charts = [chart for metric in study.metrics for chart in unknown_word_charts(metric, study)]
+        yield Section("Unknown words", charts, unknown)
     if len({system.vocabulary_sizes for system in study.systems if system.vocabulary_sizes}) > 1:
-        table = vocabulary_table(study.metrics[0], study.systems, study.baseline)
-        yield Section("Vocabulary size", shown(report, [table]))
+        yield Section("Vocabulary size", (), [view(vocabulary_table(study.metrics[0], study.systems))])
     if study.words:
-        place = chart_place(word_chart(study.words))
-        yield Section("Words by frequency", [legend(), place, *shown(report, [word_table(study.words)])])
-    yield Section("Too much and too little", shown(report, [content_table(study.contents)]))
+        table = mark_best_of_rows(view(word_accuracy_table(study.words)), report.systems)
+        yield Section("Words by frequency", [word_chart(study)], [table])
+    content = view(content_table(study.contents), caption="Length, repeated words, and missing words")
+    yield Section("Repetitions and omissions", (), [content])
     if study.nbest:
-        yield Section("N-best lists", nbest_content(report))
+        listed = {"count": report.listed_sentences, "whole": len(study.test_set)}
+        yield Section("N-best lists", (), [view(nbest_table(study.metrics[0], study.nbest))], "nbest", listed)
     if report.training:
-        yield Section("Training", shown(report, [training_table(report.training)]))
+        yield Section("Training", (), [view(training_table(report.training))])
     if len(study.systems) > 1:
-        yield Section("Greatest differences", difference_cards(study))
-    yield from figure_sections(report.figures)
-    yield ALL_SENTENCES
+        values = {"baseline": study.baseline, "differences": greatest_differences(study)}
+        yield Section("Largest differences", template="differences", values=values)
+    yield from attachment_sections(report.attachments)
+    yield Section("All sentences", template="browser", values=browser_values(study))
 
 
-def nbest_content(report: Report) -> list[Element]:
-    """What could be reached by choosing from the lists, and where they are."""
-    table = nbest_table(report.study.metrics[0], report.study.nbest)
-    browser = element("a", {"href": f"#{ALL_SENTENCES.identifier}"}, ALL_SENTENCES.title)
-    count, whole = report.listed_sentences, len(report.study.test_set)
-    where = "" if count >= whole else f" of the first {count:,} sentences"
-    score = element(
-        "p",
-        {"class": "note"},
-        "Score: what the search ordered hypotheses by; of fairseq, their log-probability (base 2), divided by their "
-        "length unless it was told otherwise. Bold: the highest chrF of a list.",
-    )
-    place = element(
-        "p", None, f"The lists themselves{where}, with their scores: below each translation in ", browser, "."
-    )
-    return [*shown(report, [table]), *([place, score] if count else [])]
+def breakdown_views(study: Study, wanted: Callable[[str], bool]) -> list[TableView]:
+    """The tables of every metric's breakdowns whose name is wanted."""
+    return [
+        breakdown_view(metric, breakdown, study)
+        for metric in study.metrics
+        for breakdown in metric.breakdowns
+        if wanted(breakdown.by)
+    ]
 
 
-def length_content(report: Report) -> list[Element]:
-    """Curves and groups; empty where no metric was broken down."""
-    places: list[Element] = []
-    tables: list[Table] = []
-    for metric in report.study.metrics:
-        for chart, curves in length_charts(metric):
-            places.append(chart_place(chart, table_markup(curve_table(metric, curves), report.systems)))
-        lengths = [one for one in metric.breakdowns if one.by.endswith(" length")]
-        tables += [breakdown_table(metric, breakdown, report.study.baseline) for breakdown in lengths]
-    return with_charts(places, shown(report, tables))
+def breakdown_view(metric: MetricEvaluation, breakdown: Breakdown, study: Study) -> TableView:
+    """A table of groups; the best system is marked where all are scored on the same sentences."""
+    by = "length of both sides" if breakdown.by == "both length" else breakdown.by
+    table = view(breakdown_table(metric, replace(breakdown, by=by), study.baseline))
+    if "sentences" not in table.header:
+        return table
+    return mark_best_of_rows(table, [row.system for row in breakdown.systems], lower=metric.lower_is_better)
 
 
-def unknown_content(report: Report) -> list[Element]:
-    """Points and groups; empty where no metric was broken down or no dictionary is known."""
-    places: list[Element] = []
-    tables: list[Table] = []
-    for metric in report.study.metrics:
-        places += map(chart_place, unknown_charts(metric))
-        found = [one for one in metric.breakdowns if one.by.startswith("unknown words")]
-        # Those of the papers' tables first, all sentences and those without unknown words: the others are finer.
-        found.sort(key=lambda one: one.by.startswith("unknown words, "))
-        tables += [breakdown_table(metric, breakdown, report.study.baseline) for breakdown in found]
-    return with_charts(places, shown(report, tables))
+def attachment_sections(attachments: Sequence[Attachment]) -> Iterator[Section]:
+    """A section for each heading: tables first, then drawings side by side."""
+    for title in dict.fromkeys(one.section for one in attachments):
+        members = [one for one in attachments if one.section == title]
+        tables = join_tables([table for one in members if isinstance(one, Results) for table in one.tables])
+        values = {
+            "figures": [one for one in members if isinstance(one, Figure)],
+            "printouts": [one for one in members if isinstance(one, Printout)],
+        }
+        yield Section(title, (), list(map(view, tables)), "attachments", values)
 
 
-def with_charts(places: Sequence[Element], tables: Sequence[Element]) -> list[Element]:
-    """Charts side by side below their legend, then the tables."""
-    return [legend(), element("div", {"class": "charts"}, *places), *tables] if places else list(tables)
-
-
-def legend() -> Element:
-    """Where the script puts the switches of the systems."""
-    return element("div", {"class": "legend"})
-
-
-def shown(report: Report, tables: Sequence[Table]) -> list[Element]:
-    """The tables as elements."""
-    return [table_markup(table, report.systems) for table in tables]
+def browser_values(study: Study) -> dict[str, Any]:
+    """What the controls of the sentence browser offer, as pairs of value and text."""
+    systems = [(str(index), system.name) for index, system in enumerate(study.systems)]
+    sides = [*([("source", "source")] if study.test_set.source else []), ("reference", "reference")]
+    fields = [*sides, *systems]
+    dictionaries = unknown_words(study)
+    orders = [("number", "position in the test set")]
+    orders += [(f"length:{side}", f"{side} length") for side, _ in sides]
+    if dictionaries:
+        orders += [(f"unknown:{side}", f"unknown words, {side}") for side in ("source", "reference")]
+    orders += [(f"score:{index}", f"chrF of {name}") for index, name in systems]
+    orders += [(f"difference:{index}", f"chrF of {name} minus {systems[0][1]}") for index, name in systems[1:]]
+    orders += [("spread", "chrF, best minus worst system")] if len(systems) > 1 else []
+    orders += [(f"text:{value}", f"text of {name}") for value, name in fields]
+    names = [", ".join(systems[index][1] for index in one["systems"]) for one in dictionaries]
+    return {"sides": sides, "fields": fields, "orders": orders, "dictionaries": list(enumerate(names))}

@@ -7,13 +7,15 @@ import re
 from html.parser import HTMLParser
 
 from recurrent_mt.evaluation.evaluation import Settings
+from recurrent_mt.evaluation.evaluation_tables import TitledTable
 from recurrent_mt.evaluation.nbest_lists import ListedHypothesis
 from recurrent_mt.evaluation.nbest_scores import NBestScores
 from recurrent_mt.evaluation.study import study
 from recurrent_mt.evaluation.test_set import System
 from recurrent_mt.evaluation.training_facts import TrainingFacts
+from recurrent_mt.report.attachments import Figure, Printout, Results
 from recurrent_mt.report.page import render_page
-from recurrent_mt.report.report import Figure, Report
+from recurrent_mt.report.report import Report
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 SETTINGS = Settings(
@@ -56,7 +58,10 @@ def small_report(**changes):
         "settings": SETTINGS,
         "title": "Small report",
         "training": [FACTS],
-        "figures": [Figure("Alignments", "Sentence 1", "Darker: less", svg()), Figure("Structure", "Tree", "", svg())],
+        "attachments": [
+            Figure("Alignments", "Sentence 1", "Darker: less", svg()),
+            Figure("Structure", "Tree", "", svg()),
+        ],
     }
     return Report(**{**values, **changes})
 
@@ -74,8 +79,12 @@ def planted_report():
         reference=texts,
         words=PLANTED,
     )
-    figures = [Figure(f"Alignments {PLANTED}", PLANTED, PLANTED, svg())]
-    return small_report(study=planted, title=PLANTED, training=[], figures=figures)
+    attachments = [
+        Figure(f"Alignments {PLANTED}", PLANTED, PLANTED, svg()),
+        Printout("Structure", PLANTED, PLANTED),
+        Results("Structure", [TitledTable(PLANTED, [[PLANTED, PLANTED], [PLANTED, PLANTED]], [PLANTED])]),
+    ]
+    return small_report(study=planted, title=PLANTED, training=[], attachments=attachments)
 
 
 def large_report(sentences, systems):

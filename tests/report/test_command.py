@@ -47,7 +47,7 @@ def test_plain_files_become_a_page(tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>Mine &amp; theirs</title>" in page
     assert page_data(page)["systems"] == ["people", "mine"]
-    assert "Training and speed" not in page and "None were asked for." in page
+    assert "Training and speed" not in page and "None were requested." in page
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The page as a reader has it: charts by pointer and keyboard, the sentence browser, phone, dark, paper."""
+"""The page as a reader has it: the sentence browser, phone, dark, paper."""
 
 import dataclasses
 import re
@@ -6,7 +6,7 @@ import re
 import pytest
 
 from recurrent_mt.evaluation.test_set import System
-from recurrent_mt.report.report import Figure
+from recurrent_mt.report.attachments import Figure
 from tests.browser import complaints, prefer, requested_addresses, resize
 from tests.evaluation.test_sets import perfect, small
 from tests.report.reports import (
@@ -22,20 +22,14 @@ from tests.report.reports import (
 
 pytest.importorskip("selenium")
 
-from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-READY = "return performance.getEntriesByName('report-ready')[0]?.startTime"
-#: Milliseconds from the start of navigation to charts and sentences on the screen.
-OPENS_WITHIN = 2000
-
 
 def open_page(browser, path):
-    """Opens a page and waits until it is drawn; the milliseconds that this took."""
+    """Opens a page; its script has run when this returns."""
     browser.get(path.as_uri())
-    return WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda driver: driver.execute_script(READY))
 
 
 @pytest.fixture
@@ -72,90 +66,39 @@ def found(browser):
     return one(browser, ".found").text
 
 
-def readout(chart):
-    return [" ".join(row.text.split()) for row in chart.find_elements(By.CSS_SELECTOR, ".readout p, .readout tr")]
-
-
-def expected_readout(data, chart, place):
-    """What a chart says of a place: value, interval and count of each system."""
-    lines = []
-    for series in chart["series"]:
-        value, low, high, _ = series["marks"][place]
-        interval = "" if low is None else f" {low:.2f}–{high:.2f}"
-        lines.append(f"{data['systems'][series['system']]} {value:.2f}{interval}")
-    return lines
-
-
 def test_the_page_opens_clean(browser, page):
     assert complaints(browser) == []
     assert requested_addresses(browser) == []
-    charts = page_data(page.read_text())["charts"]
+    charts = all_of(browser, ".chart svg")
     assert len(charts) == 7
-    for chart in charts:
-        plot = one(browser, f"[data-chart='{chart['identifier']}']")
-        drawn = plot.find_elements(By.CSS_SELECTOR, "svg .line, svg .marker")
-        assert len(drawn) >= len(chart["series"]), chart["identifier"]
+    assert all(chart.size["width"] > 300 and chart.size["height"] > 150 for chart in charts)
     assert len(all_of(browser, ".cards .sentence")) == 25
     assert found(browser) == "Sentences 1–25 of 30"
 
 
-def test_pointing_at_a_chart_shows_its_numbers(browser, page):
-    data = page_data(page.read_text())
-    chart = next(chart for chart in data["charts"] if chart["kind"] == "curve")
-    plot = one(browser, f"[data-chart='{chart['identifier']}']")
-    assert readout(plot) == []
-    width = plot.size["width"]
-    ActionChains(browser).move_to_element_with_offset(plot, width // 2 - 9, 0).perform()
-    last = len(chart["places"]) - 1
-    counts = {series["marks"][last][3] for series in chart["series"]}
-    assert readout(plot) == [
-        f"{chart['labels'][last]} {counts.pop()} sentences",
-        *expected_readout(data, chart, last),
-    ]
-    ActionChains(browser).move_to_element(one(browser, "h1")).perform()
-    assert not plot.find_element(By.CLASS_NAME, "readout").is_displayed()
-
-
-def test_arrow_keys_read_a_chart(browser, page):
-    data = page_data(page.read_text())
-    identifier = "f-measure-of-words-by-frequency-in-training"
-    chart = next(chart for chart in data["charts"] if chart["identifier"] == identifier)
-    plot = one(browser, f"[data-chart='{identifier}']")
-    keys = [Keys.ARROW_RIGHT, Keys.HOME, Keys.END, Keys.ARROW_LEFT]
-    for key, place in zip(keys, (1, 0, 2, 1), strict=True):
-        plot.send_keys(key)
-        shown = readout(plot)
-        count = chart["series"][0]["marks"][place][3]
-        assert shown[0] == f"{chart['horizontal']}: {chart['labels'][place]} {count} words in references"
-        assert shown[1:] == expected_readout(data, chart, place)
-    plot.send_keys(Keys.ESCAPE)
-    assert not plot.find_element(By.CLASS_NAME, "readout").is_displayed()
-    assert plot.get_attribute("aria-label").startswith(f"Chart: {chart['title']}")
-    assert plot.get_attribute("tabindex") == "0"
-
-
 def test_the_legend_switches_systems_everywhere(browser, page):
-    plot = one(browser, "[data-chart='chrf2-along-source-length']")
-    assert plot.find_elements(By.CSS_SELECTOR, ".series-0") and plot.find_elements(By.CSS_SELECTOR, ".series-1")
+    drawn = all_of(browser, ".chart [data-system='0']")
+    assert len(drawn) > 10 and all(one.is_displayed() for one in all_of(browser, ".chart [data-system$='-line']"))
     switch = all_of(browser, ".legend button")[0]
     assert switch.text == "forgetful" and switch.get_attribute("aria-pressed") == "true"
     switch.send_keys(Keys.SPACE)
     states = {button.get_attribute("aria-pressed") for button in all_of(browser, ".legend button:first-child")}
     assert states == {"false"}
-    assert not plot.find_elements(By.CSS_SELECTOR, ".series-0") and plot.find_elements(By.CSS_SELECTOR, ".series-1")
+    assert not any(one.is_displayed() for one in drawn)
+    assert all(one.get_attribute("hidden") is None for one in all_of(browser, ".chart [data-system='1']"))
     names = {name.text for name in all_of(browser, ".cards .system")}
     assert names == {"perfect"}
     switch.send_keys(Keys.SPACE)
-    assert plot.find_elements(By.CSS_SELECTOR, ".series-0")
+    assert all(one.get_attribute("hidden") is None for one in drawn)
 
 
 def test_search_looks_into_any_field(browser, page):
     search = control(browser, "search")
     search.send_keys("GREY")
     assert numbers(browser) == [3, 9, 15, 21, 27]
-    assert found(browser) == "Sentences 1–5 of 5, out of 30"
+    assert found(browser) == "Sentences 1–5 of 5 that match, 30 in all"
     choose(browser, "field", "source")
-    assert found(browser) == "No sentence of 30 is like that."
+    assert found(browser) == "None of the 30 sentences matches."
     choose(browser, "field", "perfect")
     assert len(numbers(browser)) == 5
     choose(browser, "field", "forgetful")
@@ -169,13 +112,13 @@ def test_sentences_are_sorted_by_any_column(browser, page):
     sentences = page_data(page.read_text())["sentences"]
     differences = [mine - base for mine, base in zip(sentences["scores"][1], sentences["scores"][0])]
     columns = {
-        "number": (range(30), False),
+        "position in the test set": (range(30), False),
         "source length": (sentences["sourceLengths"], True),
         "reference length": (sentences["referenceLengths"], True),
         "unknown words, source": (sentences["unknown"][0]["source"], True),
         "chrF of forgetful": (sentences["scores"][0], True),
-        "chrF of perfect above forgetful": (differences, True),
-        "spread of chrF": (list(map(abs, differences)), True),
+        "chrF of perfect minus forgetful": (differences, True),
+        "chrF, best minus worst system": (list(map(abs, differences)), True),
         "text of reference": (sentences["reference"], False),
         "text of forgetful": (sentences["translations"][0], False),
     }
@@ -233,7 +176,7 @@ def words(browser, tmp_path):
     sides = {name: [text.split() for text in reference] for name in ("source_words", "reference_words")}
     test_set = small(source=reference, reference=reference, **sides)
     study = small_study(systems=[System("a", {"1": other}), System("b", {"1": reference})], **vars(test_set) | {})
-    open_page(browser, write_page(tmp_path, small_report(study=study, training=[], figures=[])))
+    open_page(browser, write_page(tmp_path, small_report(study=study, training=[], attachments=[])))
     return all_of(browser, ".cards .sentence")
 
 
@@ -248,7 +191,7 @@ def test_words_that_differ_are_marked(browser, words):
     assert marks(card) == [("extra", "dog"), ("moved", "today"), ("extra", ".")] * 2, "the reference and system b"
     choose(browser, "compareWith", "nothing")
     assert all_of(browser, ".cards mark") == []
-    differences = one(browser, "#greatest-differences details")
+    differences = one(browser, "#largest-differences details")
     assert ("extra", "cat") in marks(differences)
 
 
@@ -305,11 +248,11 @@ def test_planted_markup_is_shown_as_text(browser, tmp_path):
 
 def test_figures_with_equal_identifiers_keep_their_own(browser, tmp_path):
     planted = "<script>document.title = 'broken'</script>"
-    figures = [
+    attachments = [
         Figure("Alignments", "one", "", svg(color="red", inside=planted)),
         Figure("Structure", "two", "", svg(color="blue", width=900)),
     ]
-    open_page(browser, write_page(tmp_path, small_report(figures=figures)))
+    open_page(browser, write_page(tmp_path, small_report(attachments=attachments)))
     images = all_of(browser, ".drawing img")
     assert [browser.execute_script("return arguments[0].naturalWidth", image) for image in images] == [300, 900]
     assert browser.title == "Small report"
@@ -322,8 +265,10 @@ def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     prefer(browser, scheme)
     test_set = small(copies=5)
     names = ["a_system_with_a_rather_long_name-and-options", *(f"system_{letter}" for letter in "bcdef")]
-    figures = [Figure("Alignments", "wide", "", svg(width=1500))]
-    report = small_report(study=small_study(systems=[perfect(test_set, name) for name in names]), figures=figures)
+    attachments = [Figure("Alignments", "wide", "", svg(width=1500))]
+    report = small_report(
+        study=small_study(systems=[perfect(test_set, name) for name in names]), attachments=attachments
+    )
     open_page(browser, write_page(tmp_path, report))
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
     wide = [box for box in all_of(browser, ".scroll") if int(box.get_property("scrollWidth")) > box.size["width"]]
@@ -343,7 +288,7 @@ def test_text_from_the_right_runs_from_the_right(browser, tmp_path):
     arabic = ["رجل يرتدي قبعة برتقالية"] * 3
     test_set = small(source=arabic, reference=arabic, source_words=[["a"]] * 3, reference_words=[["a"]] * 3)
     study = small_study(systems=[System("a", {"1": ["a man"] * 3}), System("b", {"1": arabic})], **vars(test_set))
-    open_page(browser, write_page(tmp_path, small_report(study=study, training=[], figures=[])))
+    open_page(browser, write_page(tmp_path, small_report(study=study, training=[], attachments=[])))
     card = all_of(browser, ".cards .sentence")[0]
     directions = [text.value_of_css_property("direction") for text in card.find_elements(By.CLASS_NAME, "text")]
     assert directions == ["rtl", "rtl", "ltr", "rtl"]
@@ -357,20 +302,18 @@ def test_paper_has_everything_but_controls(browser, page):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         assert not control(browser, "search").is_displayed()
-        assert one(browser, "[data-chart='chrf2-along-source-length'] svg").is_displayed()
+        assert all(chart.is_displayed() for chart in all_of(browser, ".chart svg"))
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
-def test_three_thousand_sentences_of_five_systems_open_soon(browser, tmp_path):
-    path = write_page(tmp_path, large_report(sentences=3000, systems=5))
-    # The best of three: what else runs on the machine makes a page slower, never faster.
-    times = [open_page(browser, path) for _ in range(3)]
+def test_of_three_thousand_sentences_only_one_page_is_in_the_document(browser, tmp_path):
+    open_page(browser, write_page(tmp_path, large_report(sentences=3000, systems=5)))
     assert found(browser) == "Sentences 1–25 of 3,000"
     assert len(all_of(browser, ".cards dd.text")) == 25 * 7
     assert len(all_of(browser, ".cards details.nbest")) == 25 * 5
-    assert min(times) < OPENS_WITHIN
-    print("milliseconds to open:", times, path.stat().st_size, "bytes")
+    control(browser, "search").send_keys("word1999")
+    assert 0 < len(all_of(browser, ".cards .sentence")) <= 25 and "that match, 3,000 in all" in found(browser)
 
 
 def test_systems_with_other_dictionaries_count_their_own_unknown_words(browser, tmp_path):
@@ -378,7 +321,7 @@ def test_systems_with_other_dictionaries_count_their_own_unknown_words(browser, 
     first, second = study.systems
     unknown = dataclasses.replace(first.unknown, source=[7] * len(study.test_set))
     systems = [first, dataclasses.replace(second, unknown=unknown)]
-    report = small_report(study=dataclasses.replace(study, systems=systems), figures=[])
+    report = small_report(study=dataclasses.replace(study, systems=systems), attachments=[])
     open_page(browser, write_page(tmp_path, report))
     control(browser, "fewestUnknown").send_keys("7")
     assert numbers(browser) == []

@@ -1,0 +1,371 @@
+// The sentence browser, the highlighting of differing words, and the buttons that show and hide systems.
+// Text from the data is only ever written as text, never as markup.
+
+const { systems, lowercase, sentences } = JSON.parse(document.getElementById("data").textContent);
+const shown = new Set(systems.keys());
+const browser = document.getElementById("sentence-browser");
+const form = browser.querySelector("form");
+const count = sentences.reference.length;
+const hasSource = sentences.source.length > 0;
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function systemName(system) {
+  const swatch = document.querySelector(`[data-toggle="${system}"] .system`);
+  return swatch.cloneNode(true);
+}
+
+// --- Words and their differences -----------------------------------------------------------------------------------
+
+// A word is a run of letters and digits, a single sign, or a single character of a script without spaces.
+const CHARACTER = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}]";
+const LETTERS = `(?:(?!${CHARACTER})[\\p{L}\\p{M}\\p{N}])+`;
+const WORD = new RegExp(`${CHARACTER}|${LETTERS}(?:['’_-]${LETTERS})*|\\S`, "gu");
+
+function splitWords(text) {
+  return Array.from(text.matchAll(WORD), ({ 0: word, index }) => ({
+    key: (lowercase ? word.toLowerCase() : word).normalize("NFC"),
+    start: index,
+    end: index + word.length,
+  }));
+}
+
+// Pairs of positions of a longest common subsequence, by the table of Wagner and Fischer (1974) filled from the end.
+function commonSubsequence(words, others) {
+  const width = others.length + 1;
+  const lengths = new Uint16Array((words.length + 1) * width);
+  for (let i = words.length - 1; i >= 0; i -= 1) {
+    for (let j = others.length - 1; j >= 0; j -= 1) {
+      const same = words[i].key === others[j].key;
+      const skip = Math.max(lengths[(i + 1) * width + j], lengths[i * width + j + 1]);
+      lengths[i * width + j] = same ? lengths[(i + 1) * width + j + 1] + 1 : skip;
+    }
+  }
+  const pairs = [];
+  for (let i = 0, j = 0; i < words.length && j < others.length; ) {
+    if (words[i].key === others[j].key) {
+      pairs.push([i++, j++]);
+    } else if (lengths[(i + 1) * width + j] >= lengths[i * width + j + 1]) {
+      i += 1;
+    } else {
+      j += 1;
+    }
+  }
+  return pairs;
+}
+
+// What became of each word in comparison with another text: "same" in a longest common subsequence, "moved" where the
+// other text has the word elsewhere, "extra" where it does not have it. `missing` are the words that only the other text
+// has, each with the number of this text's words before it.
+function compareWords(words, others) {
+  const kinds = words.map(() => "extra");
+  const matched = new Map(commonSubsequence(words, others).map(([index, other]) => [other, index]));
+  matched.forEach((index) => (kinds[index] = "same"));
+  const missing = [];
+  let before = 0;
+  others.forEach((word, other) => {
+    if (matched.has(other)) {
+      before = matched.get(other) + 1;
+    } else {
+      missing.push({ word, before });
+    }
+  });
+  words.forEach((word, index) => {
+    const found = kinds[index] === "extra" ? missing.findIndex((one) => one.word.key === word.key) : -1;
+    if (found >= 0) {
+      kinds[index] = "moved";
+      missing.splice(found, 1);
+    }
+  });
+  return { kinds, missing };
+}
+
+// A text as nodes, its words marked by how they differ from those of another text; neighbors of one kind share a mark.
+function markDifferences(text, other, showMissing = false) {
+  const words = splitWords(text);
+  const { kinds, missing } = compareWords(words, splitWords(other));
+  const missingAt = (index) => (showMissing ? missing.filter(({ before }) => before === index) : []);
+  const nodes = [];
+  const addMissing = (index) => {
+    const texts = missingAt(index).map(({ word }) => other.slice(word.start, word.end));
+    if (texts.length) {
+      nodes.push(element("del", {}, texts.join(" ")), " ");
+    }
+  };
+  let done = 0;
+  for (let index = 0; index < words.length; ) {
+    let next = index + 1;
+    while (next < words.length && kinds[next] === kinds[index] && !missingAt(next).length) {
+      next += 1;
+    }
+    nodes.push(text.slice(done, words[index].start));
+    addMissing(index);
+    done = words[next - 1].end;
+    const part = text.slice(words[index].start, done);
+    nodes.push(kinds[index] === "same" ? part : element("mark", { class: kinds[index] }, part));
+    index = next;
+  }
+  nodes.push(text.slice(done), " ");
+  addMissing(words.length);
+  return nodes;
+}
+
+// --- Which sentences, in which order -------------------------------------------------------------------------------
+
+function readChoice() {
+  const choice = Object.fromEntries(new FormData(form));
+  for (const name of ["shortest", "longest", "fewestUnknown", "mostUnknown"]) {
+    choice[name] = choice[name] ? Number(choice[name]) : null;
+  }
+  return { ...choice, dictionary: Number(choice.dictionary ?? 0), missing: form.elements.missing.checked };
+}
+
+// Texts by the name of a field; a number names a system's translations.
+function texts(field) {
+  return { source: sentences.source, reference: sentences.reference }[field] ?? sentences.translations[field];
+}
+
+// Case and the encoding of accented letters do not matter in a search.
+function fold(text) {
+  return text.normalize("NFC").toLowerCase();
+}
+
+function unknownWords({ dictionary }, side, number) {
+  const { source, reference } = sentences.unknown[dictionary];
+  return { source: source[number], reference: reference[number] }[side] ?? Math.max(source[number], reference[number]);
+}
+
+function isWanted(choice, number) {
+  const wanted = fold(choice.search.trim());
+  const fields = choice.field === "any" ? [...(hasSource ? ["source"] : []), "reference", ...systems.keys()] : [choice.field];
+  const within = (value, low, high) => (low === null || value >= low) && (high === null || value <= high);
+  return (
+    (!wanted || fields.some((field) => fold(texts(field)[number]).includes(wanted))) &&
+    within(sentences[`${choice.lengthSide}Lengths`][number], choice.shortest, choice.longest) &&
+    (!sentences.unknown.length ||
+      within(unknownWords(choice, choice.unknownSide, number), choice.fewestUnknown, choice.mostUnknown))
+  );
+}
+
+function sortKey(choice, number) {
+  const [kind, what] = choice.order.split(":");
+  const { scores } = sentences;
+  const spread = () => {
+    const values = [...shown].map((system) => scores[system][number]);
+    return values.length ? Math.max(...values) - Math.min(...values) : 0;
+  };
+  return {
+    number: () => number,
+    length: () => sentences[`${what}Lengths`][number],
+    unknown: () => unknownWords(choice, what, number),
+    score: () => scores[what][number],
+    difference: () => scores[what][number] - scores[0][number],
+    spread,
+    text: () => fold(texts(what)[number]),
+  }[kind]();
+}
+
+function findSentences(choice) {
+  const keys = Array.from({ length: count }, (_, number) => sortKey(choice, number));
+  const compare = typeof keys[0] === "string" ? new Intl.Collator().compare : (one, other) => one - other;
+  const sign = choice.direction === "descending" ? -1 : 1;
+  return [...keys.keys()]
+    .filter((number) => isWanted(choice, number))
+    .sort((one, other) => sign * compare(keys[one], keys[other]) || one - other);
+}
+
+// --- Cards ---------------------------------------------------------------------------------------------------------
+
+function sentenceCard(choice, number) {
+  // Nothing is compared with itself.
+  const other = choice.compareWith === "nothing" ? null : texts(choice.compareWith)[number];
+  const mark = (field, text) =>
+    other === null || field === choice.compareWith ? [text] : markDifferences(text, other, choice.missing);
+  const line = (field, ...label) => {
+    const text = texts(field)[number];
+    const nodes = field === "source" ? [text] : mark(field, text);
+    const empty = text.trim() === "";
+    const attributes = { dir: "auto", class: empty ? "text empty" : "text" };
+    return [element("dt", {}, ...label), element("dd", attributes, ...(empty ? ["(empty) "] : []), ...nodes)];
+  };
+  const lines = [...(hasSource ? line("source", "source") : []), ...line("reference", "reference")];
+  for (const system of [...systems.keys()].filter((one) => shown.has(one))) {
+    const score = element("span", { class: "score", title: "chrF" }, sentences.scores[system][number].toFixed(1));
+    lines.push(...line(String(system), systemName(system), score));
+    const hypotheses = sentences.nbest[system][number];
+    if (hypotheses) {
+      lines.push(element("dd", { class: "listed" }, nbestList(hypotheses, (text) => mark(String(system), text))));
+    }
+  }
+  const title = `Sentence ${(number + 1).toLocaleString("en")}`;
+  return element(
+    "article",
+    { class: "sentence", "data-number": number },
+    element("h3", { class: "card-head" }, title, element("small", {}, describeSentence(number))),
+    element("dl", {}, ...lines),
+  );
+}
+
+function describeSentence(number) {
+  const words = (side) => {
+    const length = sentences[`${side}Lengths`][number];
+    return `${side} ${length} word${length === 1 ? "" : "s"}`;
+  };
+  const parts = [...(hasSource ? [words("source")] : []), words("reference")];
+  for (const { systems: owners, source, reference } of sentences.unknown) {
+    if (source[number] || reference[number]) {
+      const whose = sentences.unknown.length > 1 ? ` to ${owners.map((one) => systems[one]).join(", ")}` : "";
+      parts.push(`unknown${whose}: source ${source[number]}, reference ${reference[number]}`);
+    }
+  }
+  return parts.join(" · ");
+}
+
+// The hypotheses that a translation was chosen from, folded away; most are never opened, so they are filled when they are.
+function nbestList(hypotheses, mark) {
+  const list = element("details", { class: "nbest" }, element("summary", {}, `${hypotheses.length}-best list`));
+  const highest = Math.max(...hypotheses.map(([, chrf]) => chrf));
+  const row = ([score, chrf, text], index) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, String(index + 1)),
+      element("td", {}, score.toFixed(3).replace("-", "\u2212")),
+      element("td", {}, element(chrf === highest ? "strong" : "span", {}, chrf.toFixed(1))),
+      element("td", { class: "hypothesis", dir: "auto" }, ...(text.trim() === "" ? ["(empty)"] : mark(text))),
+    );
+  const fill = () => {
+    const head = ["", "score", "chrF", "hypothesis"].map((name) => element("th", { scope: "col" }, name));
+    const body = element("tbody", {}, ...hypotheses.map(row));
+    list.append(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body));
+  };
+  list.addEventListener("toggle", fill, { once: true });
+  return list;
+}
+
+// --- The browser: only the sentences of one page are in the document ---------------------------------------------------
+
+let choice = readChoice();
+let found = [];
+let page = 0;
+
+function lastPage() {
+  return Math.max(0, Math.ceil(found.length / choice.perPage) - 1);
+}
+
+function updateBrowser(toPage = 0) {
+  choice = readChoice();
+  found = findSentences(choice);
+  showPage(Math.min(toPage, lastPage()));
+}
+
+function showPage(number) {
+  page = number;
+  const start = page * choice.perPage;
+  const numbers = found.slice(start, start + Number(choice.perPage));
+  browser.querySelector(".cards").replaceChildren(...numbers.map((one) => sentenceCard(choice, one)));
+  const [all, matching] = [count, found.length].map((one) => one.toLocaleString("en"));
+  const range = `Sentences ${start + 1}–${start + numbers.length} of ${matching}`;
+  const status = found.length === count ? range : `${range} that match, ${all} in all`;
+  browser.querySelector(".found").textContent = numbers.length ? status : `None of the ${all} sentences matches.`;
+  for (const pager of browser.querySelectorAll(".pager")) {
+    pager.hidden = lastPage() === 0;
+    pager.querySelector(".page-number").textContent = `page ${page + 1} of ${lastPage() + 1}`;
+    for (const button of pager.querySelectorAll("button")) {
+      const backward = ["first", "previous"].includes(button.dataset.page);
+      button.disabled = page === (backward ? 0 : lastPage());
+    }
+  }
+  showKey();
+}
+
+// What the marks mean in the comparison that is chosen.
+function showKey() {
+  const key = browser.querySelector(".key");
+  const name = choice.compareWith === "reference" ? "the reference" : systems[choice.compareWith];
+  key.hidden = choice.compareWith === "nothing";
+  key.replaceChildren(
+    element("mark", { class: "extra" }, `not in ${name}`),
+    " ",
+    element("mark", { class: "moved" }, `elsewhere in ${name}`),
+    ...(choice.missing ? [" ", element("del", {}, `only in ${name}`)] : []),
+  );
+}
+
+function turnPage(button) {
+  showPage({ first: 0, previous: page - 1, next: page + 1, last: lastPage() }[button.dataset.page]);
+  const [above, below] = browser.querySelectorAll(".pager");
+  if (below.contains(button)) {
+    above.scrollIntoView({ block: "start" });
+  }
+}
+
+// Scores and lengths are looked at from the highest down; positions and texts run forward.
+function suggestDirection() {
+  form.elements.direction.value = /^(number|text)/.test(form.elements.order.value) ? "ascending" : "descending";
+}
+
+function toggleSystem(system) {
+  if (!shown.delete(system)) {
+    shown.add(system);
+  }
+  for (const button of document.querySelectorAll(`[data-toggle="${system}"]`)) {
+    button.setAttribute("aria-pressed", shown.has(system));
+  }
+  for (const drawn of document.querySelectorAll(`[data-system="${system}"]`)) {
+    drawn.toggleAttribute("hidden", !shown.has(system));
+  }
+  updateBrowser(page);
+}
+
+form.addEventListener("submit", (event) => event.preventDefault());
+// What is typed counts at once; some ways of choosing from a list send no input event.
+form.addEventListener("input", ({ target }) => {
+  if (target.matches("input")) {
+    updateBrowser();
+  }
+});
+form.addEventListener("change", ({ target }) => {
+  if (target.name === "order") {
+    suggestDirection();
+  }
+  if (target.matches("select")) {
+    updateBrowser();
+  }
+});
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("button");
+  if (button?.dataset.toggle) {
+    toggleSystem(Number(button.dataset.toggle));
+  } else if (button?.dataset.page) {
+    turnPage(button);
+  }
+});
+for (const hidden of document.querySelectorAll(".legend, #sentence-browser")) {
+  hidden.hidden = false;
+}
+for (const place of document.querySelectorAll("[data-sentence]")) {
+  const { sentence, translation } = place.dataset;
+  place.replaceChildren(...markDifferences(texts(translation)[sentence], sentences.reference[sentence]));
+}
+updateBrowser();
+
+// Only a box with something to scroll to is a stop for the Tab key.
+const boxes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+  }
+});
+document.querySelectorAll(".scroll").forEach((box) => boxes.observe(box));
+
+// What is folded away on a screen is on paper all the same.
+window.addEventListener("beforeprint", () => {
+  document.querySelectorAll("details.fold").forEach((fold) => (fold.open = true));
+});
