@@ -28,7 +28,7 @@ ALLOWED = {
             *("jinja2", "markupsafe", "matplotlib"),
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"),
         },
-        "ratings": {"numpy", "krippendorff", "recurrent_mt.text_files"},
+        "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),

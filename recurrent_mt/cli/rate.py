@@ -12,7 +12,7 @@ import argparse
 from ..ratings.page import render_key, render_page
 from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.scales import MODES, SIDE_BY_SIDE
-from ..ratings.study import Study
+from ..ratings.study import RatingStudy
 from ..text_files import read_sentences, write_text
 
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
         read_sentences(options.reference) if options.reference else None,
         {name: read_sentences(path) for name, path in split_systems(options.parser, options.system).items()},
     )
-    study = Study(
+    study = RatingStudy(
         mode=options.mode,
         systems=tuple(corpus.systems),
         screens=sample_screens(corpus, sample),
@@ -79,7 +79,7 @@ def split_systems(parser: argparse.ArgumentParser, values: list[str]) -> dict[st
     return files
 
 
-def summarize(study: Study) -> str:
+def summarize(study: RatingStudy) -> str:
     """What there is to rate."""
     items = [item for screen in study.screens for item in screen.items]
     controls = {

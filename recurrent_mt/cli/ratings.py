@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..ratings.ratings import read_all_ratings, read_key
-from ..ratings.summary import as_json, as_text, evaluate
+from ..ratings.summary import as_json, as_text, evaluate_ratings
 from ..text_files import write_text
 
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Prints the scores, and writes them."""
     key = read_key(options.key)
-    outcome = evaluate(
+    outcome = evaluate_ratings(
         read_all_ratings(options.ratings, key, allow_unrated=options.allow_unrated),
         key,
         exclude_failing=options.exclude_failing,

@@ -45,7 +45,7 @@ def pair_record(source: str, target: str) -> tuple[int, int, int]:
 class Misaligned:
     """Gale and Church (1993), with a mean and a deviation that are robust (see :class:`LengthModel`).
 
-    Lengths are in bytes of UTF-8: a Han character has three and stands for about three letters, so that Latin names
+    Lengths are in bytes of UTF-8: a Han character has three and is worth about three letters, so that Latin names
     in a Chinese line do not make it look long. Translations are freer than a normal distribution has it: six
     deviations, not three. Fewer than ``min_pairs`` pairs tell no deviation to trust, and all pass.
     """
@@ -75,7 +75,7 @@ class Duplicate:
     """
 
     name: ClassVar[str] = "duplicate"
-    reason: ClassVar[str] = "the same pair, but for case, stands earlier"
+    reason: ClassVar[str] = "the same pair, but for case, comes earlier"
     bucket_pairs: int = 1 << 19
 
     def mark(self, records: Path, verdicts: np.ndarray, code: int) -> None:

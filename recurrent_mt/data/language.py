@@ -69,7 +69,7 @@ def is_other_language(text: str, language: str) -> bool:
 
 
 def _is_suspect(text: str, language: str) -> bool:
-    """What CLD2 thinks, with a hint that tips the balance towards the language expected."""
+    """What CLD2 thinks, with a hint that tips the balance toward the language expected."""
     reliable, _, found = pycld2.detect(text, hintLanguage=language)
     _, dominant, percent, _ = found[0]
     return reliable and dominant != "un" and percent >= _DOMINANT and language not in (code for _, code, _, _ in found)

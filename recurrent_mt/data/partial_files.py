@@ -26,8 +26,8 @@ def partial_folder(prefix: Path) -> Iterator[Path]:
 def publish(files: Mapping[Path, Path]) -> None:
     """Renames whole files to where they belong, in the order given.
 
-    Older files of those names go first, all of them: sides of two runs never stand together, whenever this is
-    stopped. If a renaming fails, those done are undone.
+    Older files of those names go first, all of them: sides of two runs are never found together, whenever this
+    is stopped. If a renaming fails, those done are undone.
 
     Args:
         files: where each file belongs, by where it was written. One that comes last can tell that all are there.

@@ -51,10 +51,10 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Encoding:
-    """Bytes that were no UTF-8 have become the replacement character before."""
+    """Bytes that were not UTF-8 have already become the replacement character."""
 
     name: ClassVar[str] = "encoding"
-    reason: ClassVar[str] = "bytes that are not UTF-8, or U+FFFD, which stands for some"
+    reason: ClassVar[str] = "bytes that are not UTF-8, or U+FFFD in their place"
 
     def drops(self, pair: SentencePair) -> bool:
         """Whether the pair goes."""

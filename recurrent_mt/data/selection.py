@@ -34,7 +34,7 @@ class Selection:
         words: how many words of the source to select.
         out: prefix of the two files made.
         report: file for the report; one that ends with .json instead appears beside it.
-        seed: of the sample that stands for the whole corpus.
+        seed: of the sample that represents the whole corpus.
         jobs: processes.
     """
 

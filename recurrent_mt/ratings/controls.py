@@ -56,10 +56,10 @@ class Controls:
 def check_controls(ratings: Ratings, key: Key) -> Controls:
     """Applies the rules above to one annotator."""
     widths = np.array([scale.high - scale.low for scale in key.scales])
-    drops = paired_differences(ratings, key, DEGRADED)
-    differences = np.abs(paired_differences(ratings, key, REPEAT)) / widths
+    drops = compute_paired_differences(ratings, key, DEGRADED)
+    differences = np.abs(compute_paired_differences(ratings, key, REPEAT)) / widths
     failures, remarks = [], []
-    p_value = sign_change_p_value(drops.sum(axis=1)) if len(drops) >= FEWEST_PAIRS else None
+    p_value = compute_sign_change_p_value(drops.sum(axis=1)) if len(drops) >= FEWEST_PAIRS else None
     if p_value is None:
         remarks.append(f"{len(drops)} degraded items with both ratings: {FEWEST_PAIRS} are needed for a test")
     elif p_value > SIGNIFICANCE:
@@ -86,7 +86,7 @@ def check_controls(ratings: Ratings, key: Key) -> Controls:
     )
 
 
-def paired_differences(ratings: Ratings, key: Key, kind: str) -> np.ndarray:
+def compute_paired_differences(ratings: Ratings, key: Key, kind: str) -> np.ndarray:
     """Original minus control, (pairs, scales), for the controls of a kind that were rated on every scale both times."""
     values = [ratings.values[scale.name] for scale in key.scales]
     rows = []
@@ -97,7 +97,7 @@ def paired_differences(ratings: Ratings, key: Key, kind: str) -> np.ndarray:
     return np.array(rows, dtype=int).reshape(len(rows), len(values))
 
 
-def sign_change_p_value(differences: Sequence[int] | np.ndarray) -> float:
+def compute_sign_change_p_value(differences: Sequence[int] | np.ndarray) -> float:
     """One-sided p-value of the exact paired randomization test that whole-number differences are above zero.
 
     The distribution of the sum over all changes of signs is built up difference by difference, so that no number of

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\s\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
-def replaced_words(words: int) -> int:
+def count_replaced_words(words: int) -> int:
     """How many words of a translation of so many words are replaced."""
     for longest, replaced in ((3, 1), (5, 2), (7, 3), (14, 4), (19, 5)):
         if words <= longest:
@@ -36,35 +36,35 @@ def degrade(text: str, donors: Sequence[str], rng: random.Random) -> str | None:
     Returns:
         The worse translation; None if it is empty or no other sentence has such a stretch of other words.
     """
-    spans = word_spans(text)
+    spans = find_words(text)
     if not spans:
         return None
-    count = replaced_words(len(spans))
-    first = rng.randint(*first_and_last_start(len(spans), count))
+    count = count_replaced_words(len(spans))
+    first = rng.randint(*bound_start(len(spans), count))
     begin, end = spans[first][0], spans[first + count - 1][1]
     for donor in rng.sample(donors, len(donors)):
-        stretch = random_stretch(donor, count, rng)
+        stretch = pick_stretch(donor, count, rng)
         if stretch is not None and stretch.casefold() != text[begin:end].casefold():
             return text[:begin] + stretch + text[end:]
     return None
 
 
-def first_and_last_start(words: int, count: int) -> tuple[int, int]:
+def bound_start(words: int, count: int) -> tuple[int, int]:
     """Where the replaced stretch may start: inside the first and the last word where there is room."""
     if words >= count + 2:
         return 1, words - 1 - count
     return words - count, words - count
 
 
-def random_stretch(text: str, count: int, rng: random.Random) -> str | None:
+def pick_stretch(text: str, count: int, rng: random.Random) -> str | None:
     """So many successive words of the text, without its first and last; None if it is too short."""
-    spans = word_spans(text)[1:-1]
+    spans = find_words(text)[1:-1]
     if len(spans) < count:
         return None
     first = rng.randint(0, len(spans) - count)
     return text[spans[first][0] : spans[first + count - 1][1]]
 
 
-def word_spans(text: str) -> list[tuple[int, int]]:
+def find_words(text: str) -> list[tuple[int, int]]:
     """Begin and end of each word in the text."""
     return [match.span() for match in WORD.finditer(text)]

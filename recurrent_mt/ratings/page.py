@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from .study import Study
+from .study import RatingStudy
 
 FILES = Path(__file__).parent / "page"
 STYLE = "page.css"
@@ -16,10 +16,10 @@ STYLE = "page.css"
 SCRIPTS = ("progress.js", "elements.js", "screens.js", "page.js")
 
 
-def render_page(study: Study) -> str:
+def render_page(study: RatingStudy) -> str:
     """The page of a study.
 
-    Text from data stands in the page once, as JSON in an element that is never executed, with every ``<`` escaped; the
+    Text from data is in the page once, as JSON in an element that is never executed, with every ``<`` escaped; the
     scripts write it as text content only. A content security policy names the style and the scripts by their checksums
     and allows nothing else: no network, and no script or style that came with the data.
     """
@@ -29,8 +29,8 @@ def render_page(study: Study) -> str:
         [
             "default-src 'none'",
             "img-src data:",
-            f"style-src {source_hash(style)}",
-            f"script-src {' '.join(source_hash(script) for script in scripts)}",
+            f"style-src {hash_source(style)}",
+            f"script-src {' '.join(hash_source(script) for script in scripts)}",
             "base-uri 'none'",
             "form-action 'none'",
         ]
@@ -45,7 +45,7 @@ def render_page(study: Study) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read("page.html"))
 
 
-def render_key(study: Study) -> str:
+def render_key(study: RatingStudy) -> str:
     """The key of a page: which item is whose, for `ratings.read_key`."""
     return json.dumps(study.key(), indent=1, ensure_ascii=False) + "\n"
 
@@ -55,6 +55,6 @@ def read(name: str) -> str:
     return (FILES / name).read_text(encoding="utf-8")
 
 
-def source_hash(text: str) -> str:
+def hash_source(text: str) -> str:
     """A content security policy's name for an inline element with this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"

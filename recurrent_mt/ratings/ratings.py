@@ -95,7 +95,7 @@ def read_key(path: str | PathLike[str]) -> Key:
         raise RatingError(path, "its systems are missing: the file is damaged")
     if not isinstance(data.get("page"), str) or not isinstance(entries, dict) or not entries:
         raise RatingError(path, "its page or its items are missing: the file is damaged")
-    items = {identifier: key_item(path, identifier, entry, systems) for identifier, entry in entries.items()}
+    items = {identifier: parse_key_item(path, identifier, entry, systems) for identifier, entry in entries.items()}
     for identifier, item in items.items():
         compared = item.kind in (REPEAT, DEGRADED)
         if compared and (item.original not in items or items[item.original].kind != SYSTEM):
@@ -105,7 +105,7 @@ def read_key(path: str | PathLike[str]) -> Key:
     return Key(str(path), data["page"], mode, tuple(systems), items)
 
 
-def key_item(path: str | PathLike[str], identifier: str, entry: Any, systems: Sequence[str]) -> KeyItem:
+def parse_key_item(path: str | PathLike[str], identifier: str, entry: Any, systems: Sequence[str]) -> KeyItem:
     """One item of a key."""
     place = f"item {identifier}"
     if not isinstance(entry, dict) or not is_names(entry.get("systems")) or entry.get("kind") not in KINDS:
@@ -142,10 +142,10 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
     seconds: dict[str, float] = {}
     unrated = []
     for number, entry in enumerate(data["ratings"], start=1):
-        identifier = checked_identifier(path, number, entry, key, seconds)
+        identifier = check_identifier(path, number, entry, key, seconds)
         place = f"rating {number} (item {identifier})"
-        seconds[identifier] = checked_seconds(path, place, entry)
-        answers = {scale.name: checked_value(path, place, entry, scale) for scale in key.scales}
+        seconds[identifier] = check_seconds(path, place, entry)
+        answers = {scale.name: check_value(path, place, entry, scale) for scale in key.scales}
         if None in answers.values():
             unrated.append(identifier)
         for name, value in answers.items():
@@ -197,7 +197,7 @@ def read_object(path: str | PathLike[str], expected_format: str, description: st
     return data
 
 
-def checked_identifier(path: str | PathLike[str], number: int, entry: Any, key: Key, seen: Mapping[str, float]) -> str:
+def check_identifier(path: str | PathLike[str], number: int, entry: Any, key: Key, seen: Mapping[str, float]) -> str:
     """The item of one entry: known to the key, and not there before."""
     identifier = entry.get("item") if isinstance(entry, dict) else None
     if not isinstance(identifier, str) or identifier not in key.items:
@@ -207,7 +207,7 @@ def checked_identifier(path: str | PathLike[str], number: int, entry: Any, key: 
     return identifier
 
 
-def checked_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any], scale: Scale) -> int | None:
+def check_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any], scale: Scale) -> int | None:
     """One answer; None where the page says that there is none."""
     if scale.name not in entry:
         raise RatingError(path, f"{scale.name} is missing", place=place)
@@ -218,7 +218,7 @@ def checked_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any
     return value
 
 
-def checked_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any]) -> float:
+def check_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any]) -> float:
     """The time of one entry."""
     value = entry.get("screen_seconds")
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:

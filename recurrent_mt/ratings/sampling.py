@@ -15,7 +15,7 @@ from .study import DEGRADED, FILLER, REPEAT, SYSTEM, Item, Screen
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-#: Controls stand at least so many screens from their originals, where the page is long enough.
+#: Controls are at least this many screens from their originals, where the page is long enough.
 DISTANCE = 10
 
 
@@ -124,14 +124,14 @@ def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
     ordinary = [
         Draft(sentence, items)
         for sentence in rng.sample(usable, sample.sentences)
-        for items in ordinary_items(corpus, sentence, sample.mode, rng)
+        for items in make_ordinary_items(corpus, sentence, sample.mode, rng)
     ]
     rng.shuffle(ordinary)
     controls = make_controls(ordinary, sample.controls(len(ordinary)), corpus, rng)
-    return numbered(in_order(ordinary, controls, rng), corpus)
+    return number_screens(insert_controls(ordinary, controls, rng), corpus)
 
 
-def ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Random) -> list[tuple[DraftItem, ...]]:
+def make_ordinary_items(corpus: Corpus, sentence: int, mode: str, rng: random.Random) -> list[tuple[DraftItem, ...]]:
     """The items of each ordinary screen of a sentence, shuffled."""
     makers: dict[str, list[str]] = {}
     for name, translations in corpus.systems.items():
@@ -151,7 +151,7 @@ def make_controls(
     """
     repeats, degraded = numbers
     candidates = rng.sample(ordinary, len(ordinary))
-    worse = (copy for draft in candidates if (copy := degraded_copy(draft, corpus, rng)) is not None)
+    worse = (copy for draft in candidates if (copy := degrade_screen(draft, corpus, rng)) is not None)
     damaged = list(islice(worse, degraded))
     if len(damaged) < degraded:
         raise ValueError(
@@ -160,17 +160,17 @@ def make_controls(
         )
     copied = [draft.original for draft in damaged]
     repeated = [draft for draft in candidates if draft not in copied][:repeats]
-    return [*(repeated_copy(draft, rng) for draft in repeated), *damaged]
+    return [*(repeat_screen(draft, rng) for draft in repeated), *damaged]
 
 
-def repeated_copy(draft: Draft, rng: random.Random) -> Draft:
+def repeat_screen(draft: Draft, rng: random.Random) -> Draft:
     """The same screen, shuffled anew."""
     items = [item._replace(kind=REPEAT, original=index) for index, item in enumerate(draft.items)]
     rng.shuffle(items)
     return Draft(draft.sentence, tuple(items), draft)
 
 
-def degraded_copy(draft: Draft, corpus: Corpus, rng: random.Random) -> Draft | None:
+def degrade_screen(draft: Draft, corpus: Corpus, rng: random.Random) -> Draft | None:
     """The same screen, shuffled anew, with one of its translations degraded; None if none of them can be."""
     for target in rng.sample(range(len(draft.items)), len(draft.items)):
         items = [item._replace(kind=FILLER) for item in draft.items]
@@ -184,7 +184,7 @@ def degraded_copy(draft: Draft, corpus: Corpus, rng: random.Random) -> Draft | N
     return None
 
 
-def in_order(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: random.Random) -> list[Draft]:
+def insert_controls(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: random.Random) -> list[Draft]:
     """Puts each control at a random place away from its original, before or after it."""
     order = list(ordinary)
     for control in controls:
@@ -195,9 +195,9 @@ def in_order(ordinary: Sequence[Draft], controls: Sequence[Draft], rng: random.R
     return order
 
 
-def numbered(order: Sequence[Draft], corpus: Corpus) -> tuple[Screen, ...]:
+def number_screens(order: Sequence[Draft], corpus: Corpus) -> tuple[Screen, ...]:
     """Gives screens their numbers and items their identifiers."""
-    identifiers = {id(draft): screen_identifiers(number, draft) for number, draft in enumerate(order, start=1)}
+    identifiers = {id(draft): name_items(number, draft) for number, draft in enumerate(order, start=1)}
     screens = []
     for number, draft in enumerate(order, start=1):
         originals = identifiers[id(draft.original)] if draft.original else []
@@ -211,7 +211,7 @@ def numbered(order: Sequence[Draft], corpus: Corpus) -> tuple[Screen, ...]:
     return tuple(screens)
 
 
-def screen_identifiers(number: int, draft: Draft) -> list[str]:
+def name_items(number: int, draft: Draft) -> list[str]:
     """Identifiers of the items of a screen."""
     if len(draft.items) == 1:
         return [str(number)]

@@ -15,7 +15,7 @@ from .study import SYSTEM
 
 
 @dataclass(frozen=True)
-class SystemScore:
+class SystemRating:
     """A system on one scale.
 
     Attributes:
@@ -36,7 +36,7 @@ class SystemScore:
 
 
 @dataclass(frozen=True)
-class Difference:
+class RatingDifference:
     """How much higher the first system's `z` is than the second's, with its 95% interval; None as there."""
 
     first: str
@@ -76,8 +76,8 @@ class ScaleScores:
     """
 
     scale: str
-    systems: tuple[SystemScore, ...]
-    differences: tuple[Difference, ...]
+    systems: tuple[SystemRating, ...]
+    differences: tuple[RatingDifference, ...]
     agreement: Agreement
     constant: tuple[str, ...]
 
@@ -98,43 +98,45 @@ def score_scale(
         raise ValueError("there are no annotators left to score")
     if resamples < 2:
         raise ValueError(f"resamples is {resamples}: at least 2 (1000 is usual)")
-    raw = {ratings.annotator: ordinary_values(ratings, key, scale) for ratings in annotators}
-    standard = {name: standardized(values) for name, values in raw.items()}
-    raw_means = sentence_means(list(raw.values()), key)
-    z_means = sentence_means([values for values in standard.values() if values is not None], key)
+    raw = {ratings.annotator: collect_ordinary_values(ratings, key, scale) for ratings in annotators}
+    standard = {name: standardize(values) for name, values in raw.items()}
+    raw_means = average_sentences(list(raw.values()), key)
+    z_means = average_sentences([values for values in standard.values() if values is not None], key)
     rated = (~np.isnan(raw_means)).sum(axis=0)
     if not rated.all():
         raise ValueError(f"system {key.systems[int(rated.argmin())]!r} has no rating on the scale {scale.name}")
     draws = np.random.default_rng(seed).integers(len(z_means), size=(resamples, len(z_means)))
-    means, z, resampled = column_means(raw_means), column_means(z_means), column_means(z_means[draws])
+    means, z, resampled = average_columns(raw_means), average_columns(z_means), average_columns(z_means[draws])
     order = sorted(range(len(z)), key=lambda index: (-np.nan_to_num(z[index], nan=-np.inf), -means[index]))
     return ScaleScores(
         scale=scale.name,
         systems=tuple(
-            SystemScore(
+            SystemRating(
                 key.systems[index],
                 int(rated[index]),
                 float(means[index]),
-                *with_interval(z[index], resampled[:, index]),
+                *add_interval(z[index], resampled[:, index]),
             )
             for index in order
         ),
         differences=tuple(
-            Difference(key.systems[i], key.systems[j], *with_interval(z[i] - z[j], resampled[:, i] - resampled[:, j]))
+            RatingDifference(
+                key.systems[i], key.systems[j], *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j])
+            )
             for i, j in combinations(order, 2)
         ),
-        agreement=agreement(list(raw.values()), scale),
+        agreement=compute_agreement(list(raw.values()), scale),
         constant=tuple(name for name, values in standard.items() if values is None),
     )
 
 
-def ordinary_values(ratings: Ratings, key: Key, scale: Scale) -> dict[str, float]:
+def collect_ordinary_values(ratings: Ratings, key: Key, scale: Scale) -> dict[str, float]:
     """Item -> rating, controls left out."""
     values = ratings.values[scale.name]
     return {item: float(values[item]) for item in key.of_kind(SYSTEM) if item in values}
 
 
-def standardized(values: Mapping[str, float]) -> dict[str, float] | None:
+def standardize(values: Mapping[str, float]) -> dict[str, float] | None:
     """z-scores: (rating − mean) / standard deviation with n − 1, as in direct assessment.
 
     Returns None where that is not defined: fewer than two ratings, or all alike.
@@ -145,7 +147,7 @@ def standardized(values: Mapping[str, float]) -> dict[str, float] | None:
     return dict(zip(values, ((numbers - numbers.mean()) / numbers.std(ddof=1)).tolist(), strict=True))
 
 
-def sentence_means(annotators: Sequence[Mapping[str, float]], key: Key) -> np.ndarray:
+def average_sentences(annotators: Sequence[Mapping[str, float]], key: Key) -> np.ndarray:
     """Mean rating over annotators, (sentences, systems); NaN where nobody rated."""
     items = key.of_kind(SYSTEM)
     sentences = {sentence: row for row, sentence in enumerate(sorted({item.sentence for item in items.values()}))}
@@ -160,14 +162,14 @@ def sentence_means(annotators: Sequence[Mapping[str, float]], key: Key) -> np.nd
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
-def column_means(means: np.ndarray) -> np.ndarray:
+def average_columns(means: np.ndarray) -> np.ndarray:
     """Mean over sentences, (..., sentences, systems) to (..., systems), without those that are NaN; NaN if all are."""
     present = ~np.isnan(means)
     sums, counts = np.where(present, means, 0.0).sum(axis=-2), present.sum(axis=-2)
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
-def with_interval(value: float, resampled: np.ndarray) -> tuple[float | None, float | None, float | None]:
+def add_interval(value: float, resampled: np.ndarray) -> tuple[float | None, float | None, float | None]:
     """A value, the 2.5th and the 97.5th percentile of its resamples; three times None if the value is not defined."""
     if np.isnan(value):
         return None, None, None
@@ -175,7 +177,7 @@ def with_interval(value: float, resampled: np.ndarray) -> tuple[float | None, fl
     return float(value), float(low), float(high)
 
 
-def agreement(annotators: Sequence[Mapping[str, float]], scale: Scale) -> Agreement:
+def compute_agreement(annotators: Sequence[Mapping[str, float]], scale: Scale) -> Agreement:
     """Krippendorff's alpha (2004, Content Analysis, chapter 11) of the ratings as they were given."""
     items = sorted({item for values in annotators for item in values})
     table = np.array([[values.get(item, np.nan) for item in items] for values in annotators])

@@ -62,7 +62,7 @@ class Screen:
 
 
 @dataclass(frozen=True)
-class Study:
+class RatingStudy:
     """All screens of a page.
 
     Attributes:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
+from tabulate import tabulate
+
 from .controls import REPEAT_LIMIT, SIGNIFICANCE, Controls, check_controls
 from .ratings import Key, Ratings
-from .scores import Difference, ScaleScores, SystemScore, score_scale
+from .scores import RatingDifference, ScaleScores, SystemRating, score_scale
+
+ANNOTATOR_COLUMNS = ("Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls")
 
 NOTE = f"""\
 z: ratings standardized by each annotator's mean and standard deviation, averaged over annotators, then over sentences;
@@ -22,7 +26,7 @@ scale on average.
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RatingOutcome:
     """Everything that a study's files say.
 
     Attributes:
@@ -46,14 +50,14 @@ class Outcome:
     scales: tuple[ScaleScores, ...]
 
 
-def evaluate(
+def evaluate_ratings(
     annotators: Sequence[Ratings],
     key: Key,
     *,
     exclude_failing: bool = False,
     resamples: int = 1000,
     seed: int = 12345,
-) -> Outcome:
+) -> RatingOutcome:
     """Checks the controls and scores every scale.
 
     Raises:
@@ -62,7 +66,7 @@ def evaluate(
     controls = tuple(check_controls(ratings, key) for ratings in annotators)
     failing = {result.annotator for result in controls if result.failures} if exclude_failing else set()
     scored = [ratings for ratings in annotators if ratings.annotator not in failing]
-    return Outcome(
+    return RatingOutcome(
         page=key.page,
         mode=key.mode,
         files={ratings.annotator: ratings.path for ratings in annotators},
@@ -79,14 +83,14 @@ def screen_seconds(ratings: Ratings) -> list[float]:
     return list({identifier.split(".")[0]: seconds for identifier, seconds in ratings.seconds.items()}.values())
 
 
-def as_json(outcome: Outcome) -> str:
+def as_json(outcome: RatingOutcome) -> str:
     """Everything, unrounded."""
     return json.dumps(asdict(outcome), indent=2, ensure_ascii=False) + "\n"
 
 
-def as_text(outcome: Outcome) -> str:
+def as_text(outcome: RatingOutcome) -> str:
     """Tables for a terminal."""
-    lines = ["Annotators", *table(annotator_rows(outcome)), ""]
+    lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotator_rows(outcome)), ""]
     for result in outcome.controls:
         lines += [f"{result.annotator} fails the controls: {failure}" for failure in result.failures]
         lines += [f"{result.annotator} cannot be judged in full: {remark}" for remark in result.remarks]
@@ -99,9 +103,9 @@ def as_text(outcome: Outcome) -> str:
     return "\n".join([*lines, "", NOTE])
 
 
-def annotator_rows(outcome: Outcome) -> list[list[str]]:
-    """Header and one row an annotator."""
-    rows = [["Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls"]]
+def annotator_rows(outcome: RatingOutcome) -> list[list[str]]:
+    """One row an annotator, under `ANNOTATOR_COLUMNS`."""
+    rows = []
     for result in outcome.controls:
         rows.append(
             [
@@ -120,9 +124,11 @@ def annotator_rows(outcome: Outcome) -> list[list[str]]:
 def scale_lines(scores: ScaleScores) -> list[str]:
     """Everything about one scale."""
     lines = [scores.scale.capitalize()]
-    lines += table([["System", "z", "95% interval", "Mean rating", "Sentences"], *map(system_row, scores.systems)])
+    header = ["System", "z", "95% interval", "Mean rating", "Sentences"]
+    lines += format_table(header, map(system_row, scores.systems))
     if scores.differences:
-        lines += ["", *table([["Difference", "z", "95% interval", ""], *map(difference_row, scores.differences)])]
+        header = ["Difference", "z", "95% interval", ""]
+        lines += ["", *format_table(header, map(difference_row, scores.differences))]
     agreement = scores.agreement
     if agreement.alpha is None:
         lines += ["", f"Alpha ({agreement.level}): none, {agreement.reason}"]
@@ -133,7 +139,7 @@ def scale_lines(scores: ScaleScores) -> list[str]:
     return lines
 
 
-def system_row(score: SystemScore) -> list[str]:
+def system_row(score: SystemRating) -> list[str]:
     """One system of a scale."""
     return [
         score.system,
@@ -144,7 +150,7 @@ def system_row(score: SystemScore) -> list[str]:
     ]
 
 
-def difference_row(difference: Difference) -> list[str]:
+def difference_row(difference: RatingDifference) -> list[str]:
     """Two systems of a scale."""
     verdict = ""
     if difference.low is not None and difference.low > 0:
@@ -167,13 +173,7 @@ def format_interval(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
 
 
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with aligned columns, the first to the left, with a rule below the header."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if index else cell.ljust(width) for index, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    ]
-    return [lines[0], "-" * len(lines[0]), *lines[1:]]
+def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table, the first column to the left and the others to the right."""
+    alignment = ("left", *("right" for _ in header[1:]))
+    return tabulate(list(rows), header, disable_numparse=True, colalign=alignment).splitlines()

@@ -5,7 +5,7 @@ import json
 from recurrent_mt.ratings.ratings import read_key, read_ratings
 from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
 from recurrent_mt.ratings.scales import MODES
-from recurrent_mt.ratings.study import KEY_FORMAT, RATINGS_FORMAT, Study
+from recurrent_mt.ratings.study import KEY_FORMAT, RATINGS_FORMAT, RatingStudy
 
 SENTENCES = 30
 
@@ -25,7 +25,7 @@ def make_corpus(systems=3, sentences=SENTENCES, *, source=True, reference=True):
 def make_study(mode="side-by-side", *, systems=3, sentences=12, title="Rating", corpus=None, **options):
     corpus = corpus or make_corpus(systems)
     screens = sample_screens(corpus, Sample(mode, sentences, **options))
-    return Study(mode, tuple(corpus.systems), screens, options.get("seed", 1), title)
+    return RatingStudy(mode, tuple(corpus.systems), screens, options.get("seed", 1), title)
 
 
 def export(study, rate, annotator="Annotator 1"):

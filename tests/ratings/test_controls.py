@@ -2,7 +2,7 @@ from itertools import product
 
 import pytest
 
-from recurrent_mt.ratings.controls import check_controls, sign_change_p_value
+from recurrent_mt.ratings.controls import check_controls, compute_sign_change_p_value
 from tests.ratings.studies import key_of, make_study, ratings_of
 
 ATTENTIVE = {"system": 4, "repeat": 4, "filler": 4, "degraded": 2}
@@ -24,14 +24,14 @@ ATTENTIVE = {"system": 4, "repeat": 4, "filler": 4, "degraded": 2}
     ],
 )
 def test_p_values_by_hand(differences, p):
-    assert sign_change_p_value(differences) == pytest.approx(p)
+    assert compute_sign_change_p_value(differences) == pytest.approx(p)
 
 
 def test_p_value_equals_the_enumeration_of_all_signs():
     differences = [30, -12, 7, 55, 0, 18, -3, 41, 26]
     sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in product((1, -1), repeat=9)]
     expected = sum(total >= sum(differences) for total in sums) / len(sums)
-    assert sign_change_p_value(differences) == pytest.approx(expected)
+    assert compute_sign_change_p_value(differences) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("mode", ["side-by-side", "direct"])

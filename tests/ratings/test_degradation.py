@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from recurrent_mt.ratings.degradation import degrade, replaced_words
+from recurrent_mt.ratings.degradation import count_replaced_words, degrade
 
 LONG = [" ".join(f"other{i}-{j}" for j in range(20)) for i in range(5)]
 
@@ -12,7 +12,7 @@ LONG = [" ".join(f"other{i}-{j}" for j in range(20)) for i in range(5)]
     [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (14, 4), (15, 5), (19, 5), (20, 5), (24, 6), (41, 10)],
 )
 def test_how_many_words_are_replaced(words, replaced):
-    assert replaced_words(words) == replaced
+    assert count_replaced_words(words) == replaced
 
 
 @pytest.mark.parametrize("words", [3, 4, 5, 8, 14, 20, 33])
@@ -21,7 +21,7 @@ def test_one_stretch_inside_the_first_and_last_word_is_replaced(words):
     for seed in range(20):
         degraded = degrade(" ".join(original), LONG, random.Random(seed)).split()
         changed = [i for i, (old, new) in enumerate(zip(original, degraded, strict=True)) if old != new]
-        assert changed == list(range(changed[0], changed[0] + replaced_words(words)))
+        assert changed == list(range(changed[0], changed[0] + count_replaced_words(words)))
         assert changed[0] >= 1
         assert changed[-1] <= words - 2
         stretch = " ".join(degraded[i] for i in changed)

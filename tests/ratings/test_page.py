@@ -8,7 +8,7 @@ import pytest
 
 from recurrent_mt.ratings.page import render_key, render_page
 from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
-from recurrent_mt.ratings.study import Study
+from recurrent_mt.ratings.study import RatingStudy
 from tests.ratings.studies import make_corpus, make_study
 
 PLANTED = "</script><script>document.title='broken'</script><img src=x onerror=\"alert(1)\">&amp;{{data}}\\u003c'"
@@ -42,7 +42,7 @@ def planted_study():
     }
     corpus = Corpus([f"{i} {PLANTED}" for i in range(count)], [f"{PLANTED} {i}" for i in range(count)], systems)
     screens = sample_screens(corpus, Sample("side-by-side", count, repeats=2, degraded=2))
-    return Study("side-by-side", tuple(systems), screens, 1, PLANTED, PLANTED, PLANTED)
+    return RatingStudy("side-by-side", tuple(systems), screens, 1, PLANTED, PLANTED, PLANTED)
 
 
 def data_of(page):

@@ -5,7 +5,7 @@ import pytest
 
 from recurrent_mt.ratings.ratings import Ratings, read_key
 from recurrent_mt.ratings.scales import ADEQUACY, ASSESSMENT
-from recurrent_mt.ratings.scores import agreement, score_scale, standardized
+from recurrent_mt.ratings.scores import compute_agreement, score_scale, standardize
 from tests.ratings.studies import bare_key, write
 
 #: Two sentences, two systems that translated the second one alike, and one control.
@@ -43,13 +43,13 @@ def as_units(rows):
 def test_z_scores_by_hand():
     # Mean 50; deviations −30 −10 0 40; their squares sum to 2600; over n − 1 = 3.
     deviation = sqrt(2600 / 3)
-    z = standardized({"a": 20, "b": 40, "c": 50, "d": 90})
+    z = standardize({"a": 20, "b": 40, "c": 50, "d": 90})
     assert z == pytest.approx({"a": -30 / deviation, "b": -10 / deviation, "c": 0, "d": 40 / deviation})
 
 
 @pytest.mark.parametrize("values", [{}, {"a": 3}, {"a": 3, "b": 3, "c": 3}])
 def test_no_z_scores_without_differences(values):
-    assert standardized(values) is None
+    assert standardize(values) is None
 
 
 def test_system_means_by_hand(key):
@@ -103,7 +103,7 @@ def test_the_interval_is_as_wide_as_theory_says(tmp_path):
 
 
 def test_alpha_is_krippendorffs_own():
-    ordinal, interval = (agreement(as_units(OBSERVERS), scale) for scale in (ADEQUACY, ASSESSMENT))
+    ordinal, interval = (compute_agreement(as_units(OBSERVERS), scale) for scale in (ADEQUACY, ASSESSMENT))
     assert (ordinal.level, round(ordinal.alpha, 3)) == ("ordinal", 0.815)
     assert (interval.level, round(interval.alpha, 3)) == ("interval", 0.849)
     assert ordinal.items == 11
@@ -112,14 +112,14 @@ def test_alpha_is_krippendorffs_own():
 def test_alpha_by_hand():
     # Two observers, units (1, 2) and (3, 3), interval. Observed: the pairs' squared distances 1 and 0, mean 1/2.
     # Expected: over the 6 pairs of 1 2 3 3: 1 4 4 1 1 0, mean 11/6. Alpha = 1 − (1/2) / (11/6).
-    result = agreement([{"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 3.0}], ASSESSMENT)
+    result = compute_agreement([{"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 3.0}], ASSESSMENT)
     assert result.alpha == pytest.approx(1 - 3 / 11)
 
 
 def test_no_alpha():
-    assert agreement([{"a": 1.0, "b": 2.0}], ADEQUACY).reason == "no item was rated by two annotators"
-    assert agreement([{"a": 1.0}, {"b": 2.0}], ADEQUACY).alpha is None
-    same = agreement([{"a": 1.0, "b": 4.0}, {"a": 1.0}], ADEQUACY)
+    assert compute_agreement([{"a": 1.0, "b": 2.0}], ADEQUACY).reason == "no item was rated by two annotators"
+    assert compute_agreement([{"a": 1.0}, {"b": 2.0}], ADEQUACY).alpha is None
+    same = compute_agreement([{"a": 1.0, "b": 4.0}, {"a": 1.0}], ADEQUACY)
     assert (same.alpha, same.reason) == (None, "all ratings are the same")
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from recurrent_mt.ratings.summary import as_json, as_text, evaluate
+from recurrent_mt.ratings.summary import as_json, as_text, evaluate_ratings
 from tests.ratings.studies import key_of, make_study, ratings_of
 
 QUALITY = {"x": 80, "y": 60, "z": 40}
@@ -24,7 +24,7 @@ def files(tmp_path):
 
 
 def test_those_who_fail_are_named_and_scored(files):
-    outcome = evaluate(*files)
+    outcome = evaluate_ratings(*files)
     text = as_text(outcome)
     assert (
         "Bob fails the controls: degraded translations are not rated below their originals (p = 1.000, 8 pairs)" in text
@@ -36,17 +36,17 @@ def test_those_who_fail_are_named_and_scored(files):
 
 def test_those_who_fail_are_left_out_on_request(files):
     annotators, key = files
-    outcome = evaluate(annotators, key, exclude_failing=True)
+    outcome = evaluate_ratings(annotators, key, exclude_failing=True)
     assert outcome.left_out == ("Bob",)
     assert "Left out of what follows: Bob" in as_text(outcome)
-    assert outcome.scales == evaluate(annotators[:1], key).scales
+    assert outcome.scales == evaluate_ratings(annotators[:1], key).scales
     with pytest.raises(ValueError, match="no annotators left"):
-        evaluate(annotators[1:], key, exclude_failing=True)
+        evaluate_ratings(annotators[1:], key, exclude_failing=True)
 
 
 def test_the_table(files):
     annotators, key = files
-    lines = as_text(evaluate(annotators[:1], key)).splitlines()
+    lines = as_text(evaluate_ratings(annotators[:1], key)).splitlines()
     start = lines.index("Assessment")
     systems = [line.split() for line in lines[start + 3 : start + 6]]
     # All sentences alike: z of 80, 60, 40 with n − 1 over 36 ratings, and intervals of no width.
@@ -61,7 +61,7 @@ def test_the_table(files):
 
 
 def test_json_holds_everything(files):
-    outcome = evaluate(*files)
+    outcome = evaluate_ratings(*files)
     data = json.loads(as_json(outcome), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert data["scales"][0]["systems"][0]["z"] == outcome.scales[0].systems[0].z
     assert data["controls"][1]["failures"]

@@ -86,7 +86,7 @@ function sliderScale(scale, id, value, onrate) {
     show(true);
     onrate(Number(slider.value));
   };
-  // A click on the middle, where the hidden thumb stands, changes nothing and so sends no input event.
+  // A click on the middle, where the hidden thumb is, changes nothing and so sends no input event.
   slider.addEventListener("input", touch);
   slider.addEventListener("click", touch);
   slider.value = value ?? (scale.low + scale.high) / 2;

@@ -52,7 +52,7 @@ class ClauseComposer:
             budget: about how many words.
             tense: one of TENSES; drawn if empty.
             subject: the subject; drawn if None.
-            subject_class: the class of what a given subject, a pronoun, stands for.
+            subject_class: the class of what a given subject, a pronoun, refers to.
         """
         rng = self._rng
         tense = tense or _TENSE.draw(rng)

@@ -195,7 +195,7 @@ def _participle(clause: Clause, infinitive: str, controller: Nominal | None) -> 
 
 
 def _passive(clause: Clause, action: Action) -> tuple[list[Leaf], list[Leaf]]:
-    """Returns what stands before and behind *pas* in a passive: *a été* or *sera*, and the participle."""
+    """Returns what comes before and after *pas* in a passive: *a été* or *sera*, and the participle."""
     participle = _participle(clause, action.verb.fr, clause.agreeing)
     if clause.tense == "past":
         been = Leaf("AUX", "été", ((clause, "passive"),))
@@ -204,7 +204,7 @@ def _passive(clause: Clause, action: Action) -> tuple[list[Leaf], list[Leaf]]:
 
 
 def _preceding_object(clause: Clause, action: Action) -> Nominal | None:
-    """Returns the direct object that stands before the verb, with which a participle after *avoir* agrees."""
+    """Returns the direct object that precedes the verb, with which a participle after *avoir* agrees."""
     if clause.gap == "object" and action.verb.frame != "dative":
         return clause.antecedent
     if isinstance(action.object, Pronoun) and not action.verb.fr_preposition:

@@ -131,7 +131,7 @@ def _irregular_verbs() -> dict[str, list[str]]:
 
 
 def _before_ending(stem: str, group: str, ending: str) -> str:
-    """Returns the stem spelt as the ending asks: *mangeons*, *préfère*, *appelle*."""
+    """Returns the stem spelled as the ending asks: *mangeons*, *préfère*, *appelle*."""
     if group != "er":
         return stem
     if ending == "ons" and stem.endswith("g"):

@@ -46,7 +46,7 @@ def subject_pronoun(pronoun: Pronoun) -> Leaf:
 
 
 def clitic(pronoun: Pronoun, dative: bool) -> Leaf:
-    """Returns the pronoun that stands before the verb as its direct object or, dative, as its recipient."""
+    """Returns the pronoun that precedes the verb as its direct object or, dative, as its recipient."""
     liaison = None
     if pronoun.person < 3:
         token = "nous" if pronoun.person == 1 else "vous"

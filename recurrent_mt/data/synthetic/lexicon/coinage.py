@@ -1,6 +1,6 @@
 """Makes the tail of the lexicon: thousands of words built by rule from a few tables.
 
-Derivations keep a rule-governed correspondence (*géologue*, *geologist*, 地质学家); coined names are spelt
+Derivations keep a rule-governed correspondence (*géologue*, *geologist*, 地质学家); coined names are spelled
 alike in French and English and transliterated syllable by syllable into Chinese. The words are the same for
 every seed of the corpus: the seed chooses sentences, not the language.
 """

@@ -26,7 +26,7 @@ class Verb:
 
     ``frame`` is transitive, oblique (object after a preposition), dative (a person after *à*), ditransitive,
     intransitive, clausal or modal. ``subjects`` and ``objects`` are noun classes. Chinese is split around
-    its object: ``zh_before`` stands before the object, ``zh_after`` behind it, and ``zh`` (in one of the
+    its object: ``zh_before`` precedes the object, ``zh_after`` follows it, and ``zh`` (in one of the
     two) is the verb proper, the word that 了 follows.
     """
 
@@ -71,7 +71,7 @@ class Adjective:
 class Adverb:
     """An adverb of frequency, degree or manner.
 
-    ``restricted``: a frequency that cannot be negated, or a degree that cannot stand in an adjective before
+    ``restricted``: a frequency that cannot be negated, or a degree that cannot go with an adjective before
     its noun.
     """
 

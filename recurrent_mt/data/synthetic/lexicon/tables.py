@@ -39,7 +39,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def noun_classes(text: str) -> frozenset[str]:
-    """Returns the noun classes that ``a|b`` names, groups such as ``living`` spelt out; ``-`` is none."""
+    """Returns the noun classes that ``a|b`` names, groups such as ``living`` spelled out; ``-`` is none."""
     names = [] if text in ("", "-") else text.split("|")
     return frozenset(word for name in names for word in _GROUPS.get(name, name).split())
 
