@@ -1,4 +1,4 @@
-"""Every file of configs/: composed by Hydra, turned into a command, parsed by fairseq, built, its parameters counted."""
+"""Every file of configs/: composed by Hydra, turned into a command, parsed by fairseq, built, parameters counted."""
 
 from pathlib import Path
 
