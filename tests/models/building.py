@@ -24,6 +24,13 @@ SIZES = {
 MODELS = {name: model for name, model in models.MODEL_REGISTRY.items() if issubclass(model, EncoderDecoderModel)}
 ARCHITECTURES = sorted(MODELS)
 ATTENTION_NAMES = ["none", "additive", "dot", "general"]
+#: Every encoder with and without attention, and the attentions that differ in how they score with one encoder.
+ENCODERS_WITH_ATTENTION = [
+    (architecture, attention)
+    for architecture in ARCHITECTURES
+    for attention in ATTENTION_NAMES
+    if architecture == "gru_encoder" or attention in ("none", "additive")
+]
 
 
 def dictionary(words: int, prefix: str) -> Dictionary:

@@ -4,7 +4,7 @@ import pytest
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.sequence_generator import SequenceGenerator
 
-from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sample, sources, task
+from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sample, sources, task
 
 WORDS = 5
 #: Small enough for the 524,800 nodes that grConv has over 1,024 leaves.
@@ -16,7 +16,7 @@ SIZES = {
     "decoder_out_embed_dim": 3,
 }
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
-every_attention = pytest.mark.parametrize("attention", ATTENTION_NAMES)
+with_and_without_attention = pytest.mark.parametrize(("architecture", "attention"), ENCODERS_WITH_ATTENTION)
 
 
 def model_for(architecture, attention):
@@ -45,8 +45,7 @@ def search(model, net_input):
     return found
 
 
-@every_attention
-@every_architecture
+@with_and_without_attention
 def test_one_token_and_nothing_but_padding(architecture, attention):
     model = model_for(architecture, attention)
     assert train(model, batch_of([1], [1])) > 0
@@ -58,8 +57,7 @@ def test_one_token_and_nothing_but_padding(architecture, attention):
     assert len(found) == 2
 
 
-@every_attention
-@every_architecture
+@with_and_without_attention
 def test_a_batch_without_sentences_has_scores_and_a_loss_of_nothing(architecture, attention):
     """fairseq's search does not take one, and its batches never are: a worker without work gets a dummy batch."""
     batch = batch_of([3, 2], [2, 3])
@@ -76,8 +74,7 @@ def test_a_source_of_1024_tokens(architecture):
 
 
 @pytest.mark.slow
-@every_attention
-@every_architecture
+@with_and_without_attention
 def test_1024_tokens_on_both_sides(architecture, attention):
     model = model_for(architecture, attention)
     assert train(model, batch_of([1024, 1], [1, 1024])) > 0

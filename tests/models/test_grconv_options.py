@@ -21,9 +21,8 @@ LENGTHS = [3, 7, 1, 5]
 
 
 @every_variant
-@pytest.mark.parametrize("order", ["attention_first", "word_first"])
-def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options, order):
-    built = models("grconv_encoder", "additive", decoder_order=order, **options)
+def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options):
+    built = models("grconv_encoder", "additive", **options)
     batch = sources(LENGTHS)
     for row, beam in enumerate(generate(built, batch)):
         for hypothesis in beam:
@@ -103,6 +102,6 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ({"checkpoint_levels": -1}, "--checkpoint-levels must be 0 or more, not -1"),
     ],
 )
-def test_contradictions_are_named(options, message):
+def test_contradictory_options_of_grconv_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         build("grconv_encoder", **options)

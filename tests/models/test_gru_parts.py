@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from tests.models.building import ARCHITECTURES, SIZES, build, sample
+from tests.combinations import half
+from tests.models.building import SIZES, build, sample
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
 
 EMBED, HIDDEN = SIZES["encoder_embed_dim"], SIZES["encoder_hidden_size"]
@@ -45,15 +46,15 @@ def change_by_rank(rank):
         ({"decoder_layer_norm": True}, 2 * 2 * DECODER),
     ],
 )
-def test_the_cost_in_parameters(options, change):
+def test_each_part_costs_the_parameters_of_its_formula(options, change):
     assert parameters(**options) - parameters() == change
 
 
-@pytest.mark.parametrize("order", ["attention_first", "word_first"])
-@pytest.mark.parametrize("attention", ["none", "additive"])
-@pytest.mark.parametrize("options", PARTS.values(), ids=PARTS)
-def test_scores_of_the_search_are_those_of_teacher_forcing(options, attention, order):
-    built = models("gru_encoder", attention, decoder_layers=2, decoder_order=order, **options)
+@pytest.mark.parametrize(
+    ("part", "attention", "order"), half(list(PARTS), ["none", "additive"], ["attention_first", "word_first"])
+)
+def test_scores_of_the_search_are_those_of_teacher_forcing_with_each_part(part, attention, order):
+    built = models("gru_encoder", attention, decoder_layers=2, decoder_order=order, **PARTS[part])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 
@@ -93,7 +94,6 @@ def test_the_state_carried_in_time_is_bare(option):
     torch.testing.assert_close(other.encoder(tokens).annotations[~padding_mask], expected[~padding_mask])
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -108,7 +108,8 @@ def test_the_state_carried_in_time_is_bare(option):
         ),
     ],
 )
-def test_contradictions_are_named(architecture, options, message):
+@pytest.mark.parametrize("architecture", ["gru_encoder", "unet_encoder"])
+def test_contradictory_options_are_refused_by_name(architecture, options, message):
     with pytest.raises(ValueError, match=message):
         build(architecture, **options)
 

@@ -1,19 +1,20 @@
 """What every registered model owes to fairseq."""
 
 import os
+from itertools import product
 
 import pytest
 import torch
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.dataclass.configs import FairseqConfig
 
-from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sample, sources, task
+from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, ENCODERS_WITH_ATTENTION, build, sample, sources, task
 from tests.tolerances import INVARIANCE
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
-every_attention = pytest.mark.parametrize("attention", ATTENTION_NAMES)
+with_and_without_attention = pytest.mark.parametrize(("architecture", "attention"), ENCODERS_WITH_ATTENTION)
 
-#: Options beside the attention, each to be trained for one update with every architecture that has it.
+#: Options beside the attention.
 OPTIONS = {
     "plain": {},
     "packed_kernels": {"kernel_backend": "packed"},
@@ -77,6 +78,8 @@ OPTIONS = {
     "frozen": {"encoder_freeze_embed": True, "decoder_freeze_embed": True},
 }
 
+#: Options that each encoder's own code answers.
+ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "encoder_self_attention")
 
 #: Options that only attention reads, and what is said of them without it.
 ATTENTION_ONLY = {
@@ -97,20 +100,28 @@ def cross_entropy(model, batch):
 
 
 def trainings():
-    """Each option with every architecture that has it, without and with attention."""
-    return [
-        pytest.param(architecture, options, attention, id=f"{architecture}-{name}-{attention}")
-        for name, options in OPTIONS.items()
-        for architecture in ARCHITECTURES
-        for attention in (
-            ATTENTION_NAMES if name in ("plain", "self_attention_on_both_sides") else ("none", "additive")
-        )
-        if has_options(architecture, options)
-    ]
+    """Each option with every architecture that has it, without and with attention. Most of them are slow.
+
+    By default an option is trained twice: with attention to one encoder, and without attention to another where there
+    is another; one that the encoder's own code answers, with every encoder.
+    """
+    for name, options in OPTIONS.items():
+        architectures = [architecture for architecture in ARCHITECTURES if has_options(architecture, options)]
+        first = "gru_encoder" if "gru_encoder" in architectures else architectures[0]
+        default = {(first, "additive"), (architectures[-1], "none")}
+        if name in ANSWERED_BY_THE_ENCODER:
+            default |= {(architecture, "additive") for architecture in architectures}
+        attentions = ATTENTION_NAMES if name in ("plain", "self_attention_on_both_sides") else ("none", "additive")
+        if name == "plain":
+            default |= {(first, attention) for attention in attentions}
+        for architecture, attention in product(architectures, attentions):
+            marks = () if (architecture, attention) in default else pytest.mark.slow
+            case = f"{architecture}-{name}-{attention}"
+            yield pytest.param(architecture, options, attention, id=case, marks=marks)
 
 
 @pytest.mark.parametrize(("architecture", "options", "attention"), trainings())
-def test_every_option_value_trains(architecture, options, attention):
+def test_an_option_value_trains(architecture, options, attention):
     for message in (text for name, text in ATTENTION_ONLY.items() if attention == "none" and name in options):
         with pytest.raises(ValueError, match=message):
             build(architecture, decoder_attention=attention, **options)
@@ -128,8 +139,7 @@ def test_every_option_value_trains(architecture, options, attention):
     assert cross_entropy(model.eval(), batch) < before
 
 
-@every_architecture
-@every_attention
+@with_and_without_attention
 def test_sources_may_be_padded_on_either_side_and_come_in_any_order(architecture, attention):
     model = build(architecture, decoder_attention=attention).eval()
     batch = sample([1, 6, 4], [5, 2, 7])
@@ -143,8 +153,7 @@ def test_sources_may_be_padded_on_either_side_and_come_in_any_order(architecture
     torch.testing.assert_close(permuted, left[order], **INVARIANCE)
 
 
-@every_architecture
-@every_attention
+@with_and_without_attention
 def test_scores_do_not_depend_on_the_batch(architecture, attention):
     model = build(architecture, decoder_attention=attention).eval()
     batch = sample([4, 1, 6, 9], [5, 2, 7, 3])
@@ -156,10 +165,9 @@ def test_scores_do_not_depend_on_the_batch(architecture, attention):
         torch.testing.assert_close(model(**net_input)[0][0], together[row, :target_length], **INVARIANCE)
 
 
-@every_architecture
-@pytest.mark.parametrize("attention", ["additive", "dot", "general"])
+@pytest.mark.parametrize(("architecture", "attention"), [pair for pair in ENCODERS_WITH_ATTENTION if pair[1] != "none"])
 @pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
-def test_attention_stands_where_the_source_tokens_stand(architecture, attention, left_pad):
+def test_attention_weights_are_at_the_positions_of_the_source_tokens(architecture, attention, left_pad):
     """fairseq's own lstm returns it in flipped positions for padded sources, so that its alignments are wrong."""
     model = build(architecture, decoder_attention=attention).eval()
     previous = sample([3, 6, 1], [5, 5, 5])["net_input"]["prev_output_tokens"]
@@ -177,7 +185,7 @@ def test_attention_stands_where_the_source_tokens_stand(architecture, attention,
 
 
 @every_architecture
-def test_no_attention_is_said_so(architecture):
+def test_a_model_without_attention_returns_none_and_refuses_to_print_alignments(architecture):
     model = build(architecture, decoder_attention="none").eval()
     assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
     config = FairseqConfig()
@@ -209,8 +217,7 @@ def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
     assert (scores.float() - expected).abs().max() < 0.05
 
 
-@every_architecture
-@every_attention
+@with_and_without_attention
 def test_autocast_narrows_products_alone(architecture, attention):
     """As --autocast, and around the model as fairseq's --amp does it on a GPU."""
     model = build(architecture, decoder_attention=attention).eval()
@@ -224,8 +231,7 @@ def test_autocast_narrows_products_alone(architecture, attention):
     assert (scores.float() - expected).abs().max() < 0.05
 
 
-@every_architecture
-@every_attention
+@with_and_without_attention
 def test_batches_with_an_empty_source_stay_finite(architecture, attention):
     model = build(architecture, decoder_attention=attention).eval()
     batch = sample([4, 1], [5, 2])["net_input"]

@@ -117,7 +117,7 @@ def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
         ({"encoder_layers": -1}, "--encoder-layers must be at least 1, not -1"),
     ],
 )
-def test_contradictions_are_named(options, message):
+def test_contradictory_options_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         build("gru_encoder", **options)
 

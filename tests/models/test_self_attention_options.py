@@ -4,6 +4,7 @@ import pytest
 import torch
 from fairseq.models import MODEL_DATACLASS_REGISTRY
 
+from tests.combinations import half
 from tests.models.building import ARCHITECTURES, SIZES, build, sample, sources
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
 from tests.tolerances import INVARIANCE
@@ -19,37 +20,34 @@ with_or_without = pytest.mark.parametrize("attention", ["none", "additive"])
 both_orders = pytest.mark.parametrize("order", ["attention_first", "word_first"])
 
 
-@both_orders
-@with_or_without
-@pytest.mark.parametrize("options", PLACES.values(), ids=PLACES)
-def test_scores_of_the_search_are_those_of_teacher_forcing(options, attention, order):
-    built = models("gru_encoder", attention, decoder_layers=2, decoder_order=order, **options)
+@pytest.mark.parametrize(
+    ("place", "attention", "order"), half(list(PLACES), ["none", "additive"], ["attention_first", "word_first"])
+)
+def test_scores_of_the_search_are_those_of_teacher_forcing_with_self_attention(place, attention, order):
+    built = models("gru_encoder", attention, decoder_layers=2, decoder_order=order, **PLACES[place])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 
-@with_or_without
-@every_architecture
-def test_they_are_for_every_encoder(architecture, attention):
+@pytest.mark.parametrize(("architecture", "attention"), half(ARCHITECTURES, ["none", "additive"]))
+def test_scores_of_the_search_are_those_of_teacher_forcing_with_self_attention_and_any_encoder(architecture, attention):
     built = models(architecture, attention, count=2, **PLACES["both"])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 
-@both_orders
-@with_or_without
-def test_they_are_with_every_part_of_the_decoder(attention, order):
+@pytest.mark.parametrize(("attention", "order"), [("none", "attention_first"), ("additive", "word_first")])
+def test_scores_of_the_search_are_those_of_teacher_forcing_with_self_attention_and_every_part(attention, order):
     parts = {"gru_rank": 4, "skip_io": True, "skip_time": 3, "decoder_layer_norm": True, "decoder_output_rank": 3}
     built = models("gru_encoder", attention, decoder_layers=3, decoder_order=order, **parts, **PLACES["both"])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 
-def test_they_are_with_attention_over_phrases():
+def test_scores_of_the_search_are_those_of_teacher_forcing_with_self_attention_over_phrases():
     pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
     built = models("grconv_encoder", "additive", **pyramid, **PLACES["both"])
     assert_search_agrees_with_teacher_forcing(built, attention=True)
 
 
-@with_or_without
-@every_architecture
+@pytest.mark.parametrize(("architecture", "attention"), half(ARCHITECTURES, ["none", "additive"]))
 def test_sources_and_targets_may_be_padded_on_either_side(architecture, attention):
     model = models(architecture, attention, **PLACES["both"])[0]
     previous = sample(LENGTHS, [5, 2, 7, 1])["net_input"]["prev_output_tokens"]
@@ -92,7 +90,7 @@ def parameters(**options):
 
 @pytest.mark.parametrize("bidirectional", [False, True])
 @with_or_without
-def test_the_cost_in_parameters(attention, bidirectional):
+def test_self_attention_costs_four_square_matrices_and_a_norm(attention, bidirectional):
     common = {"decoder_attention": attention, "encoder_bidirectional": bidirectional}
     width, decoder = (1 + bidirectional) * SIZES["encoder_hidden_size"], SIZES["decoder_hidden_size"]
     for options, size in ((ENCODER, width), (DECODER, decoder)):
@@ -100,7 +98,7 @@ def test_the_cost_in_parameters(attention, bidirectional):
 
 
 @every_architecture
-def test_what_the_decoder_reads_is_what_attends(architecture):
+def test_self_attention_changes_only_what_the_decoder_reads(architecture):
     """With attention the annotations, without it the summary; the other is what the encoder made."""
     tokens = sources(LENGTHS)["src_tokens"]
     for attention, changed in (("additive", "annotations"), ("none", "summary")):
@@ -137,7 +135,7 @@ def test_a_summary_of_one_direction_goes_with_attention(heads):
         ({**DECODER, "initialization": "published"}, "published does not define .* --decoder-self-attention-heads"),
     ],
 )
-def test_contradictions_are_named(options, message):
+def test_heads_that_cannot_be_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         build("gru_encoder", **options)
 
