@@ -54,7 +54,7 @@ class Figure:
     @property
     def size(self) -> str:
         """How much room it needs: ``narrow`` fits a phone, ``wide`` needs a row of its own."""
-        width = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', self.svg)
+        width = re.search(r'<svg[^>]*\bwidth="(\d+(?:\.\d+)?)pt"', self.svg)
         points = float(width[1]) if width else NARROW
         return "narrow" if points < NARROW else "wide" if points > WIDE else ""
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from ..evaluation.evaluation import MetricEvaluation
 from ..evaluation.plots import length_figure, length_sides, unknown_figure, unknown_word_counts, word_figure
 from ..evaluation.study import Study
-from .tables import LENGTHS, TableView, curve_table, view
+from .tables import LENGTHS, Table, curve_table, take_apart
 
 #: What refers to an identifier: a link or a clip path.
 REFERENCE = re.compile(r"(^|url\()#")
@@ -35,10 +35,10 @@ class Chart:
 
     title: str
     svg: Markup
-    numbers: TableView | None = None
+    numbers: Table | None = None
 
 
-def length_charts(study: Study) -> Iterator[Chart]:
+def draw_length_charts(study: Study) -> Iterator[Chart]:
     """Each detailed metric along the length of each side."""
     for metric in study.metrics:
         sides = length_sides(metric)
@@ -46,11 +46,12 @@ def length_charts(study: Study) -> Iterator[Chart]:
         share_scale(figures)
         for side, figure in zip(sides, figures):
             title = f"{metric.name} by {LENGTHS[side]}"
-            svg = draw(figure, slug(title), title, f"A line for each of {names(study)}; its numbers are below.")
-            yield Chart(title, svg, view(curve_table(metric, side)))
+            systems = ", ".join(one.system for one in metric.curves if one.curve.side == side)
+            svg = write_svg(figure, title, f"A line for each of {systems}; its numbers are below.")
+            yield Chart(title, svg, take_apart(curve_table(metric, side)))
 
 
-def unknown_word_charts(metric: MetricEvaluation, study: Study) -> Iterator[Chart]:
+def draw_unknown_word_charts(metric: MetricEvaluation) -> Iterator[Chart]:
     """A metric by the number of unknown words on each side."""
     counted = unknown_word_counts(metric)
     breakdowns = [one for one in counted if any(score.count for row in one.systems for score in row.scores)]
@@ -58,15 +59,16 @@ def unknown_word_charts(metric: MetricEvaluation, study: Study) -> Iterator[Char
     share_scale(figures)
     for breakdown, figure in zip(breakdowns, figures):
         title = f"{metric.name} by {breakdown.by}"
-        text = f"Points for each of {names(study)}; the table of the same title has the numbers."
-        yield Chart(title, draw(figure, slug(title), title, text))
+        systems = ", ".join(row.system for row in breakdown.systems)
+        text = f"Points for each of {systems}; the table of the same title has the numbers."
+        yield Chart(title, write_svg(figure, title, text))
 
 
-def word_chart(study: Study) -> Chart:
+def draw_word_chart(study: Study) -> Chart:
     """F-measure of words by their frequency in training."""
     title = "F-measure of words by frequency in training"
-    text = f"Points for each of {names(study)}; the table in this section has the numbers."
-    return Chart(title, draw(word_figure(study.words), slug(title), title, text))
+    text = f"Points for each of {', '.join(study.words)}; the table in this section has the numbers."
+    return Chart(title, write_svg(word_figure(study.words), title, text))
 
 
 def share_scale(figures: Sequence[Figure]) -> None:
@@ -76,19 +78,14 @@ def share_scale(figures: Sequence[Figure]) -> None:
         one.set_ylim(0, max(other.get_ylim()[1] for other in axes))
 
 
-def names(study: Study) -> str:
-    """The systems, for a description."""
-    return ", ".join(system.name for system in study.systems)
-
-
-def draw(figure: Figure, name: str, title: str, description: str) -> Markup:
+def write_svg(figure: Figure, title: str, description: str) -> Markup:
     """A figure as an SVG element.
 
-    Text stays text, in the page's font. All identifiers begin with the name, so that no two figures of a page share
+    Text stays text, in the page's font. All identifiers begin with the title, so that no two figures of a page share
     one; ``data-system`` tells the page's script whose a line is. Style attributes become presentation attributes, which
     the page's content security policy need not allow.
     """
-    buffer = StringIO()
+    name, buffer = make_identifier(title), StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     root = ElementTree.fromstring(buffer.getvalue())
@@ -97,7 +94,7 @@ def draw(figure: Figure, name: str, title: str, description: str) -> Markup:
             if child.tag.endswith(("}metadata", "}style")):
                 parent.remove(child)
         parent.tag = parent.tag.rpartition("}")[2]
-        parent.attrib = own_attributes(parent.attrib, f"{name}-")
+        parent.attrib = make_own(parent.attrib, f"{name}-")
     label, text = f"{name}-title", f"{name}-text"
     root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-labelledby": f"{label} {text}"}
     for tag, identifier, words in (("desc", text, description), ("title", label, title)):
@@ -107,7 +104,7 @@ def draw(figure: Figure, name: str, title: str, description: str) -> Markup:
     return Markup(ElementTree.tostring(root, encoding="unicode", method="html"))
 
 
-def own_attributes(attributes: dict[str, str], prefix: str) -> dict[str, str]:
+def make_own(attributes: dict[str, str], prefix: str) -> dict[str, str]:
     """Attributes of an element, its identifiers and references with a prefix and its style spelled out."""
     found: dict[str, str] = {}
     for key, value in attributes.items():
@@ -124,6 +121,6 @@ def own_attributes(attributes: dict[str, str], prefix: str) -> dict[str, str]:
     return found
 
 
-def slug(text: str) -> str:
+def make_identifier(text: str) -> str:
     """A name for an element; empty for text of letters that addresses lack."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

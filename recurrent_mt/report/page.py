@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from ..evaluation.plots import COLOURS
 from .report import Report
-from .sections import sections
-from .sentences import browser_data, script_json
+from .sections import list_sections
+from .sentences import collect_data, write_json
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -32,38 +32,38 @@ def render_page(report: Report) -> str:
         lstrip_blocks=True,
     )
     colors = "\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLOURS))
-    style, script = f"{colors}\n{read('style.css')}", read("page.js")
+    style, script = f"{colors}\n{read_template('style.css')}", read_template("page.js")
     return environment.get_template("page.html.j2").render(
-        policy=policy(style, script),
+        policy=write_policy(style, script),
         title=report.title,
         systems=report.systems,
         colors=len(COLOURS),
         sentences=len(report.study.test_set),
         style=Markup(style),
         script=Markup(script),
-        sections=list(sections(report)),
-        data=script_json(browser_data(report.study, report.listed_sentences)),
+        sections=list(list_sections(report)),
+        data=write_json(collect_data(report.study, report.listed_sentences)),
     )
 
 
-def policy(style: str, script: str) -> str:
+def write_policy(style: str, script: str) -> str:
     """The content security policy: this style and script, images inside the page, nothing else."""
     rules = (
         "default-src 'none'",
         "img-src data:",
-        f"style-src {source_hash(style)}",
-        f"script-src {source_hash(script)}",
+        f"style-src {hash_source(style)}",
+        f"script-src {hash_source(script)}",
         "base-uri 'none'",
         "form-action 'none'",
     )
     return "; ".join(rules)
 
 
-def read(name: str) -> str:
+def read_template(name: str) -> str:
     """A file of the page's own."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def source_hash(text: str) -> str:
+def hash_source(text: str) -> str:
     """A content security policy's name for an inline element with this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"

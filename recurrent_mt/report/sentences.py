@@ -39,16 +39,18 @@ class Card:
     translations: Sequence[tuple[int, str, float]]
 
 
-def greatest_differences(study: Study) -> list[tuple[int, list[Card], list[Card]]]:
+def find_differences(study: Study) -> list[tuple[int, list[Card], list[Card]]]:
     """For each system but the baseline: its number, the sentences it does better, and those it does worse."""
     found = []
     for index, system in enumerate(study.systems[1:], start=1):
-        better, worse = ([card(study, index, one) for one in side] for side in study.differences(system.name, COUNT))
+        better, worse = (
+            [make_card(study, index, one) for one in side] for side in study.differences(system.name, COUNT)
+        )
         found.append((index, better, worse))
     return found
 
 
-def card(study: Study, index: int, difference: Difference) -> Card:
+def make_card(study: Study, index: int, difference: Difference) -> Card:
     """One sentence of a system beside the baseline's."""
     number, test_set = difference.sentence, study.test_set
     scores = {index: difference.score, 0: difference.baseline_score}
@@ -62,7 +64,7 @@ def card(study: Study, index: int, difference: Difference) -> Card:
     )
 
 
-def browser_data(study: Study, listed_sentences: int) -> dict[str, Any]:
+def collect_data(study: Study, listed_sentences: int) -> dict[str, Any]:
     """What the page's script works on: numbers unrounded, but for those of n-best lists, which are the most.
 
     Args:
@@ -79,15 +81,15 @@ def browser_data(study: Study, listed_sentences: int) -> dict[str, Any]:
             "reference": list(test_set.reference),
             "sourceLengths": list(map(len, test_set.source_words)),
             "referenceLengths": list(map(len, test_set.reference_words)),
-            "unknown": unknown_words(study),
+            "unknown": count_unknown_words(study),
             "translations": [list(first(system)) for system in study.systems],
             "scores": [list(study.sentence_scores[name]) for name in systems],
-            "nbest": [nbest_lists(study, system, listed_sentences) for system in study.systems],
+            "nbest": [list_hypotheses(study, system, listed_sentences) for system in study.systems],
         },
     }
 
 
-def unknown_words(study: Study) -> list[dict[str, Any]]:
+def count_unknown_words(study: Study) -> list[dict[str, Any]]:
     """Counts of unknown words, once for all systems that share their dictionaries."""
     found: list[tuple[UnknownWords, list[int]]] = []
     for index, system in enumerate(study.systems):
@@ -104,7 +106,7 @@ def unknown_words(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def nbest_lists(study: Study, system: System, count: int) -> list[list[tuple[float, float, str]]]:
+def list_hypotheses(study: Study, system: System, count: int) -> list[list[tuple[float, float, str]]]:
     """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
     if not system.nbest:
         return []
@@ -115,7 +117,7 @@ def nbest_lists(study: Study, system: System, count: int) -> list[list[tuple[flo
     ]
 
 
-def script_json(data: object) -> Markup:
+def write_json(data: object) -> Markup:
     """JSON for a script element: nothing in it can end the element, open a comment or break a line."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(ESCAPES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..evaluation.evaluation import MetricEvaluation
@@ -26,17 +26,15 @@ class Cell:
 
     Attributes:
         text: the number, or a word where there is none.
-        detail: what follows in smaller type: spread, interval, count.
-        star: whether the score differs significantly from the baseline's.
-        best: whether the number is printed in bold.
-        width: columns that it covers.
+        detail: what follows in smaller type: spread, interval, number of sentences.
+        star: whether the number differs significantly from the baseline's.
+        best: whether it is the best of its row or column.
     """
 
     text: str
     detail: str = ""
     star: bool = False
     best: bool = False
-    width: int = 1
 
     @property
     def number(self) -> float | None:
@@ -45,37 +43,44 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class TableView:
-    """A table that the template can write down.
+class Table:
+    """Rows of cells with what has to be known to read them.
 
     Attributes:
         caption: what the table shows.
         header: names of the columns, that of the rows first.
-        rows: name and cells of each.
-        notes: what the reader has to know.
+        names: of the rows.
+        rows: the cells of each.
+        notes: below the table.
+        bold_note: what bold type means; empty where no cell is the best.
     """
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Cell]]]
-    notes: Sequence[str] = field(default_factory=list)
+    names: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+    bold_note: str = ""
 
 
-def view(table: TitledTable, **changes: Any) -> TableView:
+def take_apart(table: TitledTable, **changes: Any) -> Table:
     """A table of the evaluation with its printed scores taken apart, and one row for neighboring empty groups.
 
     Args:
-        table: to show.
-        changes: attributes of the view that differ from the table's.
+        table: as the evaluation prints it.
+        changes: attributes that are to differ.
     """
     header, *rows = table.rows
-    shown: list[tuple[str, Sequence[Cell]]] = []
+    names: list[str] = []
+    shown: list[list[Cell]] = []
     for name, *texts in rows:
-        cells = merge_empty([read_cell(text) for text in texts])
-        if shown and cells == shown[-1][1] and cells[-1].text == EMPTY:
-            name = f"{shown.pop()[0]}, {name}"
-        shown.append((name, cells))
-    return replace(TableView(table.title, header, shown, table.notes), **changes)
+        cells = list(map(read_cell, texts))
+        if shown and cells == shown[-1] and cells[-1].text == EMPTY:
+            names[-1] += f", {name}"
+        else:
+            names.append(name)
+            shown.append(cells)
+    return replace(Table(table.title, header, names, shown, table.notes), **changes)
 
 
 def read_cell(text: str) -> Cell:
@@ -87,25 +92,18 @@ def read_cell(text: str) -> Cell:
     return Cell(number, spread + interval + count, bool(star))
 
 
-def merge_empty(cells: Sequence[Cell]) -> list[Cell]:
-    """One cell in place of several that say that a group has no sentences."""
-    kept = [cell for cell in cells if cell.text != EMPTY]
-    return [*kept, Cell(EMPTY, width=len(cells) - len(kept))] if len(kept) < len(cells) else kept
-
-
-def mark_best_of_columns(table: TableView) -> TableView:
+def mark_best_of_columns(table: Table) -> Table:
     """The table with the best number of each column in bold; a header says where lower is better."""
-    columns = zip(*(cells for _, cells in table.rows), strict=True)
-    marked = [mark_best(column, lower=lower_is_better(name)) for column, name in zip(columns, table.header[1:])]
-    rows = list(zip((name for name, _ in table.rows), zip(*marked)))
-    return with_note(replace(table, rows=rows), "Bold: the best of each column.")
+    columns = zip(table.header[1:], zip(*table.rows, strict=True), strict=True)
+    marked = [mark_best(cells, lower=name.endswith("(lower is better)")) for name, cells in columns]
+    return with_marks(table, list(zip(*marked)), "column")
 
 
-def mark_best_of_rows(table: TableView, systems: Sequence[str], *, lower: bool = False) -> TableView:
+def mark_best_of_rows(table: Table, systems: Sequence[str], *, lower: bool = False) -> Table:
     """The table with the best system of each row in bold."""
     start = next(index for index, name in enumerate(table.header) if name in systems) - 1
-    rows = [(name, [*cells[:start], *mark_best(cells[start:], lower=lower)]) for name, cells in table.rows]
-    return with_note(replace(table, rows=rows), "Bold: the best of each row.")
+    marked = [[*cells[:start], *mark_best(cells[start:], lower=lower)] for cells in table.rows]
+    return with_marks(table, marked, "row")
 
 
 def mark_best(cells: Sequence[Cell], *, lower: bool) -> list[Cell]:
@@ -115,15 +113,10 @@ def mark_best(cells: Sequence[Cell], *, lower: bool) -> list[Cell]:
     return [replace(cell, best=best is not None and cell.number == best) for cell in cells]
 
 
-def lower_is_better(name: str) -> bool:
-    """Whether a column's name says so."""
-    return name.endswith("(lower is better)")
-
-
-def with_note(table: TableView, note: str) -> TableView:
-    """The table with a note on bold type, where it has any."""
-    has_best = any(cell.best for _, cells in table.rows for cell in cells)
-    return replace(table, notes=[note, *table.notes]) if has_best else table
+def with_marks(table: Table, rows: Sequence[Sequence[Cell]], group: str) -> Table:
+    """The table with these cells, and the meaning of bold type if any is."""
+    has_best = any(cell.best for cells in rows for cell in cells)
+    return replace(table, rows=rows, bold_note=f"Bold: the best of each {group}." if has_best else "")
 
 
 def curve_table(metric: MetricEvaluation, side: str) -> TitledTable:
@@ -151,7 +144,7 @@ def training_table(facts: Sequence[TrainingFacts]) -> TitledTable:
     rows = [["System", "parameters", "updates", "training time", "best validation loss"]]
     rows[0] += ["words/s, training", "sentences/s, translation"]
     for one in facts:
-        row = [one.system, f"{one.parameters:,}", f"{one.updates:,.0f}", duration(one.training_seconds)]
+        row = [one.system, f"{one.parameters:,}", f"{one.updates:,.0f}", format_duration(one.training_seconds)]
         row += [format_number(one.best_valid_loss, ".2f"), format_number(one.words_per_second, ",.0f")]
         rows.append([*row, format_number(one.sentences_per_second, ",.1f")])
     notes = [SPEED_NOTE, "Validation loss: bits per token. Compare speeds only if they were measured on one machine."]
@@ -160,7 +153,7 @@ def training_table(facts: Sequence[TrainingFacts]) -> TitledTable:
     return TitledTable("Training and speed", rows, notes)
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Hours and minutes, or minutes and seconds."""
     hours, rest = divmod(round(seconds), 3600)
     minutes, rest = divmod(rest, 60)

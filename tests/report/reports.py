@@ -4,6 +4,7 @@ import dataclasses
 import json
 import random
 import re
+from functools import cache
 from html.parser import HTMLParser
 
 from recurrent_mt.evaluation.evaluation import Settings
@@ -64,6 +65,12 @@ def small_report(**changes):
         ],
     }
     return Report(**{**values, **changes})
+
+
+@cache
+def small_page():
+    """The page of a small report; drawing its figures takes most of the time of a test."""
+    return render_page(small_report())
 
 
 def planted_report():

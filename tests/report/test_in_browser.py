@@ -14,6 +14,7 @@ from tests.report.reports import (
     large_report,
     page_data,
     planted_report,
+    small_page,
     small_report,
     small_study,
     svg,
@@ -35,7 +36,8 @@ def open_page(browser, path):
 @pytest.fixture
 def page(browser, tmp_path):
     """A small report, open."""
-    path = write_page(tmp_path, small_report())
+    path = tmp_path / "report.html"
+    path.write_text(small_page(), encoding="utf-8")
     open_page(browser, path)
     return path
 

@@ -61,9 +61,9 @@ function commonSubsequence(words, others) {
   return pairs;
 }
 
-// What became of each word in comparison with another text: "same" in a longest common subsequence, "moved" where the
-// other text has the word elsewhere, "extra" where it does not have it. `missing` are the words that only the other text
-// has, each with the number of this text's words before it.
+// How each word compares with another text: "same" in a longest common subsequence, "moved" where the other text has
+// the word elsewhere, "extra" where it does not have it. `missing` are the words that only the other text has, each
+// with the number of this text's words before it.
 function compareWords(words, others) {
   const kinds = words.map(() => "extra");
   const matched = new Map(commonSubsequence(words, others).map(([index, other]) => [other, index]));
@@ -144,7 +144,8 @@ function unknownWords({ dictionary }, side, number) {
 
 function isWanted(choice, number) {
   const wanted = fold(choice.search.trim());
-  const fields = choice.field === "any" ? [...(hasSource ? ["source"] : []), "reference", ...systems.keys()] : [choice.field];
+  const everything = [...(hasSource ? ["source"] : []), "reference", ...systems.keys()];
+  const fields = choice.field === "any" ? everything : [choice.field];
   const within = (value, low, high) => (low === null || value >= low) && (high === null || value <= high);
   return (
     (!wanted || fields.some((field) => fold(texts(field)[number]).includes(wanted))) &&
@@ -228,7 +229,7 @@ function describeSentence(number) {
   return parts.join(" · ");
 }
 
-// The hypotheses that a translation was chosen from, folded away; most are never opened, so they are filled when they are.
+// The hypotheses that a translation was chosen from, folded away. Most are never opened: they are filled on opening.
 function nbestList(hypotheses, mark) {
   const list = element("details", { class: "nbest" }, element("summary", {}, `${hypotheses.length}-best list`));
   const highest = Math.max(...hypotheses.map(([, chrf]) => chrf));
@@ -250,7 +251,7 @@ function nbestList(hypotheses, mark) {
   return list;
 }
 
-// --- The browser: only the sentences of one page are in the document ---------------------------------------------------
+// --- The browser: only the sentences of one page are in the document ---------------------------------------------
 
 let choice = readChoice();
 let found = [];
