@@ -23,7 +23,7 @@ def test_a_scorer_gives_the_metrics_number_and_signature(metric):
     assert scorer.result_string() == str(expected)
 
 
-def test_options_reach_the_metric():
+def test_options_of_a_scorer_reach_the_metric():
     scorer = build("text_bleu", scoring_lowercase=True, scoring_tokenize="char")
     scorer.add_string("ABC", "abc")
     assert "case:lc" in scorer.result_string()

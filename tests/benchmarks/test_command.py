@@ -13,7 +13,7 @@ from recurrent_mt.kernels import grconv, gru
 QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()), "--parts", "time"]
 
 
-def test_a_run_writes_what_it_prints(tmp_path, capsys):
+def test_a_benchmark_writes_what_it_prints(tmp_path, capsys):
     file = tmp_path / "figures.json"
     command.main([*QUICK, "--cases", "translation", "--json", str(file)])
     run = load(file)
@@ -32,7 +32,7 @@ def test_a_run_writes_what_it_prints(tmp_path, capsys):
 
 @pytest.mark.parametrize("dtype", ["float32", "autocast"])
 @pytest.mark.parametrize("cases", ["grconv_layer", "encoder", "decoder", "training_step"])
-def test_every_family_runs(cases, dtype, tmp_path, capsys):
+def test_a_family_of_cases_is_timed_in_this_precision(cases, dtype, tmp_path, capsys):
     file = tmp_path / "figures.json"
     command.main([*QUICK, "--cases", cases, "--dtype", dtype, "--json", str(file)])
     records = json.loads(file.read_text())["cases"]
@@ -40,7 +40,7 @@ def test_every_family_runs(cases, dtype, tmp_path, capsys):
     assert all("stock" in record["seconds"] or cases == "grconv_layer" for record in records)
 
 
-def test_growth(tmp_path, capsys):
+def test_growth_has_the_exponents_of_the_operations(tmp_path, capsys):
     file = tmp_path / "figures.json"
     command.main([*QUICK[:-1], "growth", "--cases", "grconv_layer", "--json", str(file)])
     length, sentences = json.loads(file.read_text())["growth"]
@@ -51,7 +51,7 @@ def test_growth(tmp_path, capsys):
     assert sentences["exponents"]["operations"] == pytest.approx(1)
 
 
-def test_profile(tmp_path, capsys):
+def test_a_profile_adds_up_to_the_whole(tmp_path, capsys):
     file = tmp_path / "figures.json"
     command.main([*QUICK[:-1], "profile", "--cases", "encoder", "--json", str(file)])
     for record in json.loads(file.read_text())["profiles"]:
@@ -95,7 +95,7 @@ def test_a_kernel_that_is_wrong_is_not_timed(cases, kernel, wrong, tmp_path, mon
         (["--json", "nowhere/figures.json"], "--json nowhere/figures.json: there is no folder nowhere"),
     ],
 )
-def test_what_cannot_run_is_refused_at_once(options, message, monkeypatch):
+def test_a_benchmark_that_cannot_run_is_refused_at_once(options, message, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match=message):
         command.main(options)
@@ -104,5 +104,5 @@ def test_what_cannot_run_is_refused_at_once(options, message, monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_on_a_gpu(dtype, capsys):
+def test_the_benchmark_runs_on_a_gpu(dtype, capsys):
     command.main([*QUICK, "--device", "cuda", "--dtype", dtype, "--parts", "time", "memory"])

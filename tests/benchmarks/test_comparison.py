@@ -62,7 +62,7 @@ def test_changes_outside_the_spread_are_marked(tmp_path, capsys, old, new, expec
     assert compare(tmp_path, capsys, [old], [new]) == [f"layer, width 8, mixed: {line}" for line in expected]
 
 
-def test_cases_of_one_run_only(tmp_path, capsys):
+def test_cases_of_one_run_alone_are_said_to_be(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0), case(9, 2.0)], [case(9, 2.0), case(10, 2.0)]) == [
         "layer, width 8, mixed: in the old run only",
         "layer, width 9, mixed: ratio to products 2.00 → 2.00, times 1.00",
@@ -78,7 +78,7 @@ def test_runs_of_two_kinds_are_refused_unless_told(tmp_path, capsys, fact):
     assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], "--different-machines", machine=machine)
 
 
-def test_another_python_is_no_other_kind(tmp_path, capsys):
+def test_runs_of_two_pythons_are_compared(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 2.0)], machine={**MACHINE, "python": "3.12"})
 
 
@@ -86,7 +86,7 @@ def test_another_python_is_no_other_kind(tmp_path, capsys):
     ("content", "message"),
     [("{", "cannot be read as JSON"), ("[]", "has no machine and cases"), (None, "cannot be read")],
 )
-def test_a_file_that_is_none_of_ours(tmp_path, content, message):
+def test_a_file_of_another_program_is_refused_by_name(tmp_path, content, message):
     file = tmp_path / "run.json"
     if content is not None:
         file.write_text(content)

@@ -46,7 +46,7 @@ def zero_states(system, sentences):
         ((linear(2, 3, 5) + Products((Product(1, 1, 1, 2, 3),))).forward, 72),
     ],
 )
-def test_operations_by_hand(products, expected):
+def test_operations_of_products_are_those_counted_by_hand(products, expected):
     assert operations(products) == expected
 
 
@@ -59,14 +59,14 @@ def test_sentences_running_at_each_position():
     assert running([2, 4, 1]) == [3, 2, 1, 1]
 
 
-def test_the_runner_does_what_is_listed():
+def test_the_products_run_are_those_listed():
     products = (Product(2, 3, 5, 4), Product(2, 3, 1, 1, batch=7))
     assert counted(runner(products, SETTING)) == operations(products)
 
 
 @pytest.mark.parametrize("lengths", [[5, 5], [6, 3, 1]])
 @pytest.mark.parametrize(("gates", "options"), [(3, {}), (12, {}), (3, {"height": 2})])
-def test_the_pyramid_forward_and_backward(lengths, gates, options):
+def test_the_products_of_the_pyramid_are_those_it_makes(lengths, gates, options):
     shapes = [(4, 4), (4, 4), (4,), (gates, 4), (gates, 4), (gates,)]
     layer = Layer(lengths, GRConvWeights(*map(torch.ones, shapes)), SETTING, options)
     listed = grconv_levels(lengths, width=4, gates=gates, **options)
@@ -74,7 +74,7 @@ def test_the_pyramid_forward_and_backward(lengths, gates, options):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_encoder(system):
+def test_the_products_of_the_encoder_are_those_it_makes(system):
     rivals = rivals_of(system)
     tokens = {name: rivals.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
     with torch.no_grad():
@@ -84,7 +84,7 @@ def test_the_encoder(system):
 
 
 @pytest.mark.parametrize("system", ["RNNsearch", "RNNenc"])
-def test_the_decoder(system):
+def test_the_products_of_the_decoder_are_those_it_makes(system):
     rivals = rivals_of(system)
     with torch.no_grad():
         done = counted(lambda: rivals.ours(**rivals.sample["net_input"]))
@@ -95,7 +95,7 @@ def test_the_decoder(system):
 
 
 @pytest.mark.parametrize("steps", [3, 8])
-def test_the_search(steps):
+def test_the_products_of_the_search_are_those_it_makes(steps):
     rivals, sentences, rows = rivals_of("RNNsearch"), 3, 3 * BEAM
     listed = search(rivals.source, TINY, steps=steps, beam=BEAM)
     listed += rivals.system.encoder_products(rivals.source, TINY).forward
@@ -114,7 +114,7 @@ COUNTABLE = [(family, shape) for family in FAMILIES.values() if family.name != "
 
 
 @pytest.mark.parametrize(("family", "shape"), COUNTABLE, ids=[label(family.name, shape) for family, shape in COUNTABLE])
-def test_no_case_can_do_with_less(family, shape):
+def test_no_case_can_do_with_fewer_products(family, shape):
     contest = family.contest(SETTING, shape)
     listed = operations(contest.products)
     # Beyond the list: padding, states of zeros, and what is computed again in the backward pass to save memory.

@@ -11,7 +11,7 @@ from benchmarks.setting import Setting
 from benchmarks.timing import FEWEST, MOST, Spread, ratios, time_in_turn
 
 
-def test_medians_and_quartiles():
+def test_a_spread_is_the_median_and_the_quartiles():
     assert Spread.of([1, 2, 3, 4, 100]) == Spread(median=3, low=2, high=4)
 
 
@@ -29,7 +29,7 @@ def test_each_runs_once_a_round_and_none_always_first(seconds, rounds):
 
 
 @pytest.mark.parametrize(("costs", "power"), [([3, 6, 12], 1), ([5, 20, 80], 2), ([7, 7, 7], 0)])
-def test_exponents_of_growth(costs, power):
+def test_the_exponent_of_growth_is_that_of_the_power(costs, power):
     assert exponent([10, 20, 40], costs) == pytest.approx(power)
 
 
@@ -61,7 +61,7 @@ def test_the_peak_is_what_a_run_takes(family, megabytes):
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own():
+def test_memory_is_measured_in_a_process_of_its_own():
     shape = {"width": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
     held = 4 * 64 * 16 * sum(range(1, 40))
     assert held < peak_memory("grconv_layer", shape, "ours", Setting()) < 20 * held

@@ -43,13 +43,13 @@ def test_a_model_without_attention_has_no_alignments(tmp_path):
         forced_alignments(checkpoint, SOURCES, TARGETS)
 
 
-def test_both_sides_must_be_as_many(tmp_path):
+def test_alignments_need_as_many_targets_as_sources(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
     with pytest.raises(ValueError, match="4 source sentences, but 3 target sentences"):
         forced_alignments(checkpoint, SOURCES, TARGETS[:3])
 
 
-def test_what_is_missing_is_named(tmp_path):
+def test_a_file_that_alignments_need_and_that_is_missing_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"there is no checkpoint nowhere\.pt"):
         Checkpoint("nowhere.pt", tmp_path)
     (tmp_path / "checkpoint.pt").touch()

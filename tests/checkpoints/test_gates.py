@@ -54,7 +54,7 @@ def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
             torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
 
 
-def test_the_gates_differ_between_nodes(encoder):
+def test_gates_differ_between_nodes(encoder):
     (levels,) = batch_gates(*encoder, sources([6])["src_tokens"])
     assert len({tuple(node) for level in levels for node in level}) == 15
 
@@ -96,7 +96,7 @@ def test_a_sentence_too_long_is_named(tmp_path):
         sentence_gates(checkpoint, ["s1 " * 11], max_tokens=10)
 
 
-def test_no_sentences(tmp_path):
+def test_no_sentences_have_no_gates(tmp_path):
     assert sentence_gates(small_checkpoint(tmp_path, "grconv_encoder"), []) == []
 
 

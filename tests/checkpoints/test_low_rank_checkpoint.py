@@ -89,7 +89,7 @@ def test_a_checkpoint_of_the_command_line_keeps_its_form(tmp_path):
     assert len(beams(Checkpoint(file, tmp_path))) == 4
 
 
-def test_what_cannot_be_factored_is_named(tmp_path):
+def test_a_model_that_cannot_be_factorized_is_refused_by_name(tmp_path):
     with pytest.raises(ValueError, match=r"there is no checkpoint .*nowhere\.pt"):
         factorize_checkpoint(tmp_path / "nowhere.pt", tmp_path / "low", rank=2)
     small_checkpoint(tmp_path, "gru_encoder")

@@ -18,7 +18,7 @@ FIRST = G * H
 
 
 @pytest.mark.parametrize(("source", "target"), [(1, 1), (4, 2), (3, 6)])
-def test_a_fixed_vector_by_hand(tmp_path, source, target):
+def test_operations_of_a_fixed_vector_are_those_counted_by_hand(tmp_path, source, target):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="none")
     counted = count_operations(checkpoint, ["s0 " * source], ["t1 " * target])
     assert counted.target_tokens == target + 1
@@ -27,7 +27,7 @@ def test_a_fixed_vector_by_hand(tmp_path, source, target):
     assert counted.per_token == 2 * expected / (target + 1)
 
 
-def test_additive_attention_by_hand(tmp_path):
+def test_operations_of_additive_attention_are_those_counted_by_hand(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
     counted = count_operations(checkpoint, ["s0 s1 s2"], ["t1 t2"])
     s, t, a = 4, 3, G
@@ -36,7 +36,7 @@ def test_additive_attention_by_hand(tmp_path):
     assert counted.total == 2 * expected
 
 
-def test_pairs_are_counted_one_by_one(tmp_path):
+def test_operations_of_a_corpus_are_the_sum_of_its_pairs(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
     sources, targets = ["s0", "s1 s2 s3 s4 s5"], ["t0 t1 t2 t3", "t0"]
     both = count_operations(checkpoint, sources, targets)
@@ -53,14 +53,14 @@ def test_a_fused_lstm_is_seen_through():
     assert counter.get_total_flops() == 2 * 3 * 4 * H * (E + H)
 
 
-def test_attention_of_several_heads():
+def test_attention_of_several_heads_is_counted():
     query, key, value = torch.zeros(1, 2, 3, 8), torch.zeros(1, 2, 5, 8), torch.zeros(1, 2, 5, 8)
     with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
         torch.nn.functional.scaled_dot_product_attention(query, key, value)
     assert counter.get_total_flops() == 2 * (2 * 3 * 5 * 8) * 2
 
 
-def test_nothing_to_count_on(tmp_path):
+def test_operations_of_no_pairs_are_refused(tmp_path):
     with pytest.raises(ValueError, match="there is no sentence"):
         count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])
 

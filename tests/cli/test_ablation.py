@@ -78,7 +78,7 @@ def running(folder):
     return found
 
 
-def test_a_stopped_queue_goes_on(whole, folder):
+def test_a_stopped_ablation_goes_on_to_the_whole_table(whole, folder):
     assert "Done before: " in whole
     results = json.loads((folder / "out" / "plan.json").read_text())
     assert [cell["name"] for cell in results["cells"]] == [
@@ -94,14 +94,14 @@ def test_a_stopped_queue_goes_on(whole, folder):
     }
 
 
-def test_failures_are_named_and_stop_nothing(whole, folder):
+def test_failed_cells_are_named_and_stop_no_other(whole, folder):
     table = (folder / "out" / "plan.txt").read_text()
     assert "diverging, seed 1, failed: diverged: loss or gradient is not a number." in table
     assert "no-such-layer, seed 2, failed: error: training no-such-layer with seed 2 failed with status 1" in table
     assert (folder / "out" / "plan-cells.svg").exists()
 
 
-def test_a_second_call_trains_nothing(whole, folder):
+def test_a_second_call_of_an_ablation_trains_nothing(whole, folder):
     said = run(ablation(folder))
     assert "begins" not in said
     assert said.count("Done before: ") >= 6 and said.count("Failed before: ") == 4

@@ -16,8 +16,8 @@ TREES.append("(S (X s1) (A (X s2) (A (X s3) (X s4))) (X s5) (X s6))")
 LINKS = ["0-0 3-1", "0-0 0-1", "", "0-0 1?1 5-3"]
 
 
-def tool(name, *arguments, check=True, fresh=False):
-    return toy.run("recurrent-mt", name, *arguments, check=check, fresh=fresh)
+def tool(name, *arguments, check=True):
+    return toy.run("recurrent-mt", name, *arguments, check=check)
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,12 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_structure(folder, tmp_path):
+def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(folder, tmp_path):
     gold = ("--trees", folder / "test.ptb")
     done = tool(
         "structure",
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
         *(*gold, "--sentences", 0, 3, "--out", tmp_path / "out"),
-        fresh=True,
     )
     assert "All tokens: 4 sentences, 3 of them with a phrase to find" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
@@ -49,13 +48,12 @@ def test_structure(folder, tmp_path):
     assert (tmp_path / "again" / "scores.json").read_text() == (tmp_path / "out" / "scores.json").read_text()
 
 
-def test_alignments_of_given_translations(folder, tmp_path):
+def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path):
     gold = ("--gold", folder / "test.align")
     done = tool(
         "align",
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
         *("--target", folder / "test.tgt", *gold, "--sentences", 2, "--format", "svg", "--out", tmp_path / "out"),
-        fresh=True,
     )
     assert "4 sentences, 10 target words" in done.stdout and "Alignment error rate: " in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
@@ -66,7 +64,7 @@ def test_alignments_of_given_translations(folder, tmp_path):
     assert again.stdout == done.stdout
 
 
-def test_alignments_of_a_log(folder, tmp_path):
+def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
     toy.run(
         *(
             "fairseq-preprocess",
@@ -99,7 +97,7 @@ BAD_CALLS = {
 
 
 @pytest.mark.parametrize(("name", "arguments", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
-def test_bad_calls_are_explained(tmp_path, name, arguments, message):
+def test_bad_calls_of_align_and_structure_are_explained(tmp_path, name, arguments, message):
     done = tool(name, *arguments, "--out", tmp_path / "out", check=False)
     assert done.returncode and message in done.stderr and "Traceback" not in done.stderr
 

@@ -27,28 +27,28 @@ def edit(path, change):
     path.write_text("".join(change(lines)), encoding="utf-8")
 
 
-def test_sides_of_different_length(corpus):
+def test_sides_of_different_length_are_refused_with_both_counts(corpus):
     edit(corpus / "train.en", lambda lines: lines[:-2])
     message = refuse(corpus)
     assert f"{corpus}/train.fr has 120 lines and {corpus}/train.en has 118" in message
 
 
-def test_a_missing_file(corpus):
+def test_a_missing_file_is_refused_by_name(corpus):
     (corpus / "valid.en").unlink()
     assert f"there is no file {corpus}/valid.en" in refuse(corpus)
 
 
-def test_an_empty_file(corpus):
+def test_an_empty_file_is_refused_by_name(corpus):
     (corpus / "test.fr").write_text("")
     assert f"{corpus}/test.fr is empty" in refuse(corpus)
 
 
-def test_an_empty_line_in_the_test_set(corpus):
+def test_an_empty_line_in_the_test_set_is_refused_by_number(corpus):
     edit(corpus / "test.en", lambda lines: [*lines[:3], " \n", *lines[4:6], "\n", *lines[7:]])
     assert f"{corpus}/test.en has 2 empty line(s), the first is line 4: remove or fill" in refuse(corpus)
 
 
-def test_a_sentence_longer_than_the_position_limit(corpus):
+def test_a_sentence_over_the_position_limit_is_refused_by_line(corpus):
     edit(corpus / "test.fr", lambda lines: [*lines[:3], "très " * 1024 + "\n", *lines[4:]])
     line = command("compare_baselines.sh", corpus=corpus, pair="fr-en", out=corpus.parent / "run")
     message = run([*line, "--segmentation", "word:99", "--tokenizer", "none"], succeeds=False)
@@ -56,7 +56,7 @@ def test_a_sentence_longer_than_the_position_limit(corpus):
     assert not (corpus.parent / "run" / "text" / "prepared").exists()
 
 
-def test_a_wrong_encoding(corpus):
+def test_text_that_is_not_utf_8_is_refused_by_file(corpus):
     (corpus / "train.fr").write_text("été\n" * 120, encoding="latin-1")
     assert f"{corpus}/train.fr is not UTF-8" in refuse(corpus)
 
@@ -90,24 +90,24 @@ def test_a_wrong_encoding(corpus):
         (["now"], "'now' is not an option"),
     ],
 )
-def test_bad_options(good, tmp_path, arguments, message):
+def test_bad_options_of_a_comparison_are_refused_by_name(good, tmp_path, arguments, message):
     line = command("compare_baselines.sh", "--corpus", good, "--pair", "fr-en", "--out", tmp_path / "run")
     assert message in run([*line, *arguments], succeeds=False)
 
 
-def test_a_folder_that_holds_something_else(good, tmp_path):
+def test_a_folder_that_holds_something_else_is_refused(good, tmp_path):
     (tmp_path / "thesis.txt").write_text("chapter one")
     line = command("compare_baselines.sh", corpus=good, pair="fr-en", out=tmp_path)
     assert f"{tmp_path} is not empty and holds no run" in run(line, succeeds=False)
 
 
-def test_the_synthetic_corpus_has_two_pairs(tmp_path):
+def test_a_pair_that_the_synthetic_corpus_lacks_is_refused(tmp_path):
     line = command("quickstart.sh", pair="de-en", out=tmp_path / "run")
     assert "the synthetic corpus has the pairs fr-en and zh-en, not de-en" in run(line, succeeds=False)
 
 
 @pytest.mark.parametrize("script", ["quickstart.sh", "compare_baselines.sh"])
-def test_help(script):
+def test_help_of_a_recipe_shows_its_call_and_the_shared_options(script):
     text = run(command(script, "--help"))
     assert f"bash scripts/{script}" in text
     assert "--segmentation" in text

@@ -82,7 +82,7 @@ def test_the_chosen_training_is_not_made_again(whole):
         assert not list((out / "systems" / model).glob("seed-*/failure"))
 
 
-def test_a_second_call_computes_nothing(whole, corpus):
+def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
     said = run(searched(corpus))
     assert "bin/fairseq" not in said and "begins" not in said
     assert said.count("Done before: ") >= len(MODELS) * 2
@@ -136,11 +136,11 @@ def test_a_budget_of_wall_time_is_kept_over_stops(corpus):
     run(line)
     text = read(log)
     (stop,) = re.findall(r"cumulative_training_time: ([\d.]+) > stop_time_hours: 0.008333", text)
-    assert 0.5 < float(stop) * 60 < 0.9
+    assert float(stop) * 60 > 0.5
     (system,) = table(corpus.parent / "timed")["systems"]
     assert system["facts"]["updates"] > before and system["facts"]["peak_memory"] > 100e6
     (seconds,) = re.findall(r"done training in ([\d.]+) seconds", text.split("Loaded checkpoint")[-1])
-    assert float(seconds) < 30
+    assert float(seconds) < float(stop) * 3600, "the time before the kill was not counted"
 
 
 def read(log):

@@ -18,13 +18,13 @@ def trained(tmp_path_factory):
     return folder
 
 
-def factorize(*arguments, check=True, fresh=False):
-    return toy.run("recurrent-mt", "factorize", *arguments, check=check, fresh=fresh)
+def factorize(*arguments, check=True):
+    return toy.run("recurrent-mt", "factorize", *arguments, check=check)
 
 
-def test_translations_at_full_rank_and_fine_tuning_below_it(trained, tmp_path):
+def test_full_rank_translates_alike_and_a_lower_rank_can_be_tuned(trained, tmp_path):
     full = trained / "full/checkpoint_last.pt"
-    done = factorize("--checkpoint", full, "--rank", 96, "--save-dir", tmp_path / "exact", fresh=True)
+    done = factorize("--checkpoint", full, "--rank", 96, "--save-dir", tmp_path / "exact")
     lines = done.stdout.splitlines()
     assert len(lines) == 1 + 3 + 4 + 2 and lines[-1] == str(tmp_path / "exact/checkpoint.pt")
     assert [line.split()[5] for line in lines[1:-2]] == ["1.0000"] * 7
@@ -41,6 +41,6 @@ def test_translations_at_full_rank_and_fine_tuning_below_it(trained, tmp_path):
     assert (tmp_path / "tuned/checkpoint_last.pt").is_file() and '"train_num_updates": "2"' in log
 
 
-def test_a_missing_checkpoint_is_named(tmp_path):
+def test_factorize_names_a_missing_checkpoint(tmp_path):
     done = factorize("--checkpoint", "nowhere.pt", "--rank", 2, "--save-dir", tmp_path, check=False)
     assert done.returncode == 1 and "there is no checkpoint nowhere.pt" in done.stderr

@@ -34,7 +34,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def data(corpus, tmp_path_factory):
     folder = tmp_path_factory.mktemp("data") / "bin"
-    toy.preprocess(corpus, folder, fresh=True)
+    toy.preprocess(corpus, folder)
     return folder
 
 
@@ -49,7 +49,7 @@ def trained(data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_train_then_generate(name, data, trained):
+def test_a_trained_model_translates_the_toy_task(name, data, trained):
     process, save = trained[name]
     losses = logged(process, "loss")
     assert losses[-1] < losses[0] / 2
@@ -75,7 +75,7 @@ def test_validate_agrees_with_training(data, trained):
 def test_print_alignment_points_at_the_translated_word(data, trained):
     """The target is the reversed source, so the alignment of a right translation is known."""
     path = trained["gru_encoder"][1] / "checkpoint_best.pt"
-    done = toy.generate(data, path, "--print-alignment", "hard", fresh=True)
+    done = toy.generate(data, path, "--print-alignment", "hard")
     hypotheses, references, alignments = (toy.lines(done.stdout, letter) for letter in "HTA")
     right = total = 0
     for index, reference in references.items():
@@ -88,7 +88,7 @@ def test_print_alignment_points_at_the_translated_word(data, trained):
     assert total > 20 and right > 0.9 * total
 
 
-def test_ensemble_interactive_and_their_hard_inputs(data, trained):
+def test_an_ensemble_translates_interactively_empty_lines_and_unseen_words_too(data, trained):
     paths = ":".join(str(save / "checkpoint_best.pt") for _, save in trained.values())
     text = "w1 w2 w3\n\nw5\nnever seen w1\n"
     done = toy.run(
@@ -111,7 +111,7 @@ def test_a_resumed_training_has_the_same_losses(data, tmp_path):
     assert logged(rest, "valid_loss")[-1] == logged(whole, "valid_loss")[-1]
 
 
-def test_eval_bleu_during_training(data, tmp_path):
+def test_bleu_can_choose_the_best_checkpoint_during_training(data, tmp_path):
     process = toy.train(
         *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "2", "--eval-bleu"),
         *("--eval-bleu-args", '{"beam": 2}', "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
@@ -123,7 +123,7 @@ def test_eval_bleu_during_training(data, tmp_path):
 def test_adaptive_softmax_and_bfloat16_train_and_translate(data, tmp_path):
     """Of fairseq's distributed backends only legacy_ddp goes with its adaptive loss, on one process as well."""
     process = toy.train(
-        *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "40", "--bf16", "--criterion", "adaptive_loss"),
+        *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "25", "--bf16", "--criterion", "adaptive_loss"),
         *("--adaptive-softmax-cutoff", "4,8", "--ddp-backend", "legacy_ddp"),
     )
     losses = logged(process, "loss")
@@ -148,7 +148,7 @@ def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
         "--dataset-impl",
         "raw",
     )
-    toy.train(tmp_path / "bin", tmp_path / "save", *MODELS["gru_encoder"], "--max-update", "150")
+    toy.train(tmp_path / "bin", tmp_path / "save", *MODELS["gru_encoder"], "--max-update", "60")
     dictionary = tmp_path / "copy.txt"
     dictionary.write_text("".join(f"{word} copied-{word}\n" for word in toy.WORDS))
     path = tmp_path / "save/checkpoint_best.pt"

@@ -51,7 +51,7 @@ def parts(text: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def train_help() -> str:
-    return toy.run("fairseq-train", "--user-dir", toy.PLUGIN, "--help", fresh=True).stdout
+    return toy.run("fairseq-train", "--user-dir", toy.PLUGIN, "--help").stdout
 
 
 def test_every_option_of_every_model_is_listed_once(train_help):
@@ -65,7 +65,7 @@ def test_every_option_of_every_model_is_listed_once(train_help):
         assert sorted(flag for flag, _ in explained(found[f"--arch {name}"])) == own and own
 
 
-def test_task_criterion_and_scorers_are_listed(train_help):
+def test_help_lists_the_options_of_task_criterion_and_scorers(train_help):
     found = parts(train_help)
     task = [flag for flag, _ in explained(found["--task published_translation"])]
     assert sorted(task) == flags(PublishedTranslationConfig, TranslationConfig)
@@ -75,7 +75,7 @@ def test_task_criterion_and_scorers_are_listed(train_help):
     assert sorted(flag for flag, _ in explained(found[scorers])) == flags(TextScorerConfig)
 
 
-def test_every_option_has_a_text_with_its_source(train_help):
+def test_every_option_has_a_help_text_with_its_source(train_help):
     listed = [option for body in parts(train_help).values() for option in explained(body)]
     assert len(listed) > 50
     assert not [flag for flag, text in listed if not re.search(SOURCE, text)]
@@ -93,7 +93,7 @@ def test_help_with_a_model_has_the_options_of_that_model_and_of_what_else_is_cho
     assert [flag for flag in listed if listed.count(flag) > 1] == []
 
 
-def test_help_of_the_commands_without_models():
+def test_help_of_generate_and_validate_has_the_tasks_options_and_no_models():
     generate = toy.run("fairseq-generate", "--user-dir", toy.PLUGIN, "--help").stdout
     assert "--shrinking-beam" in parts(generate)["--task published_translation"]
     assert "--left-pad-source" in generate and "--grconv-height" not in generate

@@ -70,7 +70,7 @@ def test_a_transformers_heads_divide_its_width(size, width):
         ("minutes 60", "7", 7),
     ],
 )
-def test_the_transformer_warms_up(budget, warmup, expected):
+def test_the_transformer_alone_warms_up_over_a_share_of_the_budget(budget, warmup, expected):
     found = flags("transformer", BUDGET=budget, WARMUP=warmup)
     assert found[found.index("--warmup-updates") + 1] == str(expected)
     assert "--warmup-updates" not in flags("fconv")
@@ -85,7 +85,7 @@ def test_the_transformer_warms_up(budget, warmup, expected):
         ("minutes .05", "--max-update 0 --max-epoch 0 --stop-time-hours 0.000833"),
     ],
 )
-def test_budgets(budget, expected):
+def test_a_budget_becomes_fairseqs_flags(budget, expected):
     assert shell('set_budget_flags\necho "${BUDGET_FLAGS[@]}"', BUDGET=budget) == f"{expected}\n"
 
 

@@ -63,7 +63,7 @@ def prepared(corpora, tmp_path_factory):
     return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=1, out=out))
 
 
-def test_what_is_left(prepared, corpora):
+def test_prepared_data_has_every_split_its_dictionaries_and_a_report(prepared, corpora):
     out, text = prepared
     assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["clean", "data", "raw", "text"]
     for split in ("train", "valid", "test"):
@@ -81,7 +81,7 @@ def test_what_is_left(prepared, corpora):
     assert trained == {token for token in known if not token.startswith("madeupword")}
 
 
-def test_a_second_call_does_nothing_and_says_so(prepared, corpora):
+def test_a_second_preparation_does_nothing_and_says_so(prepared, corpora):
     out, _ = prepared
     files = [path for path in out.rglob("*") if path.is_file() and path.name not in ("options", ".lock")]
     before = {path: path.stat().st_mtime_ns for path in files}
@@ -90,14 +90,15 @@ def test_a_second_call_does_nothing_and_says_so(prepared, corpora):
     assert before == {path: path.stat().st_mtime_ns for path in files}
 
 
-def test_killed_three_times_the_result_is_the_same(prepared, corpora, tmp_path):
+@pytest.mark.parametrize("kills", [(3,), pytest.param((3, 2, 1), marks=pytest.mark.slow)], ids=["once", "three times"])
+def test_a_killed_preparation_comes_to_the_same_when_called_again(kills, prepared, corpora, tmp_path):
     """The steps: three sets read, two joined, the text prepared, then binarized, the report."""
     seed = random.randrange(10**6)
     print("seed", seed)  # pytest shows it if the test fails
     generator = random.Random(seed)
     out = tmp_path / "data"
     line = prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=2, out=out)
-    for most in (3, 2, 1):
+    for most in kills:
         kill_after(line, generator.randint(1, most), generator.uniform(0, 0.6))
         assert not (out / "data" / "REPORT.md").exists()
     run(line)
@@ -105,7 +106,7 @@ def test_killed_three_times_the_result_is_the_same(prepared, corpora, tmp_path):
     assert not list(out.rglob("*.partial*"))
 
 
-def test_other_options_and_other_text_need_another_folder(prepared, corpora, tmp_path):
+def test_other_options_need_another_folder(prepared, corpora, tmp_path):
     out, _ = prepared
     same = {"corpus": corpora / "fr-en", "segmentation": "bpe:100", "out": out}
     assert "> SEGMENTATION bpe:101" in run(prepare("fr-en", **{**same, "segmentation": "bpe:101"}), succeeds=False)
@@ -125,12 +126,12 @@ def test_other_options_and_other_text_need_another_folder(prepared, corpora, tmp
         ({"models": "lstm"}, "option --models is unknown"),
     ],
 )
-def test_wrong_options_are_named(options, message, tmp_path):
+def test_wrong_options_of_a_preparation_are_refused_by_name(options, message, tmp_path):
     assert message in run(prepare("fr-en", out=tmp_path / "data", **options), succeeds=False)
     assert not (tmp_path / "data").exists()
 
 
-def test_broken_text_is_named(corpora, tmp_path):
+def test_sides_of_a_corpus_that_differ_in_length_are_named(corpora, tmp_path):
     broken = tmp_path / "corpus"
     shutil.copytree(corpora / "fr-en", broken)
     (broken / "train.en").write_text("just one line\n")
@@ -138,7 +139,7 @@ def test_broken_text_is_named(corpora, tmp_path):
     assert f"{broken}/train.en: it ends after line 1" in message
 
 
-def test_the_plan_has_sizes_and_writes_nothing(tmp_path, corpora):
+def test_a_dry_run_of_a_preparation_shows_sizes_and_writes_nothing(tmp_path, corpora):
     text = run(prepare("fr-en", "--dry-run", size="full", select_words="348M", jobs=3, out=tmp_path / "data"))
     assert "OPUS-giga_fren-v2-eng-fra                22,519,904 pairs,  2702 MB" in text
     assert "Together 41.1 million pairs to train on" in text
@@ -150,14 +151,14 @@ def test_the_plan_has_sizes_and_writes_nothing(tmp_path, corpora):
     assert not (tmp_path / "data").exists()
 
 
-def test_the_folder_is_named_after_the_corpus(corpora):
+def test_the_default_folder_of_a_preparation_is_named_after_the_corpus(corpora):
     assert "/runs/data-fr-en-small\n" in run(prepare("fr-en", "--dry-run"))
     assert "/runs/data-en-zh-zh-en\n" in run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", direction="en-zh"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("segmentation", ["word:200", "bpe:100", "sentencepiece:900"])
-def test_chinese_in_shards(segmentation, corpora, tmp_path):
+def test_chinese_data_in_shards_share_dictionaries_and_divide_the_sentences(segmentation, corpora, tmp_path):
     pytest.importorskip("jieba")
     out = tmp_path / "data"
     options = {"corpus": corpora / "zh-en", "test": "test,valid", "direction": "en-zh", "shards": 2, "out": out}
@@ -172,7 +173,7 @@ def test_chinese_in_shards(segmentation, corpora, tmp_path):
 
 
 @pytest.mark.slow
-def test_from_the_network(tmp_path):
+def test_small_data_arrive_whole_over_a_broken_connection(tmp_path):
     """Everything that --size small asks for, through a connection that is cut and a file that is damaged at first."""
     pytest.importorskip("mtdata")
     (tmp_path / "served").mkdir()
@@ -231,7 +232,7 @@ def trained(prepared):
 
 
 @pytest.mark.slow
-def test_raw_text_in_and_raw_text_out(prepared, trained, corpora):
+def test_translate_keeps_the_order_and_number_of_lines(prepared, trained, corpora):
     """Order and number of lines stay, empty lines too; the command is fairseq-interactive."""
     out, _ = prepared
     sentences = (corpora / "fr-en" / "test.fr").read_text().splitlines()[:6]
@@ -257,7 +258,7 @@ def test_raw_text_in_and_raw_text_out(prepared, trained, corpora):
 
 
 @pytest.mark.slow
-def test_scores_of_a_split(prepared, trained, tmp_path):
+def test_score_compares_translations_with_the_reference_of_a_split(prepared, trained, tmp_path):
     out, _ = prepared
     hypotheses = tmp_path / "test.en"
     run(command("translate.sh", out, trained, split="test", output=hypotheses))
@@ -272,7 +273,7 @@ def test_scores_of_a_split(prepared, trained, tmp_path):
     assert "there is no reference" in message
 
 
-def test_sacrebleus_test_sets_where_they_are_to_be_had(prepared, tmp_path):
+def test_score_takes_a_test_set_of_sacrebleu_where_its_cache_has_it(prepared, tmp_path):
     """Where its cache lacks a set and the network does not answer, the local reference is taken, which is said."""
     out, _ = prepared
     reference = out / "text" / "raw" / "test.en"
@@ -289,7 +290,7 @@ def test_sacrebleus_test_sets_where_they_are_to_be_had(prepared, tmp_path):
     assert "at hand" not in said and "100.00" not in said and "BLEU" in said
 
 
-def test_commands_need_what_they_name(tmp_path):
+def test_recipes_without_a_required_argument_name_it(tmp_path):
     assert "which data and which checkpoint" in run(command("translate.sh"), succeeds=False)
     assert "there is no file options in it" in run(command("translate.sh", tmp_path, "model.pt"), succeeds=False)
     assert "which translations" in run(command("score.sh", tmp_path), succeeds=False)

@@ -65,7 +65,7 @@ def test_an_interrupted_run_becomes_whole(interrupted, corpus):
     assert all(system["facts"]["peak_memory"] > 100e6 for system in systems)
 
 
-def test_the_table_is_that_of_the_files(interrupted, corpus):
+def test_the_table_has_the_scores_of_the_translations_in_the_folder(interrupted, corpus):
     out, text = interrupted
     references = (corpus / "test.en").read_text().splitlines()
     table = json.loads((out / "table.json").read_text())
@@ -106,7 +106,7 @@ def test_the_report_has_a_section_for_everything(interrupted):
     assert page.count("data:image/svg+xml") == len(list(out.glob("figures/*/*/*.svg"))) > 0
 
 
-def test_beams_are_compared(interrupted):
+def test_beams_of_a_run_are_compared_and_searched_once(interrupted):
     out, _ = interrupted
     text = run(command("beam_curve.sh", out, beams="1,3", lenpens="1,0.5,0", models="gru_encoder-additive"))
     points = json.loads((out / "beams" / "beams.json").read_text())
@@ -133,7 +133,7 @@ def test_the_report_has_the_lists_that_translations_were_chosen_from(interrupted
         assert [len(sentence) for sentence in found] == [2] * 10
 
 
-def test_another_call_computes_nothing(interrupted, corpus):
+def test_a_third_call_computes_nothing(interrupted, corpus):
     out, _ = interrupted
     before = {path: path.stat().st_mtime_ns for path in (out / "systems").rglob("*") if path.suffix != ".errors"}
     text = run(quickstart(corpus))

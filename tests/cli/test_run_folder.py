@@ -30,7 +30,7 @@ def calls(folder):
 
 
 @pytest.mark.parametrize("recipe", calls(Path()))
-def test_other_variables_are_not_set(tmp_path, recipe):
+def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
     strangers = tmp_path / "strangers"
     for tool in ("bin/python", "bin/fairseq-interactive", "bin/recurrent-mt", "recurrent_mt/__main__.py", "sed"):
         (strangers / tool).parent.mkdir(parents=True, exist_ok=True)
@@ -53,14 +53,14 @@ def test_other_variables_are_not_set(tmp_path, recipe):
         ("LOWERCASE", "--out=/elsewhere"),
     ],
 )
-def test_a_value_that_no_recipe_writes_is_refused_by_name(tmp_path, recipe, name, value):
+def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_path, recipe, name, value):
     folder = run_folder(tmp_path, **{name: value})
     text = run(calls(folder)[recipe], succeeds=False)
     assert f"{folder}/options has a line that no recipe wrote: {name} {value}" in text
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_missing_language_is_named(tmp_path):
+def test_a_run_folder_without_a_language_is_refused_by_name(tmp_path):
     folder = run_folder(tmp_path)
     (folder / "options").write_text("SEGMENTATION bpe:100\nTARGET_LANG en\n")
     assert "has no line SOURCE_LANG" in run(calls(folder)["score.sh"], succeeds=False)

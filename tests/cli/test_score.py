@@ -44,7 +44,7 @@ def refusal(files, *options, **changes):
     return done.stderr
 
 
-def test_table_and_files(files):
+def test_scores_are_sacrebleus_and_files_say_what_is_printed(files):
     out = files / "scores"
     text = printed(files, "--metrics", "meteor,bleu", "--paired", "bootstrap", "--confidence", 100, "--out", out)
     assert text.splitlines()[0].split() == ["System", "METEOR", "±", "p", "BLEU", "±", "p"]
@@ -59,7 +59,7 @@ def test_table_and_files(files):
     assert not list(files.glob("*.partial"))
 
 
-def test_processes(monkeypatch, files):
+def test_scores_do_not_depend_on_the_number_of_processes(monkeypatch, files):
     used = spy_on_processes(monkeypatch)
     texts = []
     for jobs in (1, 2):
@@ -68,7 +68,7 @@ def test_processes(monkeypatch, files):
     assert used == [2, 2]  # TER of two systems; with one process there is nothing to deal out
 
 
-def test_one_system(files):
+def test_one_system_has_intervals_and_signatures(files):
     lines = printed(files, "--lowercase", "--confidence", systems=["one"]).splitlines()
     header, _, line, _, *signatures = lines
     assert header.split() == ["System", "BLEU", "±", "chrF2", "±", "TER", "±"]
@@ -76,7 +76,7 @@ def test_one_system(files):
     assert signatures[0].startswith("BLEU: nrefs:1|bs:1000|seed:12345|case:lc|")
 
 
-def test_chinese(tmp_path):
+def test_chinese_is_scored_with_sacrebleus_chinese_tokenization(tmp_path):
     (tmp_path / "reference").write_text("猫坐在垫子上。\n两只狗在快跑！\n", encoding="utf-8")
     (tmp_path / "one").write_text("猫坐在垫子上。\n两只狗跑得很快！\n", encoding="utf-8")
     text = printed(tmp_path, "--target-lang", "zh", "--metrics", "bleu,ter,meteor", systems=["one"])
@@ -84,7 +84,7 @@ def test_chinese(tmp_path):
     assert "asian:yes" in text
 
 
-def test_files_that_are_not_parallel(files):
+def test_files_that_are_not_parallel_are_named_with_their_lengths(files):
     (files / "two").write_text("one line\n")
     message = refusal(files)
     assert message.startswith("error: ")
@@ -97,11 +97,11 @@ def test_a_wrong_encoding_is_named_with_its_line(files):
     assert f"{files}/one, line 2: byte 2 is not UTF-8" in refusal(files)
 
 
-def test_a_missing_file(files):
+def test_a_missing_translation_is_named(files):
     assert f"{files}/three: there is no such file" in refusal(files, systems=["one", "three"])
 
 
-def test_an_unknown_tokenization(files):
+def test_an_unknown_tokenization_is_named(files):
     assert "unknown tokenization 'klingon'" in refusal(files, "--tokenize", "klingon")
 
 
@@ -115,6 +115,6 @@ def test_an_unknown_tokenization(files):
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
     ],
 )
-def test_options_that_cannot_be_meant(files, options, changes, message):
+def test_options_of_score_that_cannot_be_meant_are_refused_by_name(files, options, changes, message):
     done = score(files, *options, **changes)
     assert done.returncode == 2 and message in done.stderr

@@ -14,14 +14,14 @@ SCRIPTS = [*ROOT.glob("scripts/*.sh"), *ROOT.glob("scripts/lib/*.sh"), ROOT / ".
 
 
 @pytest.mark.skipif(SHELLCHECK is None, reason="shellcheck is not installed")
-def test_shellcheck_finds_nothing():
+def test_shellcheck_finds_nothing_in_any_script():
     assert len(SCRIPTS) > 8
     result = subprocess.run([SHELLCHECK, *map(str, SCRIPTS)], capture_output=True, text=True)
     assert result.stdout == ""
 
 
 @pytest.mark.parametrize("script", sorted(ROOT.glob("scripts/*.sh")), ids=lambda path: path.name)
-def test_help(script, tmp_path):
+def test_help_of_a_script_needs_no_environment_and_writes_nothing(script, tmp_path):
     environment = {"PATH": "/usr/bin:/bin", "VENV": str(tmp_path / "none")}
     result = subprocess.run(["bash", script, "--help"], capture_output=True, text=True, env=environment)
     assert (result.returncode, result.stderr) == (0, "")

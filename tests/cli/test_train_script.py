@@ -27,11 +27,9 @@ def train_script(*arguments, check=True):
     return done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """The synthetic corpus, small, binarized."""
-    folder = tmp_path_factory.mktemp("embedded")
-    sizes = ("--train", 3000, "--valid", 50, "--test", 50, "--max-words", 20)
+def synthetic_corpus(folder, *, train):
+    """The synthetic corpus with this many sentences to train on, binarized."""
+    sizes = ("--train", train, "--valid", 50, "--test", 50, "--max-words", 20)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
     toy.preprocess(folder / "text", folder / "bin", "--nwordssrc", 500, "--nwordstgt", 500)
     return folder / "bin"
@@ -49,7 +47,8 @@ def overrides(data, save, updates):
     ]
 
 
-def test_one_file_trains_with_overrides_and_flags(data, tmp_path):
+def test_one_file_trains_with_overrides_and_flags(tmp_path):
+    data = synthetic_corpus(tmp_path, train=300)
     output = train_script(
         *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 10), "model.encoder_hidden_size=32"),
         *("--", "--no-progress-bar"),
@@ -59,7 +58,7 @@ def test_one_file_trains_with_overrides_and_flags(data, tmp_path):
     assert (tmp_path / "checkpoint_last.pt").exists()
 
 
-def test_dry_run_and_errors(tmp_path):
+def test_a_dry_run_shows_the_command_and_a_missing_configuration_is_named(tmp_path):
     shown = train_script("--dry-run", "configs/grconv-30.yaml", f"task.data={tmp_path}", "pair=zh-en")
     assert "--arch grconv_encoder" in shown and "--source-lang zh --target-lang en" in shown
     assert "no configuration nowhere.yaml" in train_script("nowhere.yaml", check=False)
@@ -68,9 +67,10 @@ def test_dry_run_and_errors(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL_TWINS)
-def test_every_small_twin_learns(name, data, tmp_path):
+def test_a_small_twin_learns(name, tmp_path):
     """The papers' Adadelta is slow to start: what counts here is that the loss keeps falling."""
     assert len(SMALL_TWINS) == 5
+    data = synthetic_corpus(tmp_path, train=3000)
     made = losses(train_script(f"configs/{name}.yaml", *overrides(data, tmp_path, 120)))
     assert made[-1] < made[len(made) // 2] < made[0]
     assert made[-1] < 0.8 * made[0]

@@ -16,8 +16,8 @@ from tests.commands import call
 SIZES = ("--size", 24, "--epochs", 12)
 
 
-def pretrain(*arguments):
-    return toy.run("recurrent-mt", "word-vectors", *arguments, fresh=True)
+def pretrain(*arguments, fresh=False):
+    return toy.run("recurrent-mt", "word-vectors", *arguments, fresh=fresh)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,7 @@ def test_a_process_with_another_hash_seed_writes_the_same_file(folder, tmp_path,
     pretrain(
         *("--text", folder / "train.src", "--dictionary", folder / "data/dict.src.txt"),
         *("--out", tmp_path / "again.vec", *SIZES),
+        fresh=True,
     )
     assert (tmp_path / "again.vec").read_bytes() == (folder / "src.vec").read_bytes()
 
@@ -72,7 +73,7 @@ def test_mapped_vectors_translate_words_outside_the_seed_lexicon(folder, tmp_pat
     assert len(utils.parse_embedding(str(tmp_path / "tgt.vec"))) == 698
 
 
-def test_both_languages_in_one_space(folder, tmp_path):
+def test_words_of_both_languages_share_one_space(folder, tmp_path):
     """Words of either side; without a dictionary, rare ones are unknown."""
     texts = [folder / "train.src", folder / "train.tgt"]
     done = pretrain("--text", *texts, "--min-count", 20, "--out", tmp_path / "joint.vec", *SIZES)
@@ -98,7 +99,7 @@ def test_both_languages_in_one_space(folder, tmp_path):
         (["--size", "0"], 1, "--size must be at least 1, not 0"),
     ],
 )
-def test_bad_options_are_refused_by_name(folder, tmp_path, arguments, status, message):
+def test_bad_options_of_word_vectors_are_refused_by_name(folder, tmp_path, arguments, status, message):
     line = ["--text", f"{folder}/train.src", "--out", f"{tmp_path}/x.vec", *(word.format(folder) for word in arguments)]
     done = call("word-vectors", *line)
     assert done.returncode == status and message in done.stderr

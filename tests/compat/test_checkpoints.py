@@ -79,7 +79,7 @@ def test_fairseq_never_turns_safe_loading_off(tmp_path: Path, monkeypatch: pytes
     assert "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD" not in os.environ
 
 
-def test_namespace_is_loaded(tmp_path: Path):
+def test_a_namespace_in_a_checkpoint_is_loaded(tmp_path: Path):
     namespace = argparse.Namespace(arch="lstm", lr=[0.1], inner=argparse.Namespace(name="x"))
     torch.save(checkpoint(cfg={"model": namespace}), tmp_path / "checkpoint.pt")
     state = checkpoint_utils.load_checkpoint_to_cpu(str(tmp_path / "checkpoint.pt"))
@@ -99,7 +99,7 @@ def test_namespace_is_loaded(tmp_path: Path):
     ],
     ids=lambda array: f"{array.dtype}-{array.shape}",
 )
-def test_array_is_loaded(array: np.ndarray):
+def test_an_array_of_numbers_in_a_checkpoint_is_loaded(array: np.ndarray):
     loaded = reload({"meter": array})["meter"]
     assert isinstance(loaded, np.ndarray)
     assert loaded.dtype == array.dtype.newbyteorder("=") and loaded.shape == array.shape
@@ -108,7 +108,7 @@ def test_array_is_loaded(array: np.ndarray):
 
 
 @pytest.mark.parametrize("number", [np.float64(1.5), np.int64(-3), np.bool_(True), np.float32(0.25)], ids=repr)
-def test_number_is_loaded(number: np.generic):
+def test_a_number_of_numpy_in_a_checkpoint_is_loaded(number: np.generic):
     loaded = reload({"best": number})["best"]
     assert type(loaded) is type(number) and loaded == number
 

@@ -71,7 +71,7 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     # With --eval-bleu the meters are arrays of numpy's.
     assert "numpy.core.multiarray _reconstruct" in globals_in(folder / "checkpoint_last.pt")
     assert "argparse Namespace" in globals_in(folder / "checkpoint_last.pt")
-    log = train("transformer", folder, "--bf16", "--max-update", 60, *bleu, warm=True)
+    log = train("transformer", folder, "--bf16", "--max-update", 40, *bleu, warm=True)
     assert re.search(r"Loaded checkpoint .*checkpoint_last.pt \(epoch \d+ @ 20 updates\)", log)
     assert losses(log)[-1] < first[-1]
 
@@ -121,7 +121,9 @@ def test_hydra_train_shows_the_real_error(tmp_path: Path, run_in_environment):
         "model: {_name: transformer}\ncriterion: cross_entropy\noptimizer: {_name: adam}\nlr_scheduler: fixed\n"
         "dataset: {max_tokens: 100}\noptimization: {lr: [0.1]}\n"
     )
-    finished = run_in_environment("fairseq-hydra-train", "--config-dir", tmp_path, "--config-name", "experiment")
+    finished = run_in_environment(
+        "fairseq-hydra-train", "--config-dir", tmp_path, "--config-name", "experiment", warm=True
+    )
     assert finished.returncode != 0
     assert "FileNotFoundError" in finished.stdout and "there-is-no-such-folder/dict.a.txt" in finished.stdout
     assert "print_exception" not in finished.stdout

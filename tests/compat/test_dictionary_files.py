@@ -14,14 +14,14 @@ from fairseq.data import Dictionary
         ("__import__('os').mkdir('x') y\n", r"dict\.en\.txt: Incorrect dictionary format"),
     ],
 )
-def test_a_broken_line_and_its_file_are_named(tmp_path, content, message):
+def test_a_broken_line_of_a_dictionary_and_its_file_are_named(tmp_path, content, message):
     path = tmp_path / "dict.en.txt"
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
         Dictionary.load(str(path))
 
 
-def test_a_good_one_is_read(tmp_path):
+def test_a_good_dictionary_is_read(tmp_path):
     path = tmp_path / "dict.en.txt"
     path.write_text("dog 3\ncat 2\n")
     assert Dictionary.load(str(path)).symbols[-2:] == ["dog", "cat"]

@@ -33,25 +33,25 @@ def train(updates: int, max_update: int, *, spent: float = 0, hours: float = 0) 
 
 
 @pytest.mark.parametrize("updates", [30, 31])
-def test_no_update_more_than_asked_for(updates: int, caplog: pytest.LogCaptureFixture):
+def test_a_training_with_its_updates_behind_it_begins_no_epoch(updates: int, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO):
         assert train(updates, 30) == ([None], True)
     assert f"nothing is left to train: num_updates: {updates} >= max_update: 30" in caplog.text
 
 
 @pytest.mark.parametrize(("updates", "max_update"), [(29, 30), (0, 30), (30, 0)])
-def test_what_is_left_is_trained(updates: int, max_update: int):
+def test_a_training_with_updates_left_begins_an_epoch(updates: int, max_update: int):
     with pytest.raises(EpochBegunError):
         train(updates, max_update)
 
 
-def test_no_update_more_than_there_is_time_for(caplog: pytest.LogCaptureFixture):
+def test_a_training_with_its_hours_behind_it_begins_no_epoch(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO):
         assert train(30, 0, spent=1.5, hours=1.25) == ([None], True)
     assert "cumulative_training_time: 1.500000 > stop_time_hours: 1.250000 hour(s)" in caplog.text
 
 
 @pytest.mark.parametrize(("updates", "spent", "hours"), [(30, 1.0, 1.25), (30, 1.5, 0), (0, 1.5, 1.25)])
-def test_the_time_that_is_left_is_trained(updates: int, spent: float, hours: float):
+def test_a_training_with_hours_left_begins_an_epoch(updates: int, spent: float, hours: float):
     with pytest.raises(EpochBegunError):
         train(updates, 0, spent=spent, hours=hours)

@@ -1,4 +1,4 @@
-"""The hook itself and the repairs that need no PyTorch, on every Python of the machine."""
+"""The hook itself and the repairs that need no PyTorch, on every supported Python of the machine; on others as slow."""
 
 import sys
 
@@ -24,7 +24,7 @@ def assert_succeeds(finished):
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
-def test_installing_imports_nothing_else(version, run_python):
+def test_installing_the_hook_imports_nothing_else(version, run_python):
     finished = run_python(
         version,
         """
@@ -39,7 +39,7 @@ def test_installing_imports_nothing_else(version, run_python):
     assert finished.stdout.split() == ["fairseq_compat"], finished.stderr
 
 
-def test_installing_twice_adds_one_finder(version, run_python):
+def test_installing_the_hook_twice_adds_one_finder(version, run_python):
     finished = run_python(
         version,
         """
@@ -96,7 +96,7 @@ def test_classes_derived_elsewhere_are_repaired(version, package, run_python):
     assert_succeeds(run_python(version, "from user_plugin.config import Outer; Outer()"))
 
 
-def test_other_dataclasses_are_left_alone(version, package, run_python):
+def test_dataclasses_that_are_not_fairseqs_or_hash_by_themselves_are_left_alone(version, package, run_python):
     package(
         {
             "stranger.py": """
@@ -233,30 +233,23 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    "arguments, expected",
-    [("", "False False"), ("--bf16", "True False"), ("--tpu", "False True"), ("--bf16 --tpu", "True True")],
-)
-@pytest.mark.parametrize("given_as", ["argv", "list", "list and known"])
-def test_bfloat16_does_not_imply_tpu(package, run_python, arguments, expected, given_as):
+def test_bfloat16_does_not_imply_tpu(package, run_python):
     package(OPTIONS)
     finished = run_python(
         sys.version_info[:2],
-        f"""
+        """
         import argparse, sys
         from fairseq import options
         parser = argparse.ArgumentParser()
         parser.add_argument("--bf16", action="store_true")
         parser.add_argument("--tpu", action="store_true")
-        arguments, given_as = {arguments.split()}, {given_as!r}
-        sys.argv[1:] = arguments
-        if given_as == "argv":
-            args = options.parse_args_and_arch(parser)
-        elif given_as == "list":
-            args = options.parse_args_and_arch(parser, arguments)
-        else:
-            args, _ = options.parse_args_and_arch(parser, input_args=arguments, parse_known=True)
-        print(args.bf16, args.tpu)
+        for words in ([], ["--bf16"], ["--tpu"], ["--bf16", "--tpu"]):
+            sys.argv[1:] = words
+            from_argv = options.parse_args_and_arch(parser)
+            from_list = options.parse_args_and_arch(parser, words)
+            known, _ = options.parse_args_and_arch(parser, input_args=words, parse_known=True)
+            for parsed in (from_argv, from_list, known):
+                assert (parsed.bf16, parsed.tpu) == ("--bf16" in words, "--tpu" in words), (words, parsed)
         """,
     )
-    assert finished.stdout.split() == expected.split(), finished.stderr
+    assert_succeeds(finished)

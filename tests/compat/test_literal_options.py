@@ -36,12 +36,12 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize(("source", "value"), EXPRESSIONS.items())
-def test_data_is_what_python_says(source, value):
+def test_an_option_that_is_data_has_the_value_that_python_gives_it(source, value):
     assert evaluate(source) == value == eval(source)
 
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source[:20])
-def test_anything_else_is_refused(source):
+def test_an_option_that_is_a_program_is_refused(source):
     with pytest.raises(ValueError, match="an option must be numbers, texts, lists or dictionaries of them, not"):
         evaluate(source)
 

@@ -79,7 +79,8 @@ def project(tmp_path: Path, wheels: Path) -> Path:
 
 def assert_works(environment: Path) -> None:
     program = "import sys, fairseq, user_dir; print(type(sys.meta_path[0]).__name__)"
-    command = [environment / "bin/python", "-c", program]
+    # The project that these tests are of must not stand in for the one that was installed.
+    command = [environment / "bin/python", "-E", "-c", program]
     assert subprocess.check_output(command, text=True, cwd="/") == "RepairFinder\n"
     assert subprocess.check_output(environment / "bin/fairseq-train", text=True) == "trained\n"
 
@@ -150,12 +151,11 @@ def test_environment_is_made_once_and_repaired(project: Path):
     assert first.returncode == 0, first.stderr
     assert_works(project / ".venv")
 
-    start = time.perf_counter()
-    second = setup(project)
-    assert second.returncode == 0 and time.perf_counter() - start < 2
-    assert second.stderr == f"setup: {project}/.venv is ready\n"
-
     stamp = (project / ".venv/.setup-complete").stat().st_ino
+    second = setup(project)
+    assert second.returncode == 0 and second.stderr == f"setup: {project}/.venv is ready\n"
+    assert (project / ".venv/.setup-complete").stat().st_ino == stamp
+
     with (project / "setup.py").open("a") as file:
         file.write("# changed\n")
     third = setup(project)
@@ -180,7 +180,7 @@ def test_failed_installation_is_not_taken_for_whole(project: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.05, 1.5, 4.0])
-def test_killed_call_is_repaired(project: Path, delay: float):
+def test_a_killed_setup_is_repaired_by_the_next(project: Path, delay: float):
     running = start_setup(project, PYTHON=sys.executable)
     time.sleep(delay)
     os.killpg(running.pid, signal.SIGKILL)
@@ -191,7 +191,7 @@ def test_killed_call_is_repaired(project: Path, delay: float):
 
 
 @pytest.mark.slow
-def test_two_calls_at_once_wait_for_each_other(project: Path):
+def test_two_setups_at_once_wait_for_each_other(project: Path):
     calls = [start_setup(project, PYTHON=sys.executable) for _ in range(2)]
     messages = [call.communicate()[1] for call in calls]
     assert [call.returncode for call in calls] == [0, 0]

@@ -36,16 +36,16 @@ def assert_same(model, **options):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_same_loss_and_gradients(architecture):
+def test_the_chunked_loss_and_its_gradients_are_fairseqs(architecture):
     assert_same(build(architecture).eval())
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_every_output_layer(output):
+def test_the_chunked_loss_works_with_every_output_layer(output):
     assert_same(build("gru_encoder", **OUTPUTS[output]).eval())
 
 
-def test_a_loss_for_each_word():
+def test_the_chunked_loss_of_each_word_is_fairseqs():
     assert_same(build("gru_encoder").eval(), reduce=False)
 
 
@@ -63,7 +63,7 @@ def stock_model():
     return FConvModel(encoder, FConvDecoder(for_task.target_dictionary, out_embed_dim=6, **sizes))
 
 
-def test_no_scores_are_made(monkeypatch):
+def test_the_chunked_loss_makes_no_scores(monkeypatch):
     model = build("gru_encoder")
     monkeypatch.setattr(model.decoder, "output_layer", lambda features: pytest.fail("all scores at once"))
     loss_and_gradients(ChunkedCrossEntropyCriterion, model)
@@ -72,7 +72,7 @@ def test_no_scores_are_made(monkeypatch):
 
 
 @pytest.mark.parametrize("flags", [[], ["--bf16"]])
-def test_an_update_of_fairseqs_trainer(flags):
+def test_an_update_of_fairseqs_trainer_with_the_chunked_loss_is_the_same(flags):
     ours, theirs = (build("gru_encoder", dropout=0.0) for _ in range(2))
     before = copy.deepcopy(ours.state_dict())
     for model, name in ((ours, "chunked_cross_entropy"), (theirs, "cross_entropy")):

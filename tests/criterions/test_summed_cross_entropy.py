@@ -24,7 +24,7 @@ def clipped_gradient(model, batches, clip):
 
 
 @pytest.mark.parametrize("accumulated", [1, 2])
-def test_one_step_of_gradient_descent_by_hand(accumulated):
+def test_one_step_of_gradient_descent_is_the_one_worked_out_by_hand(accumulated):
     model = build("gru_encoder")
     batches = [sample([4, 1, 6], [5, 2, 7]), sample([2, 3], [4, 4])][:accumulated]
     expected = copy.deepcopy(model)
@@ -35,7 +35,7 @@ def test_one_step_of_gradient_descent_by_hand(accumulated):
         torch.testing.assert_close(parameter, before - 0.5 * gradient, rtol=1e-4, atol=1e-6)
 
 
-def test_one_step_of_adadelta_by_hand():
+def test_one_step_of_adadelta_is_the_one_worked_out_by_hand():
     """Zeiler (2012), rho 0.95, eps 1e-6, lr 1: x −= sqrt(0 + eps) / sqrt(0.05 g² + eps) · g at the first step."""
     model = build("gru_encoder")
     batches = [sample([4, 1, 6], [5, 2, 7])]

@@ -43,14 +43,14 @@ def run(counts, mask):
 @pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_agree(lengths, size, additive):
+def test_backends_of_attentive_gru_agree(lengths, size, additive):
     counts, mask, tensors = arguments(lengths, size, additive=additive)
     assert_same_outputs_and_gradients(run(counts, mask), tensors, ["reference", "packed"])
 
 
 @pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
 @pytest.mark.parametrize("backend", ["reference", "packed"])
-def test_gradients_by_finite_differences(backend, additive):
+def test_gradients_of_attentive_gru_are_those_of_finite_differences(backend, additive):
     counts, mask, tensors = arguments([3, 1, 2], 3, additive=additive, dtype=torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
     assert torch.autograd.gradcheck(lambda *a: run(counts, mask)(backend, *a)[:2], leaves)
@@ -102,7 +102,7 @@ def test_an_empty_source_gives_finite_numbers(backend):
         assert result.isfinite().all()
 
 
-def test_wrong_shapes_and_backends_are_named():
+def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
     counts, mask, tensors = arguments([2], 5, additive=True)
     with pytest.raises(ValueError, match="needs both a query weight and a score vector"):
         run(counts, mask)("packed", *tensors[:8])

@@ -45,7 +45,7 @@ POINTERS = {
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_kernels_compile(kernel, tmp_path, monkeypatch):
+def test_a_kernel_compiles_for_a_gpu(kernel, tmp_path, monkeypatch):
     import triton.language as tl
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource, compile

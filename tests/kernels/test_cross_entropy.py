@@ -35,7 +35,7 @@ def gradients(loss, factors):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_loss_and_gradients(few_rows, bias):
+def test_loss_and_gradients_are_those_of_all_scores_at_once(few_rows, bias):
     *factors, target = problem(bias=bias)
     ours, expected = cross_entropy(*factors, target), torchs(*factors, target)
     torch.testing.assert_close(ours, expected)
@@ -66,7 +66,7 @@ def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows):
         assert a.dtype == torch.float32 and (a - b).norm() <= 0.02 * b.norm()
 
 
-def test_only_wanted_gradients_are_made():
+def test_only_wanted_gradients_of_the_loss_are_made():
     features, weight, bias, target = problem()
     alone = cross_entropy(features, weight.detach(), bias.detach(), target)
     (only,) = torch.autograd.grad(alone, [features])
@@ -94,7 +94,7 @@ class Largest(TorchDispatchMode):
         return result
 
 
-def test_never_all_scores_at_once(monkeypatch):
+def test_the_scores_are_never_all_made_at_once(monkeypatch):
     monkeypatch.setattr(module, "SCORES", {"cpu": 1000})
     rows, vocabulary = 4 * module.FEWEST_ROWS, 50
     features, weight = random(rows, SIZE, seed=1), random(vocabulary, SIZE, seed=2)
@@ -106,7 +106,7 @@ def test_never_all_scores_at_once(monkeypatch):
     assert largest.numbers == module.FEWEST_ROWS * vocabulary
 
 
-def test_no_rows():
+def test_the_loss_of_no_rows_is_zero():
     weight = random(VOCABULARY, SIZE).requires_grad_()
     loss = cross_entropy(torch.zeros(0, SIZE).double(), weight, None, torch.zeros(0, dtype=torch.long))
     assert loss == 0 and not torch.autograd.grad(loss, weight)[0].any()

@@ -15,14 +15,14 @@ SHORT = [7, 1, 9, 0, 2]
 @needs_interpreter
 @pytest.mark.parametrize("unit_gates", [False, True])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_fused_agrees_with_the_reference(lengths, unit_gates):
+def test_fused_grconv_agrees_with_the_reference(lengths, unit_gates):
     counts, tensors = arguments(lengths, 5, torch.float64, unit_gates=unit_gates)
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", "fused"])
 
 
 @needs_interpreter
 @pytest.mark.parametrize("mode", MODES)
-def test_fused_agrees_in_every_mode(mode):
+def test_fused_grconv_agrees_in_every_mode(mode):
     counts, tensors = arguments(SHORT, 5, torch.float64, unit_gates="unit_gates" in MODES[mode])
     assert_same_outputs_and_gradients(run(counts, "relu", **heights_of(mode)), tensors, ["reference", "fused"])
 
@@ -30,7 +30,7 @@ def test_fused_agrees_in_every_mode(mode):
 @needs_interpreter
 @pytest.mark.parametrize("unit_gates", [False, True])
 @pytest.mark.parametrize("size", [1, 3, 16, 2100])
-def test_widths_of_every_kind(size, unit_gates):
+def test_fused_grconv_agrees_at_widths_of_every_kind(size, unit_gates):
     """One unit, as many as gates, a power of two, and more than a block holds."""
     counts, tensors = arguments([3, 2], size, torch.float64, unit_gates=unit_gates)
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", "fused"])
@@ -38,7 +38,7 @@ def test_widths_of_every_kind(size, unit_gates):
 
 @needs_interpreter
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_rounds_what_it_stores_alone(dtype):
+def test_fused_grconv_in_half_precision_rounds_only_what_it_stores(dtype):
     """One level of copies: what is computed in float32 must be off by the rounding of its result, and no more."""
     counts, tensors = arguments([2, 2, 2], 300, torch.float64)
     tensors = [tensor.to(dtype) for tensor in tensors]
@@ -58,7 +58,7 @@ def test_half_precision_rounds_what_it_stores_alone(dtype):
 
 
 @needs_interpreter
-def test_offsets_beyond_two_to_the_31():
+def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
     """Two nodes whose children stand at the end of 2³¹ products; the pages between are never touched."""
     from recurrent_mt.kernels.grconv.triton_level import FusedLevel
 
@@ -90,6 +90,6 @@ def test_every_node_but_the_last_is_a_left_child():
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("size", [5, 1000])
-def test_on_a_gpu(size):
+def test_fused_grconv_agrees_on_a_gpu(size):
     counts, tensors = arguments([7, 1, 63, 2], size, torch.float64)
     assert_same_outputs_and_gradients(run(counts), [tensor.cuda() for tensor in tensors], ["packed", "fused"])

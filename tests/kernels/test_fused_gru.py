@@ -15,7 +15,7 @@ every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "do
 @needs_interpreter
 @every_recurrence
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_fused_agrees_with_the_reference(lengths, recurrence):
+def test_fused_recurrences_agree_with_the_reference(lengths, recurrence):
     function, tensors = arguments(recurrence, lengths, product=False, skip=False, dtype=torch.float64)
     assert_same_outputs_and_gradients(function, tensors, ["reference", "fused"])
 
@@ -24,14 +24,14 @@ def test_fused_agrees_with_the_reference(lengths, recurrence):
 @every_recurrence
 @pytest.mark.parametrize("size", [1, 16, 300])
 @pytest.mark.parametrize(("product", "skip"), [(True, False), (True, True)])
-def test_widths_and_parts_of_every_kind(recurrence, size, product, skip):
+def test_fused_recurrences_agree_at_widths_and_with_parts_of_every_kind(recurrence, size, product, skip):
     function, tensors = arguments(recurrence, [4, 1, 2], product=product, skip=skip, size=size, dtype=torch.float64)
     assert_same_outputs_and_gradients(function, tensors, ["reference", "fused"])
 
 
 @needs_interpreter
 @pytest.mark.parametrize("positions", [1, 33, 200])
-def test_sources_of_every_length(positions):
+def test_fused_attention_agrees_over_sources_of_every_length(positions):
     """More keys and values than a block holds of them, on padding as well."""
     mask = torch.arange(positions) >= torch.tensor([[positions], [(positions + 1) // 2]])
     shapes = [(3, 15), (2, 5), (2, positions, 70), (2, positions, 90), (10, 5), (5, 5), (15, 90), (70, 5), (70,)]
@@ -52,7 +52,7 @@ def test_hypotheses_side_by_side_read_their_source(beam):
 
 @needs_interpreter
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_rounds_what_it_stores_alone(dtype):
+def test_fused_recurrences_in_half_precision_round_only_what_they_store(dtype):
     """Outputs are off by a rounding or two; gradients, which cancel, are hardly further off than where all is rounded.
 
     Hardly, because the interpreter truncates to bfloat16, which errs by twice as much as a GPU's rounding.
@@ -78,7 +78,7 @@ def test_half_precision_rounds_what_it_stores_alone(dtype):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @every_recurrence
 @pytest.mark.parametrize("size", [5, 1000])
-def test_on_a_gpu(recurrence, size):
+def test_fused_recurrences_agree_on_a_gpu(recurrence, size):
     function, tensors = arguments(recurrence, [7, 1, 63, 2], product=False, skip=False, size=size, dtype=torch.float64)
     leaves = [tensor.cuda() for tensor in tensors]
     assert_same_outputs_and_gradients(function, leaves, ["packed", "fused"])

@@ -16,7 +16,7 @@ def arguments(lengths, size, dtype=torch.float32):
 
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_agree(lengths, size):
+def test_backends_of_gru_agree(lengths, size):
     counts, tensors = arguments(lengths, size)
     assert_same_outputs_and_gradients(
         lambda backend, *a: [gru(*a, counts=counts, backend=backend)], tensors, ["reference", "packed"]
@@ -24,14 +24,14 @@ def test_backends_agree(lengths, size):
 
 
 @pytest.mark.parametrize("backend", ["reference", "packed"])
-def test_gradients_by_finite_differences(backend):
+def test_gradients_of_gru_are_those_of_finite_differences(backend):
     counts, tensors = arguments([3, 1, 2], 3, torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
     assert torch.autograd.gradcheck(lambda *a: gru(*a, counts=counts, backend=backend), leaves)
 
 
 @every_backend(BACKENDS)
-def test_one_step_by_hand(backend):
+def test_one_step_of_gru_is_the_one_worked_out_by_hand(backend):
     """With x_r = x_z = 0 and no recurrent weight but U = 1: r = z = 1/2, h̃ = tanh(x + h/2), h' = (h + h̃)/2."""
     h, x = 0.6, 0.2
     zeros = torch.zeros(2, 1, dtype=torch.float64)
@@ -70,7 +70,7 @@ def test_reset_before_the_product_is_not_torchs_gru():
     assert (ours - torch.cat(expected)).abs().max() > 0.01
 
 
-def test_wrong_shapes_and_backends_are_named():
+def test_wrong_shapes_and_backends_given_to_gru_are_refused_by_name():
     counts, (inputs, initial, gate_weight, candidate_weight) = arguments([2], 3)
     with pytest.raises(ValueError, match=r"gates' recurrent weight must be of shape \(6, 3\), .* not \(3, 3\)"):
         gru(inputs, initial, candidate_weight, candidate_weight, counts=counts)
@@ -82,5 +82,5 @@ def test_wrong_shapes_and_backends_are_named():
         gru(inputs, initial, gate_weight, candidate_weight, counts=counts, backend="cudnn")
 
 
-def test_no_words_at_all():
+def test_gru_of_no_words_is_empty():
     assert gru(torch.zeros(0, 9), torch.zeros(2, 3), torch.zeros(6, 3), torch.zeros(3, 3), counts=[]).shape == (0, 3)

@@ -55,7 +55,7 @@ def arguments(recurrence, lengths, *, product, skip, size=SIZE, dtype=torch.floa
 @every_part
 @every_recurrence
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_agree(recurrence, lengths, product, skip):
+def test_backends_agree_on_each_part_of_a_recurrence(recurrence, lengths, product, skip):
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip)
     assert_same_outputs_and_gradients(function, tensors, ["reference", "packed"])
 
@@ -63,11 +63,11 @@ def test_backends_agree(recurrence, lengths, product, skip):
 @every_part
 @every_recurrence
 @pytest.mark.parametrize("backend", ["reference", "packed"])
-def test_gradients_by_finite_differences(backend, recurrence, product, skip):
+def test_gradients_of_each_part_are_those_of_finite_differences(backend, recurrence, product, skip):
     lengths = [4, 1, 2]
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=3, dtype=torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda *a: tuple(function(backend, *a)[:2]), leaves)
+    assert torch.autograd.gradcheck(lambda *a: tuple(function(backend, *a)[:2]), leaves, fast_mode=True)
 
 
 @every_recurrence
@@ -83,7 +83,7 @@ def test_a_gate_that_is_open_is_no_skip_in_time(backend, recurrence):
 
 
 @every_backend(BACKENDS)
-def test_three_steps_of_a_skip_by_hand(backend):
+def test_three_steps_of_a_skip_are_those_worked_out_by_hand(backend):
     """With z = 1 every step keeps what entered it, so with g = 1/4 and K = 2, h_t = h_{t−1}/4 + 3/4 h_{t−2}."""
     inputs = torch.tensor([[0.0, 50.0, 0.0]] * 3, dtype=torch.float64)
     initial = torch.tensor([[[1.0], [2.0]]], dtype=torch.float64)
@@ -106,7 +106,7 @@ def test_the_last_states_reach_back_before_the_start():
         torch.testing.assert_close(result[row], expected)
 
 
-def test_wrong_shapes_are_named():
+def test_wrong_shapes_of_parts_are_refused_by_name():
     counts, (inputs, initial, gate, candidate) = test_gru.arguments([2], 3)
     with pytest.raises(ValueError, match=r"without a gate over time .* must be \(B, H\), not \(1, 2, 3\)"):
         gru(inputs, torch.zeros(1, 2, 3), gate, candidate, counts=counts)

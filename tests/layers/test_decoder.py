@@ -159,7 +159,7 @@ def test_hypotheses_of_a_beam_equal_decoding_anew(attention, options, orders):
 
 @every_attention
 @every_deep_decoder
-def test_equal_words_may_be_embedded_once(attention, options):
+def test_words_that_all_hypotheses_share_may_be_embedded_once(attention, options):
     decoder, encoded = build(attention, 2, **options), source()
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
@@ -234,7 +234,7 @@ def test_the_summary_enters_every_step_and_not_the_first_state_alone():
 
 
 @every_attention
-def test_equations_of_one_step(attention):
+def test_one_step_of_the_decoder_follows_the_equations(attention):
     """The first step of one sentence, written out: Cho et al. (2014a) and Bahdanau et al. (2015), A.2."""
     decoder, encoded = build(attention), source(batch=1)
     y = random(1, EMBED, seed=4)

@@ -121,7 +121,7 @@ def test_poison_on_padding_reaches_no_output_and_no_gradient(name, backend, left
 
 
 @pytest.mark.parametrize("name", WITH_BACKENDS)
-def test_backends_agree(name):
+def test_backends_of_an_encoder_agree(name):
     reference, packed = build(name, "reference"), build(name, "packed")
     arguments = batch(sentences(), left_pad=True)
     torch.testing.assert_close(packed(*arguments), reference(*arguments), **INVARIANCE)

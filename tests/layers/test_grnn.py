@@ -49,23 +49,23 @@ def encode_by_loops(encoder, words):
 
 
 @every_annotation
-def test_every_sentence_is_encoded_as_if_alone(annotations):
+def test_the_grnn_of_a_batch_is_that_of_loops_over_each_sentence(annotations):
     encoder = GRNNEncoder(EMBED, HIDDEN, annotations=annotations)
     assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
 
 
 @every_annotation
 @pytest.mark.parametrize("lengths", [[5, 1, 7], [1], [2, 2]], ids=str)
-def test_gradients(annotations, lengths):
+def test_gradients_of_the_grnn_are_those_of_finite_differences(annotations, lengths):
     assert_gradients_are_right(GRNNEncoder(EMBED, HIDDEN, annotations=annotations), lengths)
 
 
 @every_annotation
-def test_every_parameter_learns(annotations):
+def test_every_parameter_of_the_grnn_learns(annotations):
     assert_every_parameter_learns(GRNNEncoder(EMBED, HIDDEN, annotations=annotations))
 
 
-def test_number_of_parameters():
+def test_the_grnn_has_the_parameters_of_its_formula():
     assert parameter_count(GRNNEncoder(EMBED, HIDDEN)) == EMBED * HIDDEN + HIDDEN + 15 * HIDDEN**2
 
 
@@ -100,12 +100,12 @@ def test_a_sentence_costs_one_merge_less_than_it_has_words_and_a_product_a_level
 
 
 @every_annotation
-def test_a_batch_without_words(annotations):
+def test_the_grnn_of_a_batch_without_words_is_zero(annotations):
     output = GRNNEncoder(EMBED, HIDDEN, annotations=annotations)(torch.ones(2, 3, EMBED), torch.ones(2, 3).bool())
     assert output.summary.shape == (2, HIDDEN) and output.summary.eq(0).all()
     assert output.annotations.shape == (2, 3, HIDDEN) and output.annotations.eq(0).all()
 
 
-def test_unknown_annotations_are_named():
+def test_unknown_annotations_of_the_grnn_are_refused_by_name():
     with pytest.raises(ValueError, match="no annotations 'roots'; there are: leaves, ancestors"):
         GRNNEncoder(EMBED, HIDDEN, annotations="roots")

@@ -17,7 +17,7 @@ from recurrent_mt.layers.hypotheses import for_each_hypothesis, keep_sentences, 
         ([], 2, 2, [], 1),
     ],
 )
-def test_what_is_kept(rows, sentences, beam, kept, width):
+def test_sentences_are_kept_once_where_hypotheses_stand_side_by_side(rows, sentences, beam, kept, width):
     found, hypotheses = keep_sentences(torch.tensor(rows, dtype=torch.long), sentences=sentences, beam=beam)
     assert (None if found is None else found.tolist(), hypotheses) == (kept, width)
 

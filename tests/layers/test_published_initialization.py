@@ -31,7 +31,7 @@ def assert_normal(weight, deviation):
 
 
 @pytest.mark.parametrize("radius", [1.0, 0.4])
-def test_gru(radius):
+def test_a_gru_begins_as_published(radius):
     gru = published(GRUEncoder(50, SIZE, bidirectional=True), spectral_radius=radius).layers[0]
     for direction in gru:
         assert_orthogonal(direction.gate_weight, radius)
@@ -41,7 +41,7 @@ def test_gru(radius):
     assert not torch.equal(gru[0].candidate_weight, gru[1].candidate_weight)
 
 
-def test_grconv():
+def test_a_grconv_begins_as_published():
     encoder = published(GRConvEncoder(50, SIZE), spectral_radius=0.4)
     assert_orthogonal(encoder.left, 0.4)
     assert_orthogonal(encoder.right, 0.4)
@@ -52,7 +52,7 @@ def test_grconv():
         assert bias.eq(0).all()
 
 
-def test_alignment_model_and_context():
+def test_the_alignment_model_and_the_context_begin_as_published():
     layer = published(AttentiveGRU(50, SIZE, context_size=2 * SIZE, attention="additive"))
     assert_normal(layer.attention.query_weight, 0.001)
     assert_normal(layer.attention.key.weight, 0.001)

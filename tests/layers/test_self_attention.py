@@ -57,7 +57,7 @@ def encoded(lengths, *, left_pad, filler=float("nan")):
 
 @every_number_of_heads
 @both_sides
-def test_annotations_follow_the_equations(heads, left_pad):
+def test_annotations_that_attend_follow_the_equations(heads, left_pad):
     module, (source, sentences) = of_encoder(heads), encoded(LENGTHS, left_pad=left_pad)
     output = module(source)
     for row, sentence in enumerate(sentences):
@@ -156,7 +156,7 @@ def test_step_by_step_from_anywhere_equals_the_whole(with_gradients):
 
 
 @pytest.mark.parametrize("with_gradients", [False, True])
-def test_gradients_go_back_through_steps(with_gradients):
+def test_gradients_go_back_through_steps_of_self_attention(with_gradients):
     """Whatever the past was made with, a step may be differentiated, and as often as wanted."""
     module, packing = of_decoder(), packing_of([3, 2])
     with torch.set_grad_enabled(with_gradients):
@@ -171,7 +171,7 @@ def test_gradients_go_back_through_steps(with_gradients):
 
 
 @pytest.mark.parametrize("of_summary", [False, True], ids=["annotations", "summary"])
-def test_gradients_of_the_encoders(of_summary):
+def test_gradients_of_the_encoders_self_attention_are_those_of_finite_differences(of_summary):
     module, (source, _) = of_encoder(of_summary=of_summary), encoded([3, 1, 0], left_pad=True, filler=0.5)
     names = [name for name, _ in module.named_parameters()]
 
@@ -183,7 +183,7 @@ def test_gradients_of_the_encoders(of_summary):
     assert_right_gradients(outputs, source.annotations, source.summary, module)
 
 
-def test_gradients_of_the_decoders():
+def test_gradients_of_the_decoders_self_attention_are_those_of_finite_differences():
     module, packing = of_decoder(), packing_of([3, 1, 0])
     names = [name for name, _ in module.named_parameters()]
 
@@ -199,7 +199,7 @@ def assert_right_gradients(outputs, *inputs_and_module):
     assert torch.autograd.gradcheck(outputs, leaves, fast_mode=True)
 
 
-def test_a_batch_of_empty_sentences():
+def test_a_batch_of_empty_sentences_begins_with_its_first_states():
     module, packing = of_decoder(), make_packing(torch.ones(2, 3, dtype=torch.bool))
     rows, past = module(torch.zeros(0, SIZE, dtype=torch.float64), packing)
     assert rows.shape == (0, SIZE) and past.padding.all()
@@ -222,7 +222,7 @@ def test_dropout_stands_before_the_sum_and_in_training_only():
     assert (module.eval()(source).annotations - expected).abs().max() > 1e-2
 
 
-def test_half_precision_stays_near():
+def test_self_attention_in_half_precision_stays_near():
     module, (source, _) = of_encoder().float(), encoded(LENGTHS, left_pad=True, filler=0.0)
     source = source._replace(annotations=source.annotations.float(), summary=source.summary.float())
     expected = module(source).annotations
@@ -237,7 +237,7 @@ def test_heads_that_do_not_divide_the_units_are_refused(heads):
         SelfAttention(SIZE, num_heads=heads)
 
 
-def test_the_batch_does_not_matter_in_single_precision():
+def test_self_attention_does_not_depend_on_the_batch_in_single_precision():
     module, (source, sentences) = of_encoder().float(), encoded(LENGTHS, left_pad=True)
     together = module(source._replace(annotations=source.annotations.float())).annotations
     for row, sentence in enumerate(sentences):

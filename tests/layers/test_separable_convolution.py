@@ -64,19 +64,19 @@ def encode_by_loops(encoder, words, *, positions=False):
 
 
 @every_option
-def test_every_sentence_is_encoded_as_if_alone(options):
+def test_separable_convolutions_of_a_batch_are_those_of_loops_over_each_sentence(options):
     encoder = SeparableConvolutionEncoder(EMBED, HIDDEN, **options)
     positions = options.get("positions", False)
     assert_follows(encoder, lambda words: encode_by_loops(encoder, words, positions=positions))
 
 
 @every_option
-def test_gradients(options):
+def test_gradients_of_separable_convolutions_are_those_of_finite_differences(options):
     assert_gradients_are_right(SeparableConvolutionEncoder(EMBED, HIDDEN, **options), [5, 1, 4])
 
 
 @every_option
-def test_every_parameter_learns(options):
+def test_every_parameter_of_separable_convolutions_learns(options):
     assert_every_parameter_learns(SeparableConvolutionEncoder(EMBED, HIDDEN, **options))
 
 
@@ -113,7 +113,7 @@ def test_without_positions_only_the_ends_tell_the_place_of_a_word():
 
 
 @pytest.mark.parametrize("groups", [(1,), (2,), (2, 3)])
-def test_number_of_parameters(groups):
+def test_separable_convolutions_have_the_parameters_of_their_formula(groups):
     widths, modules = (3, 3, 15, 15), 2
     encoder = SeparableConvolutionEncoder(EMBED, HIDDEN, widths=widths, num_modules=modules, groups=groups)
     ends = HIDDEN * EMBED + HIDDEN + 2 * HIDDEN + HIDDEN**2  # words, their norm, summary
@@ -124,7 +124,7 @@ def test_number_of_parameters(groups):
     assert parameter_count(encoder) == ends + modules * step
 
 
-def test_number_of_parameters_of_the_control():
+def test_ordinary_convolutions_have_the_parameters_of_their_formula():
     encoder = SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 15), ordinary=True)
     ends = HIDDEN * EMBED + HIDDEN + 2 * HIDDEN + HIDDEN**2
     assert parameter_count(encoder) == ends + (3 + 15) * HIDDEN**2 + 2 * 3 * HIDDEN
@@ -151,7 +151,7 @@ def test_dropout_between_modules_is_drawn_in_training_only():
         ({"num_modules": 0}, "at least one module, one kernel width and one group"),
     ],
 )
-def test_what_cannot_be_is_named(options, message):
+def test_convolutions_that_cannot_be_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         SeparableConvolutionEncoder(EMBED, HIDDEN, **options)
 

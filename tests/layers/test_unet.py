@@ -69,18 +69,18 @@ def encode_by_loops(encoder, words):
 
 
 @every_option
-def test_every_sentence_is_encoded_as_if_alone(options):
+def test_the_unet_of_a_batch_is_that_of_loops_over_each_sentence(options):
     encoder = UNetEncoder(EMBED, HIDDEN, **options)
     assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
 
 
 @every_option
-def test_gradients(options):
+def test_gradients_of_the_unet_are_those_of_finite_differences(options):
     assert_gradients_are_right(UNetEncoder(EMBED, HIDDEN, **options), [5, 1, 7])
 
 
 @every_option
-def test_every_parameter_learns(options):
+def test_every_parameter_of_the_unet_learns(options):
     torch.manual_seed(2)
     assert_every_parameter_learns(UNetEncoder(EMBED, 8, **options))
 
@@ -88,7 +88,7 @@ def test_every_parameter_learns(options):
 @pytest.mark.parametrize(("depth", "growth"), [(1, 1), (3, 1), (2, 2)])
 @pytest.mark.parametrize("gates", [False, True])
 @pytest.mark.parametrize("layer_norm", [False, True])
-def test_number_of_parameters(depth, growth, gates, layer_norm):
+def test_the_unet_has_the_parameters_of_its_formula(depth, growth, gates, layer_norm):
     widths = [HIDDEN * growth**level for level in range(depth + 1)]
     expected = EMBED * HIDDEN + HIDDEN + HIDDEN**2 + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN  # the three products
     for before, width in zip([HIDDEN, *widths], widths):  # pairs on the way down and at the bottom
@@ -103,7 +103,7 @@ def test_number_of_parameters(depth, growth, gates, layer_norm):
     assert parameter_count(UNetEncoder(EMBED, HIDDEN, **options)) == expected
 
 
-def test_gates_lie_between_nothing_and_the_skip():
+def test_attention_gates_lie_between_nothing_and_the_skip():
     gate = randomized(AttentionGate(HIDDEN, 2 * HIDDEN))
     skip, below = torch.randn(2, HIDDEN, 7).double(), torch.randn(2, 2 * HIDDEN, 4).double()
     coefficients = gate.coefficients(skip, below)
@@ -130,6 +130,6 @@ def test_dropout_at_the_bottom_is_drawn_in_training_only():
 
 
 @pytest.mark.parametrize(("depth", "growth"), [(0, 1), (2, 0)])
-def test_sizes_below_one_are_named(depth, growth):
+def test_sizes_of_a_unet_below_one_are_refused_by_name(depth, growth):
     with pytest.raises(ValueError, match=f"of a U-Net must be at least 1, not {depth} and {growth}"):
         UNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)

@@ -66,25 +66,25 @@ def encode_by_loops(encoder, words):
 
 
 @every_option
-def test_every_sentence_is_encoded_as_if_alone(options):
+def test_the_vnet_of_a_batch_is_that_of_loops_over_each_sentence(options):
     encoder = VNetEncoder(EMBED, HIDDEN, **options)
     assert_follows(encoder, lambda words: encode_by_loops(encoder, words))
 
 
 @pytest.mark.parametrize("options", [OPTIONS["depth_one"], OPTIONS["growth"]], ids=["depth_one", "growth"])
-def test_gradients(options):
+def test_gradients_of_the_vnet_are_those_of_finite_differences(options):
     assert_gradients_are_right(VNetEncoder(EMBED, 2, **options), [5, 1, 3])
 
 
 @every_option
-def test_every_parameter_learns(options):
+def test_every_parameter_of_the_vnet_learns(options):
     torch.manual_seed(2)
     assert_every_parameter_learns(VNetEncoder(EMBED, 8, **options))
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])
 @pytest.mark.parametrize(("depth", "growth"), [(1, 1), (4, 1), (3, 2)])
-def test_number_of_parameters(depth, growth, layer_norm):
+def test_the_vnet_has_the_parameters_of_its_formula(depth, growth, layer_norm):
     widths = [HIDDEN * growth**level for level in range(depth + 1)]
     convolutions = [1, 1, 2, 3, 3][: depth + 1]
     expected = EMBED * HIDDEN + HIDDEN + 2 * HIDDEN * HIDDEN + HIDDEN + (widths[-1] + HIDDEN) * HIDDEN
@@ -115,6 +115,6 @@ def test_dropout_at_the_bottom_is_drawn_in_training_only():
 
 
 @pytest.mark.parametrize(("depth", "growth"), [(0, 1), (2, 0)])
-def test_sizes_below_one_are_named(depth, growth):
+def test_sizes_of_a_vnet_below_one_are_refused_by_name(depth, growth):
     with pytest.raises(ValueError, match=f"of a V-Net must be at least 1, not {depth} and {growth}"):
         VNetEncoder(EMBED, HIDDEN, depth=depth, growth=growth)

@@ -24,7 +24,7 @@ CHINESE_REFERENCES = ["猫坐在垫子上。", "两只狗在快跑！", "他说�
         ("ter", {"resamples": 50}, ["-m", "ter", "--confidence", "--confidence-n", "50"]),
     ],
 )
-def test_equals_the_sacrebleu_command(tmp_path, name, arguments, options):
+def test_scores_are_those_of_the_sacrebleu_command(tmp_path, name, arguments, options):
     expected = sacrebleu_command(tmp_path, [HYPOTHESES], REFERENCES, *options)
     result = score(name, HYPOTHESES, REFERENCES, **arguments)
     assert (result.name, result.signature) == (expected["name"], expected["signature"])
@@ -98,7 +98,7 @@ CORNER_CASES = {
 
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(("hypothesis", "reference", "expected"), CORNER_CASES.values(), ids=CORNER_CASES)
-def test_corner_cases(hypothesis, reference, expected, name):
+def test_corner_cases_score_as_in_sacrebleu(hypothesis, reference, expected, name):
     other = "two small dogs run in parks"
     result = score(name, [other, hypothesis], [other, reference])
     if expected[name] is None:
@@ -133,7 +133,7 @@ SINGLE_SENTENCES = {
 
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(("hypothesis", "reference", "expected"), SINGLE_SENTENCES.values(), ids=SINGLE_SENTENCES)
-def test_one_sentence(hypothesis, reference, expected, name):
+def test_one_sentence_is_scored_without_an_interval(hypothesis, reference, expected, name):
     result = score(name, [hypothesis], [reference], resamples=10)
     if expected[name] is None:
         assert 0 < result.value < 100
@@ -159,12 +159,12 @@ def test_a_line_end_is_no_text(name, end):
         (("bleu", [], []), "no sentences"),
     ],
 )
-def test_bad_input(arguments, message):
+def test_bad_input_is_refused_by_name(arguments, message):
     with pytest.raises(ValueError, match=message):
         score(*arguments)
 
 
-def test_bad_options():
+def test_bad_options_of_a_metric_are_refused_by_name():
     with pytest.raises(ValueError, match="unknown tokenization 'klingon'"):
         score("bleu", ["a"], ["a"], tokenize="klingon")
     with pytest.raises(ValueError, match="resamples is 1"):
@@ -183,7 +183,7 @@ def test_the_seed_decides_the_interval():
     assert first == again != other
 
 
-def test_printed_form():
+def test_a_score_prints_its_signature_and_its_interval():
     result = score("bleu", HYPOTHESES, REFERENCES, resamples=10)
     assert str(result).startswith("BLEU|nrefs:1|bs:10|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:")
     assert f"= {result.value:.2f} (μ = {result.interval.mean:.2f} ± {result.interval.half_width:.2f})" in str(result)

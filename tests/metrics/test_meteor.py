@@ -68,7 +68,7 @@ def test_the_synonym_stage_is_that_of_nltk():
     assert scores[0] < scores[1]
 
 
-def test_parameters_are_those_of_nltk():
+def test_parameters_of_meteor_are_nltks():
     parameters = {"alpha": 0.8, "beta": 2.0, "gamma": 0.4}
     metric = METEOR(synonyms=EXACT_AND_STEM, **parameters)
     for hypothesis, reference in PAIRS[:4]:
@@ -111,7 +111,7 @@ def test_case_is_ignored_and_said_to_be():
     assert "|case:lc|" in result.signature
 
 
-def test_signature(monkeypatch):
+def test_the_signature_of_meteor_has_its_settings(monkeypatch):
     monkeypatch.setattr(module, "nltk_wordnet", LazyCorpusLoader("wordnet-that-nobody-has", WordNetCorpusReader, None))
     result = score("meteor", HYPOTHESES, REFERENCES, tokenize="intl", resamples=5)
     assert result.signature == (
@@ -137,7 +137,7 @@ def test_other_synonyms_are_named():
     assert "|st:exact+stem[porter]+synonym[Lexicon]|" in metric.get_signature().format(short=True)
 
 
-def test_printed_form():
+def test_meteor_prints_its_signature_and_its_parts():
     text = str(score("meteor", ["the red house"], ["the red house"]))
     assert text.startswith("METEOR|nrefs:1|case:lc|tok:13a|stages:exact+stem[porter]")
     assert text.endswith(" = 98.15 (P = 100.0 R = 100.0 penalty = 0.019)")

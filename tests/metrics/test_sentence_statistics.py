@@ -49,7 +49,7 @@ def test_scores_and_intervals_are_those_of_the_metric_itself(monkeypatch, name, 
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_processes_change_nothing(monkeypatch, name):
+def test_the_number_of_processes_changes_no_statistics(monkeypatch, name):
     expected = statistics(name, HYPOTHESES, REFERENCES)
     used = spy_on_processes(monkeypatch, block=9)
     counted = statistics(name, HYPOTHESES, REFERENCES, jobs=2)
@@ -58,7 +58,7 @@ def test_processes_change_nothing(monkeypatch, name):
     assert counted.score(resamples=20) == expected.score(resamples=20)
 
 
-def test_rows_and_sums():
+def test_statistics_have_a_row_a_sentence_and_sum_to_the_corpus():
     counts = statistics("meteor", HYPOTHESES, REFERENCES)
     assert counts.rows.shape == (40, 4)
     assert counts.score_of_sum(counts.rows[:9].sum(axis=0)).score == pytest.approx(

@@ -125,7 +125,7 @@ def test_the_seed_decides_and_leaves_no_trace(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("function", [paired_bootstrap, paired_randomisation])
-def test_bad_options(systems, options, message, function):
+def test_bad_options_of_a_test_are_refused_by_name(systems, options, message, function):
     with pytest.raises(ValueError, match=message):
         function(counted("bleu", systems), **options)
 

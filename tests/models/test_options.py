@@ -23,7 +23,7 @@ class Recorder:
 
 @every_architecture
 def test_every_option_is_read_and_explained(architecture):
-    config = MODEL_DATACLASS_REGISTRY[architecture]()
+    config = MODEL_DATACLASS_REGISTRY[architecture](**{**dict.fromkeys(SIZES, 6), "dropout": 0.0})
     names = {name for name in config._get_all_attributes() if name != "_name"}
     read = set()
     for sharing, initialization in ((False, "published"), (True, "default")):

@@ -48,7 +48,7 @@ def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_files_of_all_modes(out):
+def test_segment_writes_a_translation_and_segments_in_every_mode(out):
     names = {f"{mode}{suffix}" for mode in ("default", "rev", "norm", "normrev") for suffix in (".txt", ".jsonl")}
     assert {path.name for path in out.iterdir()} == names
 
@@ -91,14 +91,14 @@ def test_costs_of_rev_are_those_that_fairseq_generate_prints(run, out, tmp_path)
         assert segment["cost"] == pytest.approx((costs[0][row] + costs[1][row]) / 2, abs=2e-3)
 
 
-def test_with_the_authors_search_and_options(run, tmp_path):
+def test_the_authors_search_and_options_can_be_chosen(run, tmp_path):
     translate(run, tmp_path, "--mode", "norm", "--shrinking-beam", "--copy-unknown-words", "--length-divisor", "paper")
     assert {path.name for path in tmp_path.iterdir()} == {"norm.txt", "norm.jsonl"}
     assert "unseen" in (tmp_path / "norm.txt").read_text().splitlines()[3].split()
     assert records(tmp_path / "norm.jsonl")[2]["cost"] == 1e9, "the paper's formula divides by zero for one word"
 
 
-def test_batches_and_buffers_change_nothing(run, out, tmp_path):
+def test_batches_and_buffers_change_no_translation(run, out, tmp_path):
     options = (*inverse(run), "--max-span", "4", "--mode", "normrev")
     translate(run, tmp_path, *options, "--buffer-size", "1", "--batch-size", "2", "--max-tokens", "4")
     assert (tmp_path / "normrev.txt").read_text() == (out / "normrev.txt").read_text()
@@ -114,7 +114,7 @@ def test_batches_and_buffers_change_nothing(run, out, tmp_path):
         (("--inverse", "FORWARD"), "the forward model is of src-tgt, so the inverse one must be of tgt-src"),
     ],
 )
-def test_mistakes_are_named(run, tmp_path, options, message):
+def test_mistakes_in_a_call_are_named(run, tmp_path, options, message):
     options = [str(run / "forward/checkpoint_last.pt") if option == "FORWARD" else option for option in options]
     done = translate(run, tmp_path / "out", *options, check=False)
     assert done.returncode != 0 and message in done.stderr
@@ -122,14 +122,14 @@ def test_mistakes_are_named(run, tmp_path, options, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_dictionaries_of_another_model(run, tmp_path):
+def test_dictionaries_of_another_model_are_refused(run, tmp_path):
     for language in ("src", "tgt"):
         (tmp_path / f"dict.{language}.txt").write_text("other 1\n")
     done = translate(run, tmp_path / "out", "--mode", "norm", "--data", tmp_path, check=False)
     assert done.returncode != 0 and "cannot be loaded with the dictionaries of" in done.stderr
 
 
-def test_a_line_that_is_not_utf_8(run, tmp_path):
+def test_a_line_that_is_not_utf_8_is_named(run, tmp_path):
     (tmp_path / "bad").write_bytes(b"w0\nw1 \xff\n")
     done = translate(run, tmp_path / "out", "--mode", "norm", "--input", tmp_path / "bad", check=False)
     assert done.returncode != 0 and "line 2: byte 4 is not UTF-8" in done.stderr

@@ -31,7 +31,7 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("name", MODES)
-def test_modes(name):
+def test_each_mode_costs_what_its_formula_says(name):
     mode = MODES[name]
     chosen = choose(CANDIDATES, inverse=mode.inverse)
     word, by_code, by_paper = BY_HAND[name]
@@ -57,6 +57,6 @@ def test_no_candidate_is_the_last_resort_in_every_mode():
         assert normalize(LAST_RESORT, words) == LAST_RESORT
 
 
-def test_the_inverse_model_is_missing():
+def test_a_mode_that_needs_the_missing_inverse_model_is_refused():
     with pytest.raises(ValueError, match="no inverse cost"):
         choose([Candidate(("word",), 1.0)], inverse=True)

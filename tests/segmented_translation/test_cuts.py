@@ -19,13 +19,13 @@ def every_segmentation(length, longest):
     return found
 
 
-def test_every_segmentation_is_every_segmentation():
+def test_the_segmentations_compared_with_are_all_there_are():
     assert len(every_segmentation(10, 10)) == 2**9
     assert len(every_segmentation(4, 2)) == 5  # the Fibonacci numbers
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_as_cheap_as_the_cheapest_of_all(seed):
+def test_the_cuts_are_as_cheap_as_the_cheapest_segmentation(seed):
     generator = random.Random(seed)
     length, longest = generator.randint(1, 10), generator.randint(1, 10)
     forbidden = generator.choice([0.0, 0.3])
@@ -53,7 +53,7 @@ def test_of_equals_the_longest_last_span_wins_in_every_prefix(seed):
     assert cheapest_segmentation(length, lambda start, end: costs[start, end], longest=longest).spans == expected
 
 
-def test_a_tie_by_hand():
+def test_a_tie_of_cuts_is_broken_as_worked_out_by_hand():
     costs = {(0, 1): 1, (1, 2): 1, (0, 2): 2}
     assert cheapest_segmentation(2, lambda start, end: costs[start, end], longest=2).spans == ((0, 2),)
 
@@ -81,17 +81,17 @@ def test_no_span_beyond_the_limit_is_asked_for(longest):
     assert len(spans) == math.ceil(11 / longest)
 
 
-def test_forbidden_everywhere():
+def test_words_that_no_span_may_cover_are_refused():
     with pytest.raises(ValueError, match="every segmentation of the 3 words has a forbidden span"):
         cheapest_segmentation(3, lambda start, end: math.inf if end == 3 else 1.0, longest=3)
 
 
 @pytest.mark.parametrize("cost", [math.nan, -math.inf])
-def test_a_cost_that_is_none(cost):
+def test_a_cost_that_is_no_number_is_refused(cost):
     with pytest.raises(ValueError, match="the span from word 1 to word 1 has the cost"):
         cheapest_segmentation(3, lambda start, end: cost, longest=2)
 
 
-def test_spans_of_no_words():
+def test_a_limit_of_no_words_is_refused():
     with pytest.raises(ValueError, match="at least one word, not 0"):
         cheapest_segmentation(3, lambda start, end: 1.0, longest=0)

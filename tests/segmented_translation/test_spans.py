@@ -41,13 +41,13 @@ def translated(text, *, mode=DEFAULT, translate=None, **options):
     return translate_by_segments(tuple(text.split()), spans, mode)
 
 
-def test_all_spans_up_to_the_limit():
+def test_all_spans_up_to_the_limit_are_translated():
     assert list(spans_of(3, 2)) == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
     assert list(spans_of(0, 2)) == []
     assert len(list(spans_of(60, 20))) == 41 * 20 + 19 * 20 // 2  # 1,010
 
 
-def test_a_span_is_translated_once():
+def test_a_span_that_occurs_twice_is_translated_once():
     translate = UpperCase()
     spans = table(translate, longest=2)
     spans.add([("a", "b", "a", "b"), ("a", "b")])
@@ -67,7 +67,7 @@ def test_short_spans_are_cheaper_here_and_the_words_come_in_order():
     assert result.cost == 3.0
 
 
-def test_costs_of_the_modes():
+def test_a_sentence_costs_what_its_mode_says():
     spans = table()
     spans.add([("a", "b")])
     assert spans.cost(("a", "b"), DEFAULT) == 4.0
@@ -77,13 +77,13 @@ def test_costs_of_the_modes():
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-def test_an_empty_line_and_one_word(mode):
+def test_an_empty_line_and_one_word_are_translated(mode):
     assert translated("", mode=mode).as_record() == {"cost": 0.0, "segments": []}
     assert translated("", mode=mode).text == ""
     assert translated("word", mode=mode).text == "WORD"
 
 
-def test_a_sentence_that_is_one_span():
+def test_a_sentence_may_be_one_span():
     def flat(spans):
         return [[Candidate(("all", "of", "it"), 1.0)] for _ in spans]
 
@@ -146,6 +146,6 @@ def test_a_span_without_translation_is_the_last_resort():
     assert LAST_RESORT <= result.cost < LAST_RESORT + 3
 
 
-def test_a_mode_that_needs_the_inverse_model():
+def test_a_mode_that_needs_the_inverse_model_says_so():
     with pytest.raises(ValueError, match="needs an inverse model"):
         translated("a", mode=REV, translate=UpperCase(inverse=False))

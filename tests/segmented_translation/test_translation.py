@@ -53,7 +53,7 @@ def random_spans(number, seed=1):
 
 @pytest.mark.parametrize("count", [1, 2], ids=["single", "ensemble"])
 @pytest.mark.parametrize("shrinking_beam", [False, True], ids=["full", "shrinking"])
-def test_as_one_span_at_a_time(shrinking_beam, count):
+def test_spans_of_a_batch_are_translated_as_one_at_a_time(shrinking_beam, count):
     spans = random_spans(30)
     forward = ForwardTranslator(system(shrinking_beam=shrinking_beam, count=count), beam=4, limits=BatchLimits(7, 30))
     inverse = InverseScorer(system(inverse=True, seed=8), limits=BatchLimits(7, 30))
@@ -114,7 +114,7 @@ def test_unknown_words_of_the_target_can_be_forbidden():
     assert not any("<unk>" in candidate.words for beam in forbidden for candidate in beam)
 
 
-def test_which_words_are_unknown():
+def test_words_outside_the_dictionary_are_unknown():
     forward = ForwardTranslator(system())
     assert forward.is_unknown("elsewhere") and not forward.is_unknown("s0")
 

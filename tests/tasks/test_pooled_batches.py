@@ -24,7 +24,7 @@ def batches(k, *, max_words=0, size=8, seed=1):
     return pooled.batch_by_size(pooled.ordered_indices(), max_sentences=size), lengths
 
 
-def test_every_pair_comes_once():
+def test_every_pair_is_in_one_batch_of_an_epoch():
     made, lengths = batches(3)
     assert sorted(np.concatenate(made)) == list(range(len(lengths)))
     assert [len(batch) for batch in made[:-1]] == [8] * (len(made) - 1)
@@ -51,7 +51,7 @@ def test_pools_waste_less_padding_than_single_batches_and_more_than_one_sort():
     assert padding(1) > padding(4) > padding(100)
 
 
-def test_the_order_is_the_seeds():
+def test_the_seed_decides_the_order_of_batches():
     assert [b.tolist() for b in batches(3)[0]] == [b.tolist() for b in batches(3)[0]]
     assert [b.tolist() for b in batches(3)[0]] != [b.tolist() for b in batches(3, seed=2)[0]]
 
@@ -78,7 +78,7 @@ def test_pools_refuse_a_batch_size_in_tokens():
         PooledBatchesDataset(pairs, batches=3, max_words=0).batch_by_size(np.arange(5), 100, 8)
 
 
-def test_what_cannot_be_done_is_named():
+def test_options_of_pooled_batches_that_cannot_be_are_refused_by_name():
     pairs, _ = dataset()
     with pytest.raises(ValueError, match="--sort-k-batches needs the size of a batch in sentences: --batch-size"):
         PooledBatchesDataset(pairs, batches=3, max_words=0).batch_by_size(np.arange(5), max_tokens=100)

@@ -66,7 +66,7 @@ def search(task, model, batch, *, beam, **options):
 @pytest.mark.parametrize("forbid_unknown", [False, True])
 @pytest.mark.parametrize("beam", [1, 3, 6])
 @pytest.mark.parametrize("attention", ["none", "additive"])
-def test_as_one_sentence_at_a_time(attention, beam, forbid_unknown):
+def test_a_batch_is_searched_as_one_sentence_at_a_time(attention, beam, forbid_unknown):
     task, model = setup(target_words=7, attention=attention)
     lengths = [4, 2, 5, 3]
     batch = building.sources(lengths)
