@@ -1,12 +1,11 @@
-"""Gets parallel text: published corpora by their mtdata ids, or files that are there.
+"""Gets parallel text: published corpora by their mtdata ids, or local files.
 
     recurrent-mt get find ID … --out SOURCES.json
     recurrent-mt get published ID --sources SOURCES.json --downloads DIR --pair fr-en --out FOLDER
     recurrent-mt get local PREFIX --pair fr-en --out FOLDER
 
-find looks the addresses up in mtdata's index. published downloads one of them, or what is missing of it, and local
-reads PREFIX.fr and PREFIX.en, plain, .gz, .xz or .bz2; both write FOLDER/text.fr and FOLDER/text.en, one sentence a
-line.
+find looks up the addresses in mtdata's index. published downloads one of them, or what is missing of it. local reads
+PREFIX.fr and PREFIX.en, plain, .gz, .xz, or .bz2. Both write FOLDER/text.fr and FOLDER/text.en, one sentence per line.
 """
 
 from __future__ import annotations
@@ -36,7 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     getting.add_argument(
         "--mirror", metavar="URL", help="take the files from URL/HOST/PATH instead of http://HOST/PATH"
     )
-    getting.add_argument("--checksums", type=Path, metavar="FILE", help="lines as of sha256sum: HASH  HOST/PATH")
+    getting.add_argument(
+        "--checksums", type=Path, metavar="FILE", help="lines in the format of sha256sum: HASH  HOST/PATH"
+    )
     reading = commands.add_parser("local", help="read local files")
     reading.set_defaults(get=get_local)
     reading.add_argument("prefix", metavar="PREFIX")
@@ -47,21 +48,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Does what the words after ``get`` ask for.
+    """Runs the subcommand given after ``get``.
 
     Raises:
-        OSError: if a file cannot be read, fetched or written.
-        ValueError: if a corpus is unknown, damaged or not parallel.
+        OSError: if a file cannot be read, fetched, or written.
+        ValueError: if a corpus is unknown, damaged, or not parallel.
         ModuleNotFoundError: if mtdata is not installed.
     """
     try:
         options.get(options)
-    except LookupError as error:  # of the library, with a sentence; its text alone, for KeyError would quote it
+    except LookupError as error:  # the library's, with a message; only its text, because KeyError would quote it
         raise ValueError(*error.args) from error
 
 
 def languages(text: str) -> tuple[str, str]:
-    """``fr-en`` in two."""
+    """Splits ``fr-en`` in two."""
     if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a pair like fr-en")
     source, target = text.split("-")
@@ -69,7 +70,7 @@ def languages(text: str) -> tuple[str, str]:
 
 
 def find(options: argparse.Namespace) -> None:
-    """Writes what mtdata knows of the corpora."""
+    """Writes what mtdata knows about the corpora."""
     published_sets.save(published_sets.look_up(options.identifiers), options.out)
 
 
@@ -94,9 +95,9 @@ def get_local(options: argparse.Namespace) -> None:
 
 
 def tell_replaced(count: int) -> None:
-    """Says how much of a corpus was not UTF-8."""
+    """Prints how much of a corpus was not UTF-8."""
     if count:
-        print(f"{count:,} pairs held bytes that are not UTF-8; they are written as U+FFFD")
+        print(f"{count:,} pairs had bytes that are not UTF-8; these were written as U+FFFD")
 
 
 def checksums(path: Path) -> dict[str, str]:
@@ -112,7 +113,7 @@ def checksums(path: Path) -> dict[str, str]:
 
 
 class Progress:
-    """Tells every few seconds how far a download is."""
+    """Prints every few seconds how far a download has come."""
 
     def __init__(self, name: str, interval: float = 5.0) -> None:
         self.name = name

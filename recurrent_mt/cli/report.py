@@ -1,13 +1,13 @@
-r"""Makes one HTML file of a comparison: tables, charts, figures and a browser of all sentences; it needs no network.
+r"""Makes one HTML file from a comparison: tables, charts, figures, and a sentence browser. It needs no network.
 
     recurrent-mt report runs/quickstart-fr-en --out report.html
 
-Output of anything else, one sentence a line; several files of one system are its seeds:
+For any other output, one sentence per line; several files for one system are its seeds:
 
     recurrent-mt report --source test.fr --reference test.en --target-lang en \
         --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
 
-Figures (*.svg) and printed tables (*.txt) of recurrent-mt align and structure get sections of their own:
+Figures (*.svg) and printed tables (*.txt) from recurrent-mt align and structure get their own sections:
 
     recurrent-mt report RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
 """
@@ -34,14 +34,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SECTION[: TITLE]=FILE",
-        help="an SVG file, or a printed table (*.txt), to show in a section of that heading; repeatable",
+        help="an SVG file or a printed table (*.txt) to show in a section with that heading; repeatable",
     )
     parser.add_argument(
         "--listed-sentences",
         type=int,
         default=LISTED_SENTENCES,
         metavar="N",
-        help="show the n-best lists of the first N sentences, where logs have them (default: %(default)s)",
+        help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
     )
     parser.add_argument("--out", required=True, help="the HTML file")
 
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Writes the page."""
     if options.listed_sentences < 0:
-        options.parser.error(f"--listed-sentences must not be below zero: {options.listed_sentences}")
+        options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
     figures = [read_figure(options.parser, value) for value in options.figure]
     counted = read_input(options.parser, options)
     report = Report(
@@ -72,7 +72,7 @@ def default_title(runs: list[str]) -> str:
 
 
 def read_figure(parser: argparse.ArgumentParser, value: str) -> Figure | Printout:
-    """``SECTION[: TITLE]=FILE``; without a title, the file's name without its ending."""
+    """Parses ``SECTION[: TITLE]=FILE``; the default title is the file's name without its ending."""
     heading, equals, file = value.rpartition("=")
     section, _, title = heading.partition(": ")
     if not (section and equals and file):

@@ -61,7 +61,7 @@ def test_attention_of_several_heads():
 
 
 def test_nothing_to_count_on(tmp_path):
-    with pytest.raises(ValueError, match="there is no sentence"):
+    with pytest.raises(ValueError, match="there are no sentences"):
         count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])
 
 

@@ -78,7 +78,7 @@ OPTIONS = {
 #: Options that only attention reads, and what is said of them without it.
 ATTENTION_ONLY = {
     "encoder_summary": "leaves a direction of --encoder-bidirectional unread",
-    "grconv_annotations": "leaves the pyramid's nodes unread",
+    "grconv_annotations": "never reads the pyramid's nodes",
 }
 
 
