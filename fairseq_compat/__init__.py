@@ -1,17 +1,17 @@
-"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch, and lose no work.
+"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch without losing work.
 
-A ``.pth`` file that is installed beside this package calls :func:`install` when Python starts. That puts
-one finder on ``sys.meta_path`` and no more: a repair is loaded when the module that needs it is imported.
-No file of another package is changed, and uninstalling this package is all it takes to be rid of it.
+A ``.pth`` file installed next to this package calls :func:`install` when Python starts. That only puts one finder on
+``sys.meta_path``: a repair is loaded when the module that needs it is imported. No file of another package is changed,
+and uninstalling this package is all it takes to get rid of it.
 
-This file runs in every Python process of the environment, whatever its version: it is short, it imports
-``sys`` alone, and its syntax is that of Python 3.8.
+This file runs in every Python process of the environment, whatever its version, so it is short, imports only ``sys``,
+and uses the syntax of Python 3.8.
 """
 
 import sys
 
 #: Which repairs belong to which module, and whether they come before or after the module is executed. Each
-#: is a module of this package with a function ``repair``, and says there what is broken since when.
+#: is a module of this package with a function ``repair``, which says what is broken and since when.
 REPAIRS = {
     "antlr4": ("before", "typing_io"),
     "dataclasses": ("after", "dataclass_hashes"),
@@ -54,7 +54,7 @@ class RepairFinder:
     """Finds the modules of :data:`REPAIRS` with the other finders and attaches their repairs."""
 
     def find_spec(self, fullname, path=None, target=None):
-        """Return the other finders' spec of `fullname` with its repair, or None where there is none."""
+        """Return the other finders' spec of `fullname` with its repair, or None if there is none."""
         if fullname not in REPAIRS:
             return None
         from .repair_loader import add_repair
@@ -65,7 +65,7 @@ class RepairFinder:
 
 
 def install():
-    """Put the finder in front of ``sys.meta_path``; a second call does nothing.
+    """Put the finder at the front of ``sys.meta_path``; a second call does nothing.
 
     A module that was imported earlier is repaired on the spot.
     """

@@ -1,9 +1,8 @@
 """Lets ``--bf16`` train on a CPU or a GPU.
 
-fairseq 0.12.2 takes ``--bf16`` and ``--memory-efficient-bf16`` for a request to train on a TPU, and stops
-without ``torch_xla``: "'NoneType' object has no attribute 'xla_device'". Its trainer and its optimizers
-need no TPU for bfloat16, as ``fairseq-hydra-train common.bf16=true`` shows. With the repair only ``--tpu``
-asks for a TPU.
+fairseq 0.12.2 takes ``--bf16`` and ``--memory-efficient-bf16`` as a request to train on a TPU, and stops without
+``torch_xla``: "'NoneType' object has no attribute 'xla_device'". Its trainer and its optimizers need no TPU for
+bfloat16, as ``fairseq-hydra-train common.bf16=true`` shows. With the repair, only ``--tpu`` asks for a TPU.
 """
 
 import functools
@@ -11,7 +10,7 @@ import sys
 
 
 def repair(options):
-    """Make ``fairseq.options.parse_args_and_arch`` set ``tpu`` only where the user did."""
+    """Make ``fairseq.options.parse_args_and_arch`` set ``tpu`` only if the user did."""
     parse = options.parse_args_and_arch
 
     @functools.wraps(parse)

@@ -1,16 +1,16 @@
-"""Lets several processes go on from a checkpoint, with PyTorch's safe loading left on.
+"""Lets several processes continue from a checkpoint, with PyTorch's safe loading left on.
 
-One process reads the file and fairseq 0.12.2 sends what it holds to the others through ``torch.save`` and
-``torch.load``, which refuses two classes in it since PyTorch 2.6: OmegaConf's, of the configuration, and fairseq's own
-that stands for a tensor. The repair sends the configuration as plain dictionaries, and names the second, which holds
-one number, safe.
+One process reads the file, and fairseq 0.12.2 sends its contents to the others through ``torch.save`` and
+``torch.load``. Since PyTorch 2.6, that rejects two classes: OmegaConf's configuration class, and fairseq's own class
+that stands for a tensor. The repair sends the configuration as plain dictionaries, and declares the second class, which
+holds one number, safe.
 """
 
 import functools
 
 
 def repair(distributed_utils):
-    """Wrap ``fairseq.distributed.utils._broadcast_object_slow`` if this PyTorch loads safe classes only."""
+    """Wrap ``fairseq.distributed.utils._broadcast_object_slow`` if this PyTorch only loads safe classes."""
     import torch
 
     major, minor = torch.__version__.split(".")[:2]
@@ -27,7 +27,7 @@ def repair(distributed_utils):
 
 
 def _plain(obj):
-    """Return `obj` with the configurations in it, if it is a dictionary, as plain ones."""
+    """Return `obj`, if it is a dictionary, with the configurations in it as plain dictionaries."""
     from omegaconf import OmegaConf
 
     if not isinstance(obj, dict):

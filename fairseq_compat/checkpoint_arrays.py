@@ -1,7 +1,7 @@
-"""Arrays and numbers of numpy's in a checkpoint, read without numpy's own unpickling.
+"""numpy arrays and numbers in a checkpoint, read without numpy's own unpickling.
 
-A pickled ``numpy.dtype`` carries its memory layout, which numpy takes as it comes: a made-up one turns
-bytes of the file into pointers. What is read here becomes plain numbers or an error.
+A pickled ``numpy.dtype`` carries its memory layout, which numpy trusts: a made-up one turns bytes of the file into
+pointers. What is read here becomes plain numbers or an error.
 """
 
 import numpy
@@ -15,7 +15,7 @@ class NumberType:
 
     Args:
         code: numpy's name for a type of numbers, such as ``i8``.
-        align, copy: numpy's flags, without a meaning for numbers.
+        align, copy: numpy's flags, which mean nothing for numbers.
 
     Raises:
         ValueError: `code` is not a type of numbers.
@@ -27,21 +27,21 @@ class NumberType:
             raise ValueError(f"a checkpoint may hold arrays of numbers, not of {code!r}")
 
     def __setstate__(self, state):
-        """Take the byte order from numpy's state and nothing else."""
+        """Take only the byte order from numpy's state."""
         byte_order = state[1]
         if byte_order in ("<", ">"):
             self.dtype = self.dtype.newbyteorder(byte_order)
 
 
 class NumberArray(numpy.ndarray):
-    """Stands for a ``numpy.ndarray`` in the file; written to another file, it is a plain one again."""
+    """Stands for a ``numpy.ndarray`` in the file; written to another file, it is a plain array again."""
 
     def __new__(cls):
         """Return an empty array, which ``__setstate__`` fills."""
         return super().__new__(cls, (0,), numpy.int8)
 
     def __setstate__(self, state):
-        """Take shape, type, order and bytes from numpy's state; ValueError if the bytes are too few."""
+        """Take shape, type, order, and bytes from numpy's state; ValueError if there are too few bytes."""
         _, shape, number_type, is_fortran, content = state
         numbers = _numbers(number_type, content).reshape(shape, order="F" if is_fortran else "C")
         super().__setstate__(numbers.__reduce__()[2])
@@ -66,7 +66,7 @@ def _numbers(number_type, content):
     return numpy.frombuffer(content, number_type.dtype)
 
 
-#: What torch.load shall use, and the name it has in the file. numpy 2 renamed ``core`` to ``_core``.
+#: What torch.load should use, and its name in the file. numpy 2 renamed ``core`` to ``_core``.
 REPLACEMENTS = (
     (NumberType, "numpy.dtype"),
     (NumberArray, "numpy.ndarray"),

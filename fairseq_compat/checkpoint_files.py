@@ -1,9 +1,9 @@
-"""Lets a checkpoint appear whole or not at all, and says which file it is about when that fails.
+"""Makes a checkpoint appear complete or not at all, and names the file when that fails.
 
 fairseq 0.12.2 writes one checkpoint aside and renames it, but copies it over ``checkpoint_best.pt`` and
-``checkpoint_last.pt`` in place: a kill or a full disk at that moment leaves a last checkpoint that cannot be
-read, and training cannot go on. Its second attempt to write a file goes on behind what the first one left, which
-gives a file that no reader opens, and renames it. Neither its errors nor PyTorch's name the file.
+``checkpoint_last.pt`` in place: a kill or a full disk at that moment leaves a last checkpoint that cannot be read, and
+training cannot continue. Its second attempt to write a file appends to what the first one left, which produces a file
+that no reader opens, and renames it. Neither its errors nor PyTorch's name the file.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import os
 
 
 def repair(checkpoint_utils):
-    """Copy aside and rename, write once, take away what failed, and name the file in the log."""
+    """Copy aside and rename, write once, remove what failed, and name the file in the log."""
     path_manager = checkpoint_utils.PathManager
     copy, save, write = (
         path_manager.copy,
@@ -49,7 +49,7 @@ def repair(checkpoint_utils):
 
 @contextlib.contextmanager
 def _written_aside(path, logger):
-    """Give fairseq's name for the file beside `path`; if the body fails, remove it, to leave its room."""
+    """Yield fairseq's name for the file next to `path`; if the body fails, remove it to free its space."""
     aside = path + ".tmp"
     try:
         yield aside
@@ -58,8 +58,8 @@ def _written_aside(path, logger):
             os.remove(aside)
         if isinstance(error, Exception):
             message = (
-                "%s was not written: %s. Earlier checkpoints are as they were: "
-                "the same call goes on from checkpoint_last.pt once there is room"
+                "%s was not written: %s. Earlier checkpoints are unchanged: "
+                "the same call continues from checkpoint_last.pt once there is room"
             )
             logger.error(message, path, error)
         raise

@@ -1,7 +1,7 @@
 """Makes the dataclasses of fairseq and hydra hashable, so that they can be defaults of one another.
 
-Since Python 3.11 ``dataclasses`` takes a default without a hash for a mutable one and refuses it, and a
-plain ``@dataclass`` has none. fairseq 0.12.2 and hydra 1.0.7 nest their configurations just so::
+Since Python 3.11, ``dataclasses`` considers a default without a hash mutable and rejects it, and a plain ``@dataclass``
+has none. fairseq 0.12.2 and hydra 1.0.7 nest their configurations in just this way::
 
     ValueError: mutable default <class 'fairseq.dataclass.configs.CommonConfig'> for field common is
     not allowed: use default_factory
@@ -37,5 +37,5 @@ def _lacks_hash(cls, options):
     """True for a class of :data:`PACKAGES`, or derived from one, that has no hash of its own."""
     if not any(base.__module__.partition(".")[0] in PACKAGES for base in cls.__mro__):
         return False
-    # A class body that defines __eq__ alone gets `__hash__ = None` from Python itself.
+    # A class body that only defines __eq__ gets `__hash__ = None` from Python itself.
     return options.get("eq", True) and cls.__dict__.get("__hash__") is None

@@ -1,4 +1,4 @@
-"""Names the file where a dictionary cannot be read: fairseq 0.12.2 shows the line alone, or not even that."""
+"""Names the file if a dictionary cannot be read: fairseq 0.12.2 shows only the line, or not even that."""
 
 import functools
 

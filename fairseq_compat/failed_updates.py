@@ -1,13 +1,14 @@
-"""Names the update, the parameters and the remedy when training fails in its numbers.
+"""Names the update, the parameters, and the remedy when training fails numerically.
 
-At a gradient that is not a number fairseq 0.12.2 says "gradients are Nan/Inf" below a dump of all of them. A loss that
-grows without bound but stays finite it does not mention at all: at ``--lr 1e6`` a recurrent model trains to the
-end with a loss of 1e20.
+If a gradient is not a number, fairseq 0.12.2 says "gradients are Nan/Inf" below a dump of all of them. It does not
+mention a loss that grows without bound but stays finite: at ``--lr 1e6``, a recurrent model trains to the end with a
+loss of 1e20.
 """
 
 import functools
 
-#: A loss so many times that of a process's first update is warned of, and again at each so many times more.
+#: Warn about a loss this many times that of a process's first update, and again each time it grows this many times
+#: more.
 GROWTH = 10
 
 
@@ -25,7 +26,7 @@ def repair(trainer_module):
             if failure is None:
                 raise
             message = (
-                f"update {update}: {failure}: {_remedy(self)}. The model as it was before is crash.pt in --save-dir"
+                f"update {update}: {failure}: {_remedy(self)}. The model before this update is crash.pt in --save-dir"
             )
             raise FloatingPointError(message) from error
         if logged and "loss" in logged:

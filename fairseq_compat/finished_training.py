@@ -1,7 +1,7 @@
-"""Lets a training that has made all its updates, or had all its time, end when it is called again.
+"""Lets a training run that has made all its updates or used up its time end when it is called again.
 
-fairseq 0.12.2 looks at ``--max-update`` and ``--stop-time-hours`` after an update, not before: called again with a last
-checkpoint that is the end, it makes one update more and overwrites the checkpoint.
+fairseq 0.12.2 checks ``--max-update`` and ``--stop-time-hours`` after an update, not before: called again with a final
+checkpoint, it makes one more update and overwrites the checkpoint.
 """
 
 import functools
@@ -18,7 +18,7 @@ def repair(train_module):
             train_module.logger.info("nothing is left to train: num_updates: %d >= max_update: %d", updates, limit)
             return [None], True
         hours = cfg.optimization.stop_time_hours
-        # A training that has not begun has no checkpoint, however long its data took to load.
+        # A training run that has not begun has no checkpoint, however long its data took to load.
         if hours > 0 and updates and (spent := trainer.cumulative_training_time() / 3600) > hours:
             message = "nothing is left to train: cumulative_training_time: %f > stop_time_hours: %f hour(s)"
             train_module.logger.info(message, spent, hours)

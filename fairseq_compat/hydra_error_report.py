@@ -1,7 +1,7 @@
 """Lets hydra 1.0.7 print the error that stopped a program.
 
-It calls ``traceback.print_exception(etype=…)``; Python 3.10 removed that argument, so that the user saw
-a TypeError of hydra's instead of the real message.
+It calls ``traceback.print_exception(etype=…)``; Python 3.10 removed that argument, so the user saw a TypeError from
+hydra instead of the real message.
 """
 
 import sys

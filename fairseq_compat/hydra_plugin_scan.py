@@ -1,4 +1,4 @@
-"""Lets hydra 1.0.7 find its plug-ins, without which it composes no configuration.
+"""Lets hydra 1.0.7 find its plug-ins, without which it cannot compose a configuration.
 
 It asks each path finder for ``find_module``, which Python 3.12 removed in favor of ``find_spec``.
 """
@@ -20,7 +20,7 @@ def _walk_packages(path=None, prefix="", onerror=None):
 
 
 class _FinderWithFindModule:
-    """A path finder with the method of old."""
+    """A path finder with the old method."""
 
     def __init__(self, finder):
         self._finder = finder

@@ -1,8 +1,8 @@
 """Lets options hold data and nothing else.
 
 fairseq 0.12.2 evaluates some of them as Python: ``--lr``, ``--update-freq``, ``--adam-betas``,
-``--adaptive-softmax-cutoff``, the layers of its convolutional models. They may come out of a configuration, or out of a
-checkpoint, which could so run code although PyTorch loads it safely.
+``--adaptive-softmax-cutoff``, the layers of its convolutional models. They may come from a configuration or from a
+checkpoint, which could run code this way even though PyTorch loads it safely.
 """
 
 import ast
@@ -14,7 +14,7 @@ _LONGEST = 10_000
 
 
 def repair(module):
-    """Give the module a global ``eval`` that stands before Python's own."""
+    """Give the module a global ``eval`` that hides Python's own."""
     module.eval = evaluate
 
 
@@ -23,7 +23,7 @@ def evaluate(source):
 
     Raises:
         ValueError: if it is anything else.
-        TypeError: if it is no text.
+        TypeError: if it is not text.
     """
     if not isinstance(source, str):
         raise TypeError(f"an option must be text, not {source!r}")
@@ -31,7 +31,9 @@ def evaluate(source):
         return _value(ast.parse(source.strip(), mode="eval").body)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         shown = source if len(source) < 80 else source[:80] + "…"
-        raise ValueError(f"an option must be numbers, texts, lists or dictionaries of them, not {shown!r}") from error
+        raise ValueError(
+            f"an option must consist of numbers, text, or lists or dictionaries of these, not {shown!r}"
+        ) from error
 
 
 def _value(node):

@@ -6,14 +6,14 @@ from . import REPAIRS
 
 
 def add_repair(spec):
-    """Return `spec` with a loader that repairs the module too; None, and what has no code, as it is."""
+    """Return `spec` with a loader that also repairs the module; return None, or a spec without code, unchanged."""
     if spec is not None and hasattr(spec.loader, "exec_module"):
         spec.loader = RepairLoader(spec.loader)
     return spec
 
 
 def repair(module):
-    """Repair a module that is imported already."""
+    """Repair a module that is already imported."""
     _run_repair("before", module)
     _run_repair("after", module)
 
@@ -26,7 +26,7 @@ def _run_repair(moment, module):
 
 
 class RepairLoader:
-    """Stands for a module's own loader until the module is executed."""
+    """Takes the place of a module's own loader until the module is executed."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -35,7 +35,7 @@ class RepairLoader:
         return getattr(self._loader, name)
 
     def create_module(self, spec):
-        """Leave it to the module's own loader."""
+        """Leave this to the module's own loader."""
         return self._loader.create_module(spec)
 
     def exec_module(self, module):

@@ -1,7 +1,7 @@
-"""Lets fairseq-train end in order when it is asked to (SIGTERM).
+"""Lets fairseq-train shut down cleanly when asked to (SIGTERM).
 
-Python's own answer to the signal is to vanish: the processes that load data then print tracebacks about the broken
-connection into the log, and nothing says what ended the training.
+Python's own response to the signal is to vanish: the processes that load data then print tracebacks about the broken
+connection to the log, and nothing says what ended the training.
 """
 
 import functools
@@ -11,11 +11,11 @@ import threading
 
 
 def repair(train_module):
-    """Let ``fairseq_cli.train.main`` leave with status 143, as a shell reports the signal."""
+    """Let ``fairseq_cli.train.main`` exit with status 143, the way a shell reports the signal."""
     main = train_module.main
 
     def stop(*_):
-        train_module.logger.info("SIGTERM: training stops here; the same call goes on from checkpoint_last.pt")
+        train_module.logger.info("SIGTERM: training stops here; the same call continues from checkpoint_last.pt")
         sys.exit(128 + signal.SIGTERM)
 
     @functools.wraps(main)

@@ -1,8 +1,8 @@
 """Makes ``--replace-unk`` copy the source word that an unknown target word is aligned with.
 
-fairseq 0.12.2 looks the source word up with the alignment that ``--print-alignment`` gives, pairs of positions, as if
-it were a list of source positions (TypeError), and where no alignment was asked for it has an empty tensor to look
-into (IndexError). It also joins subwords first, after which positions in the hypothesis count words and those in the
+fairseq 0.12.2 looks up the source word in the alignment from ``--print-alignment``, which has pairs of positions, as if
+it were a list of source positions (TypeError). If no alignment was requested, it looks into an empty tensor
+(IndexError). It also joins subwords first, after which positions in the hypothesis count words and those in the
 alignment count tokens.
 """
 
@@ -10,7 +10,7 @@ import functools
 
 
 def repair(utils):
-    """Let ``fairseq.utils`` look words up by pairs of positions, before subwords are joined."""
+    """Let ``fairseq.utils`` look up words by pairs of positions, before subwords are joined."""
     post_process_prediction = utils.post_process_prediction
     utils.replace_unk = replace_unk
 
@@ -35,17 +35,17 @@ def replace_unk(hypo_str, src_str, alignment, align_dict, unk):
     """Replace each unknown word of a hypothesis by the translation, or a copy, of the source word it is aligned with.
 
     Args:
-        hypo_str: the hypothesis, tokens separated by spaces.
-        src_str: the source, likewise.
+        hypo_str: the hypothesis, space-separated tokens.
+        src_str: the source, the same way.
         alignment: pairs (source position, target position), one for each target token.
-        align_dict: translations of source words; a word it lacks is copied.
+        align_dict: translations of source words; a missing word is copied.
         unk: the unknown word's symbol.
 
     Returns:
         The hypothesis with its unknown words replaced.
 
     Raises:
-        ValueError: there is no alignment for an unknown word.
+        ValueError: if there is no alignment for an unknown word.
     """
     source, hypothesis = src_str.split(), hypo_str.split()
     pairs = [pair for pair in alignment if isinstance(pair, tuple)]
@@ -53,7 +53,7 @@ def replace_unk(hypo_str, src_str, alignment, align_dict, unk):
     for target, word in enumerate(hypothesis):
         if word == unk:
             if target not in aligned:
-                raise ValueError("--replace-unk looks source words up in the alignment: add --print-alignment hard")
+                raise ValueError("--replace-unk looks up source words in the alignment: add --print-alignment hard")
             copied = source[aligned[target]]
             hypothesis[target] = align_dict.get(copied, copied)
     return " ".join(hypothesis)

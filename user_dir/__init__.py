@@ -1,7 +1,7 @@
 """Recurrent encoder–decoders for machine translation, as a fairseq plug-in.
 
 ``fairseq-train … --user-dir user_dir`` imports this package by its folder's name. That registers the models, the
-criterions, the task and the scorers, and has ``--help`` list their options. All that needs no fairseq is in
+criterions, the task, and the scorers, and makes ``--help`` list their options. Everything that needs no fairseq is in
 ``recurrent_mt``.
 """
 

@@ -1,11 +1,11 @@
 """Lets ``--help`` of the fairseq commands list the options of this plug-in.
 
-fairseq 0.12.2 prints the help before it adds the options that depend on the model, the task and the like: those of a
-plug-in are never shown, not even with ``--arch`` on the line. Importing this module, as ``--user-dir`` does, wraps
-``fairseq.options.parse_args_and_arch``. Command lines that do not ask for help are parsed as before.
+fairseq 0.12.2 prints the help before it adds the options that depend on the model, the task, and so on, so it never
+shows those of a plug-in, not even with ``--arch`` on the command line. Importing this module, as ``--user-dir`` does,
+wraps ``fairseq.options.parse_args_and_arch``. Command lines that do not ask for help are parsed as usual.
 
-The help then has the options of all that the line chooses, and after them a section for every part of the plug-in that
-could have been chosen instead: each model where the line has no ``--arch``, each task, criterion and scorer.
+The help then has the options of everything that the command line chooses, followed by a section for each part of the
+plug-in that could have been chosen instead: each model if there is no ``--arch``, and each task, criterion, and scorer.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ ParserChange = Callable[[argparse.ArgumentParser], None]
 
 
 def own_options(dataclass: type[FairseqDataclass] | None) -> list[str]:
-    """The fields that a dataclass of this plug-in defines itself, without those it inherits; none of another's."""
+    """The fields that a dataclass of this plug-in defines itself, not those it inherits; none for other classes."""
     return list(inspect.get_annotations(dataclass)) if dataclass is not None and _is_ours(dataclass) else []
 
 
 def sections(chosen: argparse.Namespace) -> Iterator[str]:
-    """Yields the help of each part of this plug-in that the command knows and the line does not choose.
+    """Yields the help of each part of this plug-in that the command knows and the command line does not choose.
 
     Args:
-        chosen: what fairseq's parser reads on the line before the parts add options of their own.
+        chosen: what fairseq's parser reads from the command line before the parts add their own options.
     """
     if getattr(chosen, "arch", "") is None:
         yield _section("Every model of this plug-in:", EncoderDecoderConfig)
@@ -77,7 +77,7 @@ def _section(title: str, dataclass: type[FairseqDataclass] | None) -> str:
 
 
 def _with_help(parse: Callable[..., Any]) -> Callable[..., Any]:
-    """`parse`, fairseq's function, but for lines that ask for help."""
+    """`parse`, a function of fairseq, except for command lines that ask for help."""
 
     @functools.wraps(parse)
     def parse_args_and_arch(
@@ -95,7 +95,7 @@ def _with_help(parse: Callable[..., Any]) -> Callable[..., Any]:
         calls = 0
 
         def print_help_at_last(parser: argparse.ArgumentParser) -> None:
-            """Called by fairseq before and after it adds the options of what is chosen."""
+            """Called by fairseq before and after it adds the options of what was chosen."""
             nonlocal calls
             calls += 1
             if modify_parser is not None:
@@ -112,7 +112,7 @@ def _with_help(parse: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _stops_fairseq(chosen: argparse.Namespace) -> bool:
-    """Whether fairseq cannot add options to its parser, for want of a model or a task to take them from."""
+    """Whether fairseq cannot add options to its parser because there is no model or task to take them from."""
     return any(getattr(chosen, flag, "") is None for flag in ("arch", "task"))
 
 

@@ -1,9 +1,9 @@
 """Makes the metrics available to fairseq as ``--scoring NAME``.
 
 fairseq has scorers of its own named ``bleu`` (on dictionary ids), ``chrf`` and ``meteor`` (which fails with a
-current nltk). Ours are ``text_bleu``, ``text_chrf``, …: they score the strings that fairseq-generate prints, so
-``--remove-bpe`` and ``--tokenizer`` decide what they see. A metric whose plain name fairseq leaves free, like
-``ter``, has that name too.
+current nltk). Ours are ``text_bleu``, ``text_chrf``, and so on. They score the strings that fairseq-generate prints, so
+``--remove-bpe`` and ``--tokenizer`` decide what they see. A metric whose plain name fairseq does not use, like ``ter``,
+has that name too.
 """
 
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ class TextScorerConfig(FairseqDataclass):
     """Options of every ``text_`` scorer."""
 
     scoring_tokenize: Optional[str] = field(  # noqa: UP045 (fairseq cannot read `str | None`)
-        default=None, metadata={"help": "one of sacrebleu's tokenizations (13a, zh, char, none, …)"}
+        default=None, metadata={"help": "one of sacrebleu's tokenizers (13a, zh, char, none, …)"}
     )
-    scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case, as sacrebleu can"})
+    scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case, with sacrebleu's option"})
 
 
 class TextScorer(BaseScorer):
@@ -52,6 +52,6 @@ class TextScorer(BaseScorer):
 for metric in METRICS:
     for name in (f"text_{metric}", metric):
         if name not in SCORER_REGISTRY:
-            # fairseq wants a class of its own name for each registration.
+            # fairseq wants a class with its own name for each registration.
             scorer = type(f"TextScorer_{name}", (TextScorer,), {"metric_name": metric, "__module__": __name__})
             register_scorer(name, dataclass=TextScorerConfig)(scorer)

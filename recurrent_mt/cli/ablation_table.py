@@ -1,4 +1,4 @@
-"""Writes the table and the plots of an ablation that scripts/ablation.sh has run, whole or in part."""
+"""Writes the table and the plots of an ablation that scripts/ablation.sh has run, completely or in part."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from ..evaluation.output_files import save_figure, write_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("plan", help="YAML file of configs/ablations/")
-    parser.add_argument("run", nargs="+", help="run folder, one for each segmentation")
-    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
+    parser.add_argument("plan", help="YAML file from configs/ablations/")
+    parser.add_argument("run", nargs="+", help="run folder, one per segmentation")
+    parser.add_argument(
+        "--resamples", type=int, default=RESAMPLES, help="bootstrap resamples; 0: no intervals, no tests"
+    )
     add_jobs_argument(parser)
-    parser.add_argument("--out", required=True, help="folder for PLAN.txt, .md, .json and PLAN-*.svg")
+    parser.add_argument("--out", required=True, help="folder for PLAN.txt, .md, .json, and PLAN-*.svg")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the table, and writes it and the plots into the folder."""
+    """Prints the table, and writes it and the plots to the folder."""
     plan = read_plan(options.plan)
     results = read_results(plan, options.run, resamples=options.resamples, jobs=options.jobs)
     tables, out = [ablation_table(results)], Path(options.out)

@@ -1,16 +1,16 @@
 r"""Draws the alignments of a model with attention, and measures their entropy and their error rate.
 
-Of translations that the model made, out of a log of fairseq-generate --print-alignment soft:
+For the model's own translations, from a log of fairseq-generate --print-alignment soft:
 
     recurrent-mt align --log test.log --sentences 0 3 --out DIR
 
-Of given translations, by forced decoding, with gold links (0-0 1-2 …, source first) to compare with:
+For given translations, by forced decoding, with gold links (0-0 1-2 …, source first) to compare with:
 
     recurrent-mt align --checkpoint checkpoint_best.pt --data DATA --source test.fr --target test.en \
         --gold test.fr-en.align --sentences 0 3 --out DIR
 
-DIR gets summary.txt, summary.json, a figure for each sentence asked for and, of a checkpoint, alignments.jsonl, which
---alignments takes in place of the checkpoint.
+DIR gets summary.txt, summary.json, a figure for each requested sentence, and, with a checkpoint, alignments.jsonl,
+which --alignments takes instead of the checkpoint.
 """
 
 from __future__ import annotations
@@ -33,24 +33,30 @@ from .plugin import import_from_plugin
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     origin = parser.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--log", help="of fairseq-generate --print-alignment soft, without --post-process")
-    origin.add_argument("--checkpoint", help="of a model with attention; needs --data, --source and --target")
-    origin.add_argument("--alignments", help="alignments.jsonl of an earlier call")
+    origin.add_argument("--log", help="log of fairseq-generate --print-alignment soft, without --post-process")
+    origin.add_argument("--checkpoint", help="checkpoint with attention; needs --data, --source, and --target")
+    origin.add_argument("--alignments", help="alignments.jsonl from an earlier call")
     parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
-    parser.add_argument("--source", help="tokens as the model reads them, a sentence a line")
-    parser.add_argument("--target", help="the translations, likewise")
-    parser.add_argument("--max-tokens", type=int, default=4000, help="of a batch of forced decoding (%(default)s)")
-    parser.add_argument("--gold", help="gold links, a sentence a line: 0-0 is sure, 1?0 possible; not with --log")
-    parser.add_argument("--segmentation", choices=SCHEMES, help="merge pieces of words, before anything else")
-    parser.add_argument("--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of those to draw")
-    parser.add_argument("--source-title", default="source", help="what the figures call the source, such as French")
-    parser.add_argument("--target-title", default="target", help="likewise the target")
-    parser.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (%(default)s)")
+    parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
+    parser.add_argument("--target", help="the translations, the same way")
+    parser.add_argument(
+        "--max-tokens", type=int, default=4000, help="tokens in a batch of forced decoding (%(default)s)"
+    )
+    parser.add_argument("--gold", help="gold links, one sentence per line: 0-0 is sure, 1?0 possible; not with --log")
+    parser.add_argument("--segmentation", choices=SCHEMES, help="merge word pieces before anything else")
+    parser.add_argument(
+        "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"
+    )
+    parser.add_argument("--source-title", default="source", help="the figures' name for the source, such as French")
+    parser.add_argument("--target-title", default="target", help="the same for the target")
+    parser.add_argument(
+        "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
+    )
     parser.add_argument("--out", required=True, type=Path, help="folder for the results")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the summary, and writes it and the figures into the folder."""
+    """Prints the summary, and writes it and the figures to the folder."""
     refuse_contradictions(options)
     options.out.mkdir(parents=True, exist_ok=True)
     alignments = [alignment.merged(options.segmentation) for alignment in read_alignments(options)]
@@ -63,18 +69,18 @@ def run(options: argparse.Namespace) -> None:
 
 
 def refuse_contradictions(options: argparse.Namespace) -> None:
-    """Refuses options that do not go together."""
+    """Rejects options that do not go together."""
     parser = options.parser
     if options.checkpoint and not (options.data and options.source and options.target):
         parser.error("--checkpoint needs --data, --source and --target")
     if not options.checkpoint and (options.data or options.source or options.target):
         parser.error("--data, --source and --target go with --checkpoint")
     if options.log and options.gold:
-        parser.error("--gold links are those of given translations, not of a model's own: use --checkpoint")
+        parser.error("--gold has links for given translations, not for a model's own: use --checkpoint")
 
 
 def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
-    """The alignments, out of the model if need be."""
+    """The alignments, computed by the model if necessary."""
     if options.log:
         return read_alignment_log(options.log)
     path = options.alignments
@@ -85,10 +91,10 @@ def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
 
 
 def draw(options: argparse.Namespace, alignments: list[SoftAlignment], gold: list[GoldLinks] | None) -> None:
-    """Saves a figure of each sentence asked for."""
+    """Saves a figure of each requested sentence."""
     for number in options.sentences:
         if not 0 <= number < len(alignments):
-            raise ValueError(f"--sentences {number}: there are the sentences 0 to {len(alignments) - 1}")
+            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(alignments) - 1}")
         alignment = alignments[number]
         if missing := missing_characters([*alignment.source, *alignment.target]):
             print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)

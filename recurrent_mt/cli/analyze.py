@@ -1,10 +1,10 @@
 r"""Shows where translation breaks: scores by sentence length, by unknown words, by word frequency, with intervals.
 
-Run folders of the recipes know their test set, systems, seeds and dictionaries:
+The recipes' run folders know their test set, systems, seeds, and dictionaries:
 
     recurrent-mt analyze runs/quickstart-fr-en --out analysis
 
-Output of anything else, one sentence a line; several files of one system are its seeds:
+For any other output, one sentence per line; several files for one system are its seeds:
 
     recurrent-mt analyze --source test.fr --reference test.en --target-lang en \
         --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out analysis
@@ -24,11 +24,11 @@ from ..evaluation.study import study, study_as_json, study_as_markdown, study_as
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     add_input_arguments(parser)
-    parser.add_argument("--out", required=True, help="folder for analysis.txt, .md, .json and the plots")
+    parser.add_argument("--out", required=True, help="folder for analysis.txt, .md, .json, and the plots")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the analysis, and writes it and its plots into the folder."""
+    """Prints the analysis, and writes it and its plots to the folder."""
     result = study(**read_input(options.parser, options))
     folder = Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)

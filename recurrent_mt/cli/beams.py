@@ -1,4 +1,4 @@
-"""Writes the table and the figure of scripts/beam_curve.sh: BLEU, length and speed by beam."""
+"""Writes the table and the figure of scripts/beam_curve.sh: BLEU, length, and speed by beam."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from ..evaluation.sentences import read_sentences
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--system", action="append", required=True, metavar="NAME=FOLDER", help="of beam-N.log files")
-    parser.add_argument("--reference", required=True, help="raw reference, one sentence a line")
+    parser.add_argument(
+        "--system", action="append", required=True, metavar="NAME=FOLDER", help="folder with beam-N.log files"
+    )
+    parser.add_argument("--reference", required=True, help="raw reference, one sentence per line")
     parser.add_argument("--target-lang", required=True, help="chooses BLEU's tokenization")
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
-    parser.add_argument("--out", required=True, help="folder for beams.txt, .md, .json and .svg")
+    parser.add_argument("--out", required=True, help="folder for beams.txt, .md, .json, and .svg")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the table, and writes it and the figure into the folder."""
+    """Prints the table, and writes it and the figure to the folder."""
     references = read_sentences(options.reference)
     points = []
     for value in options.system:

@@ -1,8 +1,8 @@
-"""Cleans parallel text: writes the pairs worth training on to OUT.fr and OUT.en, and a report of what went and why.
+"""Cleans parallel text: writes the pairs worth training on to OUT.fr and OUT.en, and a report on what went and why.
 
-Text is normalized (Unicode NFC, plain spaces, no control or zero-width characters). Dropped are pairs with bytes that
-are not UTF-8, empty, long, identical, held out, of unlikely lengths, mostly numbers or markup, in another language,
-misaligned, or seen before. The result does not depend on --jobs. Nothing appears before everything is done.
+Text is normalized (Unicode NFC, plain spaces, no control or zero-width characters). It drops pairs that have bytes that
+are not UTF-8, are empty, long, identical, held out, of unlikely lengths, mostly numbers or markup, in another language,
+misaligned, or seen before. The result does not depend on --jobs. No file appears until everything is done.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     for side in ("source", "target"):
         parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
-    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="of the files PREFIX.CODE")
-    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json appears beside it")
+    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
+    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
     parser.add_argument("--jobs", type=int, default=processors(), metavar="N", help="processes (all processors)")
     parser.add_argument(
         "--exclude",
@@ -39,17 +39,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=100,
         metavar="N",
-        help="the most words of a side; in zh, 1.6 characters are one (100)",
+        help="the most words on a side; in zh, 1.6 characters count as one (100)",
     )
     parser.add_argument(
-        "--max-ratio", type=float, default=3.0, metavar="R", help="how many times the words of the other side (3.0)"
+        "--max-ratio",
+        type=float,
+        default=3.0,
+        metavar="R",
+        help="the most words on a side, as a multiple of the other side's (3.0)",
     )
     parser.add_argument("--no-language-check", action="store_true", help="keep lines in other languages; faster")
     parser.add_argument("--examples", type=int, default=3, metavar="N", help="pairs shown for each rule (3)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the pairs that are kept, and the report."""
+    """Writes the pairs that are kept and the report."""
     settings = cleaning.Cleaning(
         sources=options.source,
         targets=options.target,

@@ -1,4 +1,4 @@
-"""Calls the tool that a command line names. Loads nothing else: the list of tools is there at once."""
+"""Calls the tool named on the command line. Loads nothing else, so the list of tools appears at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 from .plugin import import_from_plugin
 from .tools import GROUPS, TOOLS, Tool
 
-#: Failures that a message explains: of files, of what is in them, of libraries. Anything else is a bug and shows where.
+#: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
 
 
@@ -19,13 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a tool, or prints the list of tools.
 
     Args:
-        arguments: the words of the command line, of the process's if None.
+        arguments: the words of the command line; the process's own if None.
 
     Returns:
-        The exit status: 0, 1 after a failure that the message explains, 2 without a tool, or the tool's own.
+        The exit status: 0, 1 after a failure that the message explains, 2 if no tool is named, or the tool's own.
 
     Raises:
-        SystemExit: after the help of a tool, and with status 2 after options that it does not take.
+        SystemExit: after a tool's help, and with status 2 after options that it does not accept.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words:
@@ -58,7 +58,7 @@ def load_module(tool: Tool) -> ModuleType:
 
 
 def make_parser(tool: Tool, module: ModuleType) -> ArgumentParser:
-    """The parser of a tool's options; it is an option itself, so that `run` can refuse some with ``parser.error``."""
+    """The parser of a tool's options; it is an option itself, so that `run` can reject some with ``parser.error``."""
     parser = ArgumentParser(
         prog=f"recurrent-mt {tool.name}",
         description=module.__doc__,
@@ -71,11 +71,11 @@ def make_parser(tool: Tool, module: ModuleType) -> ArgumentParser:
 
 
 def list_tools() -> str:
-    """All tools by group, each with what it does and an example."""
+    """All tools by group, each with a summary and an example."""
     lines = [
         "usage: recurrent-mt TOOL …",
         "",
-        "Tools of recurrent machine translation; recurrent-mt TOOL --help tells the options of one.",
+        "Tools for recurrent machine translation; recurrent-mt TOOL --help lists the options of one.",
     ]
     for group in GROUPS:
         lines += ["", f"{group.title}:"]
@@ -85,15 +85,15 @@ def list_tools() -> str:
 
 
 def describe_unknown(name: str) -> str:
-    """What to say of a tool that there is not, with the closest one that there is."""
-    import difflib  # only here: it takes longer to load than all the rest
+    """The message for a tool that does not exist, with the closest one that does."""
+    import difflib  # only here: it takes longer to load than everything else
 
     close = difflib.get_close_matches(name, TOOLS, n=1)
     return f"there is no tool {name!r}: " + (f"did you mean {close[0]}?" if close else "see recurrent-mt --help")
 
 
 def explain(error: Exception) -> str:
-    """The message; of a missing library also where to get it."""
+    """The message; for a missing library, also where to get it."""
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
-        return f"{error}: install it, or all that requirements.txt lists"
+        return f"{error}: install it, or everything in requirements.txt"
     return str(error)

@@ -1,4 +1,4 @@
-"""Prints what systems of a run score and what they cost, as tables, and writes them as text, Markdown and JSON.
+"""Prints tables of what a run's systems score and what they cost, and writes them as text, Markdown, and JSON.
 
 recurrent-mt compare RUN --models A,B --seeds 1,2 --baseline A --out RUN/table
 """
@@ -17,18 +17,20 @@ from ..evaluation.output_files import write_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("run", help="folder of quickstart.sh or compare_baselines.sh")
+    parser.add_argument("run", help="folder made by quickstart.sh or compare_baselines.sh")
     parser.add_argument("--models", required=True, help="comma-separated, in the order of the rows")
     parser.add_argument("--seeds", default="1", help="comma-separated")
-    parser.add_argument("--baseline", help="that the others are tested against (the first of fairseq's own models)")
+    parser.add_argument("--baseline", help="the system the others are tested against (the first fairseq model)")
     parser.add_argument("--extra-tests", default="", help="names of further test sets, comma-separated")
-    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of the bootstrap; 0: no intervals and tests")
+    parser.add_argument(
+        "--resamples", type=int, default=RESAMPLES, help="bootstrap resamples; 0: no intervals, no tests"
+    )
     add_jobs_argument(parser)
-    parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md and OUT.json")
+    parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md, and OUT.json")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the tables, and writes them."""
+    """Prints the tables and writes them."""
     compared = ComparedRun(options.run, options.models.split(","), [int(seed) for seed in options.seeds.split(",")])
     comparison = compare(
         compared,

@@ -1,4 +1,4 @@
-"""Reports what a prepared corpus holds, after what cleaning and selection said of it."""
+"""Reports what a prepared corpus holds, after the reports of cleaning and selection."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..text_files import write_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--prepared", required=True, type=Path, metavar="DIR", help="of SPLIT.LANG, segmented")
-    parser.add_argument("--dictionaries", required=True, type=Path, metavar="DIR", help="of dict.LANG.txt")
+    parser.add_argument("--prepared", required=True, type=Path, metavar="DIR", help="folder with SPLIT.LANG, segmented")
+    parser.add_argument("--dictionaries", required=True, type=Path, metavar="DIR", help="folder with dict.LANG.txt")
     parser.add_argument("--source-lang", required=True, metavar="LANG")
     parser.add_argument("--target-lang", required=True, metavar="LANG")
     parser.add_argument("--splits", nargs="+", default=["train", "valid", "test"], metavar="SPLIT")
@@ -37,7 +37,7 @@ def render_report(options: argparse.Namespace) -> str:
             with (options.prepared / f"{split}.{language}").open(encoding="utf-8", newline="\n") as file:
                 statistics[split, language] = count_side(file, dictionaries[language])
     vocabularies = {language: len(dictionary) for language, dictionary in dictionaries.items()}
-    # Their headings go one level down, below that of the whole.
+    # Their headings go down one level, below the heading of the whole report.
     parts = [
         re.sub("^#", "##", file.read_text(encoding="utf-8").strip(), flags=re.MULTILINE) for file in options.before
     ]

@@ -1,12 +1,11 @@
-"""Gets parallel text: published corpora by their mtdata ids, or files that are there.
+"""Gets parallel text: published corpora by their mtdata ids, or local files.
 
     recurrent-mt get find ID … --out SOURCES.json
     recurrent-mt get published ID --sources SOURCES.json --downloads DIR --pair fr-en --out FOLDER
     recurrent-mt get local PREFIX --pair fr-en --out FOLDER
 
-find looks the addresses up in mtdata's index. published downloads one of them, or what is missing of it, and local
-reads PREFIX.fr and PREFIX.en, plain, .gz, .xz or .bz2; both write FOLDER/text.fr and FOLDER/text.en, one sentence a
-line.
+find looks up the addresses in mtdata's index. published downloads one of them, or what is missing of it. local reads
+PREFIX.fr and PREFIX.en, plain, .gz, .xz, or .bz2. Both write FOLDER/text.fr and FOLDER/text.en, one sentence per line.
 """
 
 from __future__ import annotations
@@ -37,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     getting.add_argument(
         "--mirror", metavar="URL", help="take the files from URL/HOST/PATH instead of http://HOST/PATH"
     )
-    getting.add_argument("--checksums", type=Path, metavar="FILE", help="lines as of sha256sum: HASH  HOST/PATH")
+    getting.add_argument(
+        "--checksums", type=Path, metavar="FILE", help="lines in the format of sha256sum: HASH  HOST/PATH"
+    )
     reading = commands.add_parser("local", help="read local files")
     reading.set_defaults(get=get_local)
     reading.add_argument("prefix", metavar="PREFIX")
@@ -48,11 +49,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Does what the words after ``get`` ask for.
+    """Runs the subcommand given after ``get``.
 
     Raises:
-        OSError: if a file cannot be read, fetched or written.
-        ValueError: if a corpus is unknown, damaged or not parallel.
+        OSError: if a file cannot be read, fetched, or written.
+        ValueError: if a corpus is unknown, damaged, or not parallel.
         ModuleNotFoundError: if mtdata is not installed.
     """
     try:
@@ -99,7 +100,7 @@ def get_local(options: argparse.Namespace) -> None:
 def report_replaced(count: int) -> None:
     """Says how much of a corpus was not UTF-8."""
     if count:
-        print(f"{count:,} pairs held bytes that are not UTF-8; they are written as U+FFFD")
+        print(f"{count:,} pairs had bytes that are not UTF-8; these were written as U+FFFD")
 
 
 def read_checksums(path: Path) -> dict[str, str]:
@@ -115,7 +116,7 @@ def read_checksums(path: Path) -> dict[str, str]:
 
 
 class Progress:
-    """Tells every few seconds how far a download is."""
+    """Prints every few seconds how far a download has come."""
 
     def __init__(self, name: str, interval: float = 5.0) -> None:
         self.name = name

@@ -1,7 +1,7 @@
 """Writes the best hypothesis of each sentence of a fairseq-generate log, or all of them, in corpus order.
 
-An unknown word is written as ⁇, as SentencePiece prints it: one wrong word to every metric, where ``<unk>`` would be
-three tokens to BLEU.
+An unknown word is written as ⁇, as SentencePiece prints it, which is one wrong word for every metric; for BLEU,
+``<unk>`` would be three tokens.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..evaluation.output_files import write_text
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("log", help="output of fairseq-generate")
-    parser.add_argument("--all", action="store_true", help="whole n-best lists, one hypothesis a line, best first")
+    parser.add_argument("--all", action="store_true", help="whole n-best lists, one hypothesis per line, best first")
     parser.add_argument("--out", required=True, type=Path, help="text file to write")
 
 

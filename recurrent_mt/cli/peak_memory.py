@@ -1,9 +1,9 @@
-"""Runs a command and keeps in a file how much memory its largest process has held at once, in bytes.
+"""Runs a command and records in a file the most memory that its largest process has held at once, in bytes.
 
-The kernel counts: resident pages at their highest. While the command runs the file is brought up to date, so that a
-kill leaves what was known; a greater number that is in it already stays, so that calls that resume each other leave the
-peak of all. Exits with the command's status, 128 + N where signal N ended it. The operating system must be Linux or
-macOS.
+The kernel does the counting: the peak of resident pages. While the command runs, the file is kept up to date, so that a
+kill leaves what was known so far. A greater number already in the file stays, so that calls that resume each other
+leave the peak of all of them. Exits with the command's status, or 128 + N if signal N ended it. The operating system
+must be Linux or macOS.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ import sys
 from pathlib import Path
 
 SECONDS_BETWEEN_READINGS = 2.0
-#: What the kernel counts children's memory in.
+#: The unit in which the kernel counts children's memory.
 UNIT = 1 if sys.platform == "darwin" else 1024
 HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="for the number of bytes")
-    # Whatever follows the file is the command's own.
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="with its arguments")
+    parser.add_argument("file", type=Path, metavar="FILE", help="file for the number of bytes")
+    # Whatever follows the file belongs to the command.
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="command with its arguments")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command; returns its status.
+    """Runs the command and returns its status.
 
     Raises:
-        OSError: if it cannot be started, or the file not be written.
+        OSError: if it cannot be started, or if the file cannot be written.
     """
     if not options.command:
         options.parser.error("give a command to run")
     process = subprocess.Popen(options.command)
-    # An interrupt from the keyboard reaches the command as well, which decides what comes of it.
+    # An interrupt from the keyboard also reaches the command, which decides what to do about it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     status = None
     while status is None:
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_high_water(process: int) -> int:
-    """The most bytes that a running process has held; 0 where the kernel does not say."""
+    """The most bytes that a running process has held; 0 if the kernel does not say."""
     try:
         found = HIGH_WATER.search(Path(f"/proc/{process}/status").read_text(encoding="utf-8"))
     except OSError:

@@ -1,4 +1,4 @@
-"""Prints one thing that an ablation's plan says, for scripts/ablation.sh, one item a line."""
+"""Prints one thing from an ablation plan, for scripts/ablation.sh, one item per line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..evaluation.ablation.plan import Plan, read_plan
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("plan", metavar="PLAN.yaml", help="of configs/ablations/")
+    parser.add_argument("plan", metavar="PLAN.yaml", help="file from configs/ablations/")
     parser.add_argument("what", choices=["recipe", "base", "cells", "flags", "segmentation"])
-    parser.add_argument("cell", nargs="?", default="", metavar="CELL", help="for flags and segmentation")
+    parser.add_argument("cell", nargs="?", default="", metavar="CELL", help="cell, for flags and segmentation")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -26,7 +26,7 @@ def answer(plan: Plan, what: str, cell: str) -> list[str]:
         ValueError: if there is no such cell.
     """
     if what in ("flags", "segmentation") and cell not in plan.cells:
-        raise ValueError(f"{plan.name} has no cell {cell!r}: choose of {', '.join(plan.cells)}")
+        raise ValueError(f"{plan.name} has no cell {cell!r}: choose from {', '.join(plan.cells)}")
     match what:
         case "recipe":
             return list(plan.recipe_arguments())

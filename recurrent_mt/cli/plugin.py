@@ -1,4 +1,4 @@
-"""The plug-in as the library finds it: the folder for fairseq's ``--user-dir``, and the tools in it."""
+"""How the library finds the plug-in: the folder for fairseq's ``--user-dir``, and the tools in it."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from types import ModuleType
 
 
 def find_plugin() -> Path:
-    """The folder ``user_dir``: inside the library where a wheel installed it, beside it in a clone.
+    """The folder ``user_dir``: inside the library if installed from a wheel, next to it in a clone.
 
     Raises:
         FileNotFoundError: if it is in neither place.
     """
     library = Path(__file__).resolve().parents[1]
-    # fairseq puts the folder above user_dir on sys.path. In a wheel that is one with nothing else in it, so that no
-    # module there takes the name of somebody else's.
+    # fairseq puts the folder above user_dir on sys.path. In a wheel, that folder holds nothing else, so that no module
+    # there hides another package's.
     places = library / "plugin" / "user_dir", library.parent / "user_dir"
     for folder in places:
         if (folder / "__init__.py").is_file():
             return folder
-    raise FileNotFoundError(f"the plug-in is neither in {places[0]} nor in {places[1]}: install the project again")
+    raise FileNotFoundError(f"the plug-in is neither in {places[0]} nor in {places[1]}: reinstall the project")
 
 
 def import_from_plugin(name: str) -> ModuleType:
-    """Imports the module ``user_dir.cli.NAME``, by the name by which fairseq imports the plug-in.
+    """Imports the module ``user_dir.cli.NAME``, under the name that fairseq uses for the plug-in.
 
     Raises:
         FileNotFoundError: if there is no plug-in.
-        ModuleNotFoundError: if fairseq is not installed, or something else that the module needs.
+        ModuleNotFoundError: if fairseq or something else that the module needs is not installed.
     """
     folder = find_plugin()
     if find_spec("fairseq") is None:
         raise ModuleNotFoundError(
-            "this needs fairseq 0.12.2, which is not installed: scripts/setup.sh of the project installs it",
+            "this needs fairseq 0.12.2, which is not installed: the project's scripts/setup.sh installs it",
             name="fairseq",
         )
     if str(folder.parent) not in sys.path:

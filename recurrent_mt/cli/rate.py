@@ -1,7 +1,7 @@
-"""Makes a page on which people rate translations without knowing whose they are, and the key that tells.
+"""Makes a page on which people rate translations without knowing whose they are, and the key that says whose.
 
 OUT is one self-contained HTML file: give it to annotators, who open it from disk or from any web server and send back
-the file that it exports. OUT.key.json says which item is whose and which are controls: keep it, `recurrent-mt ratings`
+the file that it exports. OUT.key.json says which item is whose and which are controls. Keep it: `recurrent-mt ratings`
 needs it.
 """
 
@@ -18,8 +18,10 @@ from ..text_files import read_sentences, write_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--source", metavar="FILE", help="source, one sentence a line; shown if given")
-    parser.add_argument("--reference", metavar="FILE", help="reference; shown if given. One of the two is needed")
+    parser.add_argument("--source", metavar="FILE", help="source, one sentence per line; shown if given")
+    parser.add_argument(
+        "--reference", metavar="FILE", help="reference; shown if given. Source or reference is required"
+    )
     parser.add_argument(
         "--system", action="append", required=True, metavar="NAME=FILE", help="a system's translations; repeatable"
     )
@@ -28,18 +30,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--mode",
         choices=list(MODES),
         default=SIDE_BY_SIDE,
-        help="adequacy and fluency of all systems' translations of a sentence beside each other, or direct assessment "
+        help="adequacy and fluency of all systems' translations of a sentence side by side, or direct assessment "
         "of one translation at a time from 0 to 100 (default: %(default)s)",
     )
-    parser.add_argument("--sentences", type=int, default=20, help="how many are drawn (default: %(default)s)")
+    parser.add_argument("--sentences", type=int, default=20, help="how many sentences to draw (default: %(default)s)")
     parser.add_argument("--repeats", type=int, help="screens shown twice (default: a tenth, at least 5)")
     parser.add_argument(
         "--degraded", type=int, help="screens shown again with a damaged translation (default: a tenth, at least 8)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of all random choices (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random choices (default: %(default)s)")
     parser.add_argument("--title", default="Rating of translations", help="heading (default: %(default)s)")
     parser.add_argument("--source-lang", default="", help="language tag of the source, for fonts and screen readers")
-    parser.add_argument("--target-lang", default="", help="the same of the translations")
+    parser.add_argument("--target-lang", default="", help="the same for the translations")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -60,14 +62,14 @@ def run(options: argparse.Namespace) -> None:
         target_language=options.target_lang,
     )
     key_file = f"{options.out}.key.json"
-    # The key first: a page without a key would be rated in vain.
+    # The key first: ratings on a page without a key would be useless.
     write_text(key_file, render_key(study))
     write_text(options.out, render_page(study))
-    print(f"{options.out}: {summarize(study)}\n{key_file}: whose they are; keep it from the annotators")
+    print(f"{options.out}: {summarize(study)}\n{key_file}: says whose they are; keep it from the annotators")
 
 
 def split_systems(parser: argparse.ArgumentParser, values: list[str]) -> dict[str, str]:
-    """``NAME=FILE``, each in two."""
+    """Splits each Splits ``NAME=FILE`` in two."""
     files: dict[str, str] = {}
     for value in values:
         name, equals, file = value.partition("=")

@@ -11,17 +11,21 @@ from ..text_files import write_text
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("ratings", nargs="+", metavar="FILE", help="one exported file an annotator, all of one page")
+    parser.add_argument(
+        "ratings", nargs="+", metavar="FILE", help="one exported file per annotator, all from the same page"
+    )
     parser.add_argument("--key", required=True, metavar="FILE", help="the page's key, PAGE.key.json")
     parser.add_argument("--out", required=True, help="writes OUT.txt and OUT.json")
     parser.add_argument("--allow-unrated", action="store_true", help="accept files with unrated items")
     parser.add_argument("--exclude-failing", action="store_true", help="leave out annotators who fail the controls")
-    parser.add_argument("--resamples", type=int, default=1000, help="for the intervals (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=12345, help="of the resampling (default: %(default)s)")
+    parser.add_argument(
+        "--resamples", type=int, default=1000, help="bootstrap resamples for the intervals (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=12345, help="seed of the resampling (default: %(default)s)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the scores, and writes them."""
+    """Prints the scores and writes them."""
     key = read_key(options.key)
     outcome = evaluate_ratings(
         read_all_ratings(options.ratings, key, allow_unrated=options.allow_unrated),

@@ -1,8 +1,8 @@
-r"""Makes one HTML file of a comparison: tables, charts, figures and a browser of all sentences; it needs no network.
+r"""Makes one HTML file from a comparison: tables, charts, figures, and a sentence browser. It needs no network.
 
     recurrent-mt report runs/quickstart-fr-en --out report.html
 
-Output of anything else, one sentence a line; several files of one system are its seeds:
+For any other output, one sentence per line; several files for one system are its seeds:
 
     recurrent-mt report --source test.fr --reference test.en --target-lang en \
         --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=LISTED_SENTENCES,
         metavar="N",
-        help="show the n-best lists of the first N sentences, where logs have them (default: %(default)s)",
+        help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
     )
     parser.add_argument("--out", required=True, help="the HTML file")
 
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Writes the page."""
     if options.listed_sentences < 0:
-        options.parser.error(f"--listed-sentences must not be below zero: {options.listed_sentences}")
+        options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
     attachments = [read_figure(options.parser, value) for value in options.figure]
     counted = read_input(options.parser, options)
     report = Report(

@@ -1,4 +1,4 @@
-"""Scores translations in text files against a reference: BLEU, chrF, TER and METEOR in one table."""
+"""Scores translations in text files against a reference: BLEU, chrF, TER, and METEOR in one table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..metrics import METRICS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--reference", required=True, help="raw reference, one sentence a line")
+    parser.add_argument("--reference", required=True, help="raw reference, one sentence per line")
     parser.add_argument(
         "--system",
         action="append",
         required=True,
         metavar="NAME=FILE",
-        help="detokenized translations, one a line; may be repeated",
+        help="detokenized translations, one per line; may be repeated",
     )
     parser.add_argument(
         "--metrics",
@@ -29,8 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,…",
         help=f"any of {','.join(METRICS)}; meteor needs nltk (default: bleu,chrf,ter)",
     )
-    parser.add_argument("--target-lang", help="chooses the tokenization: zh for Chinese, else 13a")
-    parser.add_argument("--tokenize", help="one of sacrebleu's tokenizations: 13a, zh, intl, char, none …")
+    parser.add_argument("--target-lang", help="chooses the tokenization: zh for Chinese, otherwise 13a")
+    parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
     parser.add_argument(
         "--confidence",
@@ -44,20 +44,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paired",
         choices=PAIRED_TESTS,
-        help="test each system against the first: by the bootstrap, which gives intervals too (--confidence resamples, "
-        "else 1000), or by 10,000 trials of approximate randomization",
+        help="test each system against the first: by bootstrap, which also gives intervals (--confidence resamples, "
+        "otherwise 1000), or by 10,000 trials of approximate randomization",
     )
-    parser.add_argument("--seed", type=int, default=12345, help="of resampling (12345, sacrebleu's)")
+    parser.add_argument("--seed", type=int, default=12345, help="seed of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)
-    parser.add_argument("--out", metavar="PREFIX", help="writes PREFIX.txt, PREFIX.md and PREFIX.json as well")
+    parser.add_argument("--out", metavar="PREFIX", help="also write PREFIX.txt, PREFIX.md, and PREFIX.json")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the table, and writes it where ``--out`` says.
+    """Prints the table, and writes it to ``--out``.
 
     Raises:
         OSError: if a file cannot be read or written.
-        ValueError: if the files do not go together.
+        ValueError: if the files do not fit together.
         ModuleNotFoundError: for METEOR without nltk.
     """
     scoring = Scoring(
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     for value in options.system:
         name, file = split_system(options.parser, value)
         if name in systems:
-            options.parser.error(f"--system {value}: there is a system {name} already")
+            options.parser.error(f"--system {value}: there already is a system {name}")
         systems[name] = read_sentences(file)
         require_same_count(file, systems[name], options.reference, references)
     columns = score_systems(systems, references, scoring, jobs=options.jobs)
@@ -98,7 +98,7 @@ def parse_metrics(text: str) -> list[str]:
 
 
 def split_system(parser: argparse.ArgumentParser, value: str) -> tuple[str, str]:
-    """``NAME=FILE`` in two."""
+    """Splits ``NAME=FILE`` in two."""
     name, equals, file = value.partition("=")
     if not (name and equals and file):
         parser.error(f"--system must be NAME=FILE, not '{value}'")

@@ -1,8 +1,8 @@
-"""Selects the sentence pairs that resemble a domain most, by the difference of cross-entropies of both sides.
+"""Selects the sentence pairs most similar to a domain, by the difference of cross-entropies on both sides.
 
-Moore and Lewis (2010), Axelrod et al. (2011): how much better a language model of the domain predicts a pair than one
-of a random sample of the corpus. Pairs are taken from the best one on until WORDS words of the source are reached (the
-papers' 61M words of Europarl are those of one side), and written in the order of the corpus to OUT.fr and OUT.en.
+Moore and Lewis (2010), Axelrod et al. (2011): how much better a language model of the domain predicts a pair than a
+model of a random sample of the corpus. Pairs are taken best first until there are WORDS source words (the papers' 61M
+words of Europarl count one side) and written to OUT.fr and OUT.en in corpus order.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=parse_word_count,
         required=True,
         metavar="WORDS",
-        help="of the source, as in 348M: words and punctuation marks as a tokenizer separates them; in zh, characters",
+        help="source words, as in 348M: words and punctuation marks as a tokenizer separates them; in zh, characters",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="of the files PREFIX.CODE")
-    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json appears beside it")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another seed, another random sample (1)")
+    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
+    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random sample (1)")
     parser.add_argument("--jobs", type=int, default=processors(), metavar="N", help="processes (all processors)")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the pairs that are selected, and the report."""
+    """Writes the selected pairs and the report."""
     settings = selection.Selection(
         source=options.source,
         target=options.target,
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
     counts = selection.select(settings)
     print(
         f"{counts.selected_pairs:,} of {counts.pairs:,} pairs selected, {counts.selected_words:,} of {counts.words:,} "
-        f"words of the source; {options.report} tells more."
+        f"source words; see {options.report}."
     )
 
 
@@ -69,5 +69,5 @@ def parse_word_count(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", text.upper())
     number = round(float(match[1]) * _UNITS[match[2]]) if match else 0
     if not number:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of words: give one such as 500000, 20M or 0.5G")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of words: give one such as 500000, 20M, or 0.5G")
     return number

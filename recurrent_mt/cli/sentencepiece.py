@@ -1,7 +1,7 @@
 """Learns a SentencePiece model (unigram) from text, or splits standard input with one.
 
-Characters are taken as they are: the pieces of a line, without spaces and with ▁ read as a space, are that line again
-if its spaces are single and it has no ▁ of its own.
+Characters are not changed: removing the spaces between a line's pieces and reading ▁ as a space gives that line again,
+if its spaces are single and it has no ▁ itself.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     commands = parser.add_subparsers(dest="command", required=True)
     learning = commands.add_parser("train", help="learn a model")
-    learning.add_argument("files", nargs="+", help="text, one sentence a line")
-    learning.add_argument("--size", required=True, type=int, help="pieces, at most")
+    learning.add_argument("files", nargs="+", help="text, one sentence per line")
+    learning.add_argument("--size", required=True, type=int, help="the most pieces")
     splitting = commands.add_parser("encode", help="split standard input")
     splitting.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
     for command in (learning, splitting):
@@ -34,14 +34,14 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: if a file cannot be read or written.
-        ValueError: if the text is too small, or too large, for so many pieces.
+        ValueError: if the text is too small or too large for that many pieces.
     """
     if options.command == "encode":
         encode(options.model, options.jobs)
         return
     try:
         train(options.files, options.model, options.size)
-    except RuntimeError as error:  # as the library says that a size does not go with the text
+    except RuntimeError as error:  # how the library says that a size does not fit the text
         reason = str(error).rpartition("] ")[2]
         message = f"SentencePiece cannot learn {options.size} pieces from this text: {reason}"
         raise ValueError(message) from error

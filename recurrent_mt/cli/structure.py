@@ -1,11 +1,11 @@
-r"""Draws the pyramids of a grConv encoder, writes the trees that they imply, and scores these against gold trees.
+r"""Draws the pyramids of a grConv encoder, writes the trees that they imply, and scores them against gold trees.
 
     recurrent-mt structure --checkpoint checkpoint_best.pt --data DATA --source test.fr --trees test.fr.ptb \
         --sentences 0 3 --out DIR
 
-DIR gets gates.jsonl, which --gates takes in place of the checkpoint; trees.txt, the most probable tree of each
-sentence; a figure for each sentence asked for; and with --trees scores.txt and scores.json. How a tree follows from the
-gates: recurrent_mt/evaluation/structure/most_probable_tree.py.
+DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
+figure for each requested sentence; and, with --trees, scores.txt and scores.json. How a tree follows from the gates:
+recurrent_mt/evaluation/structure/most_probable_tree.py.
 """
 
 from __future__ import annotations
@@ -29,22 +29,26 @@ from .plugin import import_from_plugin
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     origin = parser.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--checkpoint", help="of a grconv_encoder; needs --data and --source")
-    origin.add_argument("--gates", help="gates.jsonl of an earlier call")
+    origin.add_argument("--checkpoint", help="checkpoint of a grconv_encoder; needs --data and --source")
+    origin.add_argument("--gates", help="gates.jsonl from an earlier call")
     parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
-    parser.add_argument("--source", help="tokens as the model reads them, a sentence a line")
-    parser.add_argument("--max-tokens", type=int, default=4000, help="of a batch (%(default)s)")
-    parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one a line")
-    parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words where the model reads pieces")
-    parser.add_argument("--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of those to draw")
-    parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above it (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random trees (%(default)s)")
-    parser.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (%(default)s)")
+    parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
+    parser.add_argument("--max-tokens", type=int, default=4000, help="tokens in a batch (%(default)s)")
+    parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
+    parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
+    parser.add_argument(
+        "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"
+    )
+    parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random trees (%(default)s)")
+    parser.add_argument(
+        "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
+    )
     parser.add_argument("--out", required=True, type=Path, help="folder for the results")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes trees, figures and scores into the folder, and prints the scores."""
+    """Writes trees, figures, and scores to the folder, and prints the scores."""
     if options.checkpoint and not (options.data and options.source):
         options.parser.error("--checkpoint needs --data and --source")
     if options.gates and (options.data or options.source):
@@ -63,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def load_pyramids(options: argparse.Namespace) -> list[Pyramid]:
-    """The pyramids, out of the model if need be."""
+    """The pyramids, computed by the model if necessary."""
     path = options.gates
     if options.checkpoint:
         path = options.out / "gates.jsonl"
@@ -72,10 +76,10 @@ def load_pyramids(options: argparse.Namespace) -> list[Pyramid]:
 
 
 def draw(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
-    """Saves a figure of each sentence asked for: pieces of words stay apart in it."""
+    """Saves a figure of each requested sentence, in which word pieces remain separate."""
     for number in options.sentences:
         if not 0 <= number < len(pyramids):
-            raise ValueError(f"--sentences {number}: there are the sentences 0 to {len(pyramids) - 1}")
+            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(pyramids) - 1}")
         pyramid = pyramids[number]
         if missing := missing_characters(pyramid.leaves):
             print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
@@ -84,7 +88,7 @@ def draw(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
 
 
 def bracket_trees(pyramids: list[Pyramid], segmentation: str | None) -> str:
-    """The most probable trees, one a line."""
+    """The most probable trees, one per line."""
     lines = (
         brackets(pyramid.merged_words(segmentation), most_probable_tree(pyramid, segmentation=segmentation))
         for pyramid in pyramids

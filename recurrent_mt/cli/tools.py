@@ -9,7 +9,7 @@ class Tool(NamedTuple):
     """A subcommand.
 
     Attributes:
-        name: as on the command line; the module is called the same, with underscores.
+        name: as on the command line; the module has the same name, with underscores.
         summary: what it does, in one line.
         example: a command line.
         needs_fairseq: whether the module is one of the plug-in's.
@@ -54,7 +54,7 @@ GROUPS = (
             ),
             Tool(
                 "beams",
-                "print BLEU, length and speed by beam, and draw the curve",
+                "print BLEU, length, and speed by beam, and draw the curve",
                 "recurrent-mt beams --system mine=FOLDER --reference test.en --target-lang en --out beams",
             ),
             Tool(
@@ -64,7 +64,7 @@ GROUPS = (
             ),
             Tool(
                 "hypotheses",
-                "write the translations that a log of fairseq-generate holds",
+                "write the translations in a fairseq-generate log",
                 "recurrent-mt hypotheses test.log --out test.hypotheses",
             ),
         ),
@@ -91,7 +91,7 @@ GROUPS = (
             ),
             Tool(
                 "count-operations",
-                "count a model's arithmetic for a target token",
+                "count a model's arithmetic per target token",
                 "recurrent-mt count-operations --checkpoint MODEL.pt --data DATA",
                 needs_fairseq=True,
             ),
@@ -103,13 +103,13 @@ GROUPS = (
             ),
             Tool(
                 "import-groundhog",
-                "turn a model of the authors' released code into a fairseq checkpoint",
+                "turn a model from the authors' released code into a fairseq checkpoint",
                 "recurrent-mt import-groundhog --params FILE.npz --save-dir DIR",
                 needs_fairseq=True,
             ),
             Tool(
                 "user-dir",
-                "print the folder for --user-dir of the fairseq commands",
+                "print the folder to pass to fairseq as --user-dir",
                 "recurrent-mt user-dir",
             ),
         ),
@@ -124,13 +124,13 @@ GROUPS = (
             ),
             Tool(
                 "clean",
-                "clean parallel text, and report what went and why",
+                "clean parallel text, and report what was dropped and why",
                 "recurrent-mt clean --source raw.fr --target raw.en --source-lang fr --target-lang en "
                 "--out clean --report clean.md",
             ),
             Tool(
                 "select",
-                "select the sentence pairs that resemble a domain most",
+                "select the sentence pairs most similar to a domain",
                 "recurrent-mt select --source clean.fr --target clean.en --source-lang fr --target-lang en "
                 "--in-domain news --words 20M --out selected --report selected.md",
             ),
@@ -142,7 +142,7 @@ GROUPS = (
             ),
             Tool(
                 "words",
-                "tokenize, detokenize or normalize text",
+                "tokenize, detokenize, or normalize text",
                 "recurrent-mt words split --language fr <RAW >WORDS",
             ),
             Tool(
@@ -167,7 +167,7 @@ GROUPS = (
         (
             Tool(
                 "rate",
-                "make a page on which people rate translations blindly",
+                "make a page for blind rating of translations",
                 "recurrent-mt rate --source test.fr --system a=a.en --system b=b.en --out page.html",
             ),
             Tool(
@@ -187,17 +187,17 @@ GROUPS = (
             ),
             Tool(
                 "train-command",
-                "print the arguments of fairseq-train that a configuration means",
+                "print the fairseq-train arguments that a configuration stands for",
                 "recurrent-mt train-command configs/rnnsearch-50.yaml task.data=DATA",
             ),
             Tool(
                 "plan",
-                "print one thing that an ablation's plan says",
+                "print one thing from an ablation plan",
                 "recurrent-mt plan configs/ablations/rank.yaml cells",
             ),
             Tool(
                 "peak-memory",
-                "run a command and keep the most memory that it held",
+                "run a command and record its peak memory",
                 "recurrent-mt peak-memory FILE fairseq-train DATA --arch lstm",
             ),
         ),

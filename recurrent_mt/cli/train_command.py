@@ -1,4 +1,4 @@
-"""Prints the arguments of fairseq-train that a configuration for fairseq-hydra-train means, one a line.
+"""Prints the fairseq-train arguments that a fairseq-hydra-train configuration stands for, one per line.
 
 Overrides are written as for fairseq-hydra-train: ``task.data=DIR``, ``pair=fr-en``, ``model.dropout=0.2``.
 """
@@ -17,8 +17,8 @@ from ..evaluation.ablation.training_command import configuration_arguments
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("configuration", metavar="FILE.yaml", help="of configs/")
-    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="instead of what the file says")
+    parser.add_argument("configuration", metavar="FILE.yaml", help="file from configs/")
+    parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="replaces what the file says")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if Hydra or fairseq would refuse what is in it.
+        ValueError: if Hydra or fairseq would reject its contents.
     """
     path = Path(options.configuration).resolve()
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Prints the folder of the plug-in, for --user-dir of the fairseq commands."""
+"""Prints the plug-in's folder, for --user-dir of the fairseq commands."""
 
 from __future__ import annotations
 

@@ -3,11 +3,12 @@
     recurrent-mt word-vectors --text train.fr --dictionary DATA/dict.fr.txt --size 256 --out fr.vec
     fairseq-train DATA --user-dir "$(recurrent-mt user-dir)" --encoder-embed-path fr.vec --encoder-embed-dim 256 …
 
-Text is tokenized and segmented as for fairseq-preprocess. Words that the dictionary lacks are <unk> and every sentence
-ends with </s>, so both have vectors; a word of the dictionary that the text lacks has none, and a model draws it anew.
+Text is tokenized and segmented as for fairseq-preprocess. Words missing from the dictionary are <unk>, and every
+sentence ends with </s>, so both have vectors. A dictionary word missing from the text has none; a model initializes it
+randomly.
 
-Two languages in one space, either by an orthogonal map on a seed lexicon, "word translation" a line (Xing et al. 2015;
-Smith et al. 2017), or through shared subwords: text and dictionary of both, for --share-all-embeddings:
+Two languages in one space, either by an orthogonal map on a seed lexicon, one "word translation" per line (Xing et al.
+2015; Smith et al. 2017), or through shared subwords: text and dictionary of both, for --share-all-embeddings:
 
     recurrent-mt word-vectors --text train.en --out en.vec --map-to fr.vec --lexicon lexicon.en-fr …
     recurrent-mt word-vectors --text train.fr train.en --dictionary DATA/dict.fr.txt --out joint.vec …
@@ -28,25 +29,27 @@ from ..fairseq_dictionary import read_dictionary
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--text", type=Path, nargs="+", required=True, help="files, one sentence a line")
+    parser.add_argument("--text", type=Path, nargs="+", required=True, help="files, one sentence per line")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     words = parser.add_mutually_exclusive_group()
-    words.add_argument("--dictionary", type=Path, help="of fairseq-preprocess: no other words get a vector")
-    words.add_argument("--min-count", type=int, default=5, help="without one: rarer words are <unk> (default: 5)")
-    parser.add_argument("--size", type=int, default=512, help="of a vector, --encoder-embed-dim (default: 512)")
-    parser.add_argument("--window", type=int, default=5, help="words to either side, at most (default: 5)")
+    words.add_argument("--dictionary", type=Path, help="dictionary of fairseq-preprocess: no other words get a vector")
+    words.add_argument(
+        "--min-count", type=int, default=5, help="without a dictionary, rarer words are <unk> (default: 5)"
+    )
+    parser.add_argument("--size", type=int, default=512, help="size of a vector, --encoder-embed-dim (default: 512)")
+    parser.add_argument("--window", type=int, default=5, help="the most words on either side (default: 5)")
     parser.add_argument("--negatives", type=int, default=5, help="random words for each predicted one (default: 5)")
     parser.add_argument("--epochs", type=int, default=20, help="passes over the text (default: 20)")
-    parser.add_argument("--seed", type=int, default=1, help="the same seed, the same vectors (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same vectors (default: 1)")
     parser.add_argument(
         "--workers",
         type=int,
         default=1,
-        help="threads; with more than one no two runs are alike, for threads write in no fixed order (default: 1)",
+        help="threads; with more than one, no two runs are alike, because threads write in no fixed order (default: 1)",
     )
-    parser.add_argument("--map-to", type=Path, help="vectors of the other language, which stay as they are")
+    parser.add_argument("--map-to", type=Path, help="vectors of the other language, which are not changed")
     parser.add_argument("--lexicon", type=Path, help="words with translations, for --map-to")
-    parser.add_argument("--test-lexicon", type=Path, help="others, of which the nearest neighbors are checked")
+    parser.add_argument("--test-lexicon", type=Path, help="other words, whose nearest neighbors are checked")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -55,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error("--map-to and --lexicon need each other")
     if options.test_lexicon and not options.lexicon:
         options.parser.error("--test-lexicon needs --map-to and --lexicon")
-    # Whatever is wrong with the other files is said before the training.
+    # Report whatever is wrong with the other files before training.
     target = read_vectors(options.map_to) if options.map_to else None
     lexicons = [read_lexicon(path) if path else [] for path in (options.lexicon, options.test_lexicon)]
     if target is not None and target.size != options.size:
@@ -68,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def train_vectors(options: argparse.Namespace) -> WordVectors:
-    """Vectors of the text; says how well the words cover it, and how long the training took.
+    """The vectors of the text; prints how well the words cover it and how long training took.
 
     Raises:
         ValueError: if none of the words occurs.

@@ -1,11 +1,11 @@
-"""Separates the words of standard input by spaces, or puts such words together again; one sentence a line.
+"""Separates the words of standard input by spaces, or joins such words again; one sentence per line.
 
     recurrent-mt words split --language fr <RAW >WORDS
     recurrent-mt words join --language zh <WORDS >RAW
     recurrent-mt words normalize --language en <RAW >REGULAR
 
-Languages with spaces as Moses does (sacremoses), Chinese with jieba. normalize leaves words as they are and makes
-characters and spaces regular, which split does too.
+Languages with spaces are split as in Moses (sacremoses), Chinese with jieba. normalize does not change words; it makes
+characters and spaces regular, which split does, too.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..ordered_map import map_lines
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("action", choices=["split", "join", "normalize"])
-    parser.add_argument("--language", required=True, help="code, such as fr, en or zh")
-    parser.add_argument("--lowercase", action="store_true", help="what comes out")
+    parser.add_argument("--language", required=True, help="code, such as fr, en, or zh")
+    parser.add_argument("--lowercase", action="store_true", help="lowercase the output")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
 
 

@@ -24,24 +24,24 @@ def choose(operation: str, backend: str, implementations: Mapping[str, Implement
 
 
 def check_triton(operation: str, like: Tensor) -> None:
-    """Refuses the backend ``fused`` where its kernels cannot run. Triton is imported here and in those kernels alone.
+    """Rejects the backend ``fused`` where its kernels cannot run. Triton is imported only here and in those kernels.
 
     Args:
-        operation: the one that was asked for.
-        like: a tensor on the device that it is to run on.
+        operation: the requested operation.
+        like: a tensor on the device to run on.
 
     Raises:
         ValueError: saying what is missing.
     """
     if find_spec("triton") is None:
         raise ValueError(
-            f"{operation}'s backend 'fused' needs triton, which is not installed; PyTorch for GPUs brings it. "
-            "The backend 'packed' runs without"
+            f"{operation}'s backend 'fused' needs triton, which is not installed; it comes with PyTorch for GPUs. "
+            "The backend 'packed' does not need it"
         )
     from .triton_math import is_compiled
 
     if like.device.type == "cpu" and is_compiled():
         raise ValueError(
-            f"{operation}'s backend 'fused' needs a GPU, and the tensors are on the CPU, where 'packed' runs. "
-            "With TRITON_INTERPRET=1 in the environment Triton's interpreter runs it, slowly, for tests"
+            f"{operation}'s backend 'fused' needs a GPU, but the tensors are on the CPU: use 'packed' there. "
+            "With TRITON_INTERPRET=1 in the environment, Triton's interpreter runs it, slowly, for tests"
         )

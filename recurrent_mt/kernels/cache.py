@@ -1,11 +1,11 @@
-"""Work cut into pieces that a processor's cache holds: what one operation writes, the next one finds there."""
+"""Work cut into pieces that fit in a processor's cache: the next operation finds there what the last one wrote."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 NUMBERS = 1 << 17
-"""Half a megabyte of float32: with what it is made of, it fits into a second-level cache."""
+"""Half a megabyte of float32: together with its operands, it fits in a second-level cache."""
 
 
 def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
@@ -14,7 +14,7 @@ def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
     Args:
         rows: how many there are.
         numbers: how many numbers an operation writes for each row.
-        like: a tensor on the device that the work is done on; only a CPU's is cut.
+        like: a tensor on the device that does the work; work is only cut on a CPU.
     """
     if like.device.type != "cpu":
         return [slice(0, rows)]

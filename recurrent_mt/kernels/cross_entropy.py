@@ -1,4 +1,4 @@
-"""The output layer and its cross-entropy in one: the scores of a vocabulary are made, used and forgotten."""
+"""The output layer and its cross-entropy in one: scores over the vocabulary are computed, used, and dropped."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .cache import slices
 from .mixed_precision import add_product_, precision, product
 
 SCORES = {"cpu": 1 << 19}
-"""How many scores are made at once, by the kind of device: on a CPU two megabytes, which its cache holds."""
+"""How many scores are computed at once, by kind of device: on a CPU two megabytes, which fit in its cache."""
 
 OTHER_SCORES = 1 << 25
-"""Likewise on every other device, where a large operation takes hardly longer than a small one; not measured."""
+"""The same on any other device, where a large operation takes hardly longer than a small one; not measured."""
 
 FEWEST_ROWS = 128
-"""Of any vocabulary: fewer rows at a time multiply slowly, and add to the weight's gradient too often."""
+"""For any vocabulary: fewer rows at a time multiply slowly and add to the weight's gradient too often."""
 
 
 def cross_entropy(features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
     """The sum over n of −log softmax(W f_n + b) at the target y_n.
 
-    N words have N × V scores, and as many log-probabilities and gradients of each. Here the scores of some rows are
-    made, used for the loss and the gradients, and forgotten before those of the next rows are made. Gradients are
-    therefore made in the forward pass, where any is wanted; the backward pass multiplies them by its own.
+    N words have N × V scores, and as many log-probabilities and gradients of each. Here, the scores of some rows are
+    computed, used for the loss and the gradients, and dropped before those of the next rows are computed. Gradients, if
+    needed, are therefore computed in the forward pass; the backward pass multiplies them by its own.
 
     Args:
         features: (N, O) f.
@@ -35,8 +35,8 @@ def cross_entropy(features: Tensor, weight: Tensor, bias: Tensor | None, target:
         target: (N,) y, from 0 to V − 1.
 
     Returns:
-        The sum, a number in float32 or wider; the products are made in the features' format or, under autocast, in its
-        own, see :mod:`recurrent_mt.kernels.mixed_precision`.
+        The sum, in float32 or wider; the products are computed in the features' format or, under autocast, in its
+        format; see :mod:`recurrent_mt.kernels.mixed_precision`.
 
     Raises:
         ValueError: if the shapes do not fit together.
@@ -54,7 +54,7 @@ def cross_entropy(features: Tensor, weight: Tensor, bias: Tensor | None, target:
 
 
 class _Gradients(NamedTuple):
-    """Those of features (N, O), weight (V, O) and bias (V,); None of what needs none."""
+    """The gradients of features (N, O), weight (V, O), and bias (V,); None for those that need none."""
 
     features: Tensor | None
     weight: Tensor | None
@@ -103,7 +103,7 @@ def _scores(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _add_gradients_(wanted: _Gradients, rows: slice, grad: Tensor, features: Tensor, weight: Tensor) -> None:
-    """Adds what the gradient (n, V) of the scores of some rows makes of them, in place."""
+    """Adds what the gradient (n, V) of the scores of some rows contributes to them, in place."""
     narrow = grad.to(weight.dtype)
     if wanted.features is not None:
         add_product_(wanted.features[rows], narrow, weight)

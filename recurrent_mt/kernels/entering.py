@@ -1,11 +1,11 @@
-"""The state that enters a step: the one before it, or that one mixed with an earlier one.
+"""The state that enters a step: the previous one, or a mix of it and an earlier one.
 
-With a skip in time of K steps and a gate g, a number between 0 and 1 for each unit, what enters step t is::
+With a skip over K time steps and a gate g, a number between 0 and 1 for each unit, what enters step t is::
 
     p_t = g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}
 
-Without a gate it is h_{t−1}. States stand in a timeline: those before the first step, oldest first, then one entry a
-step. With a gate, (B, K, H) states precede the first step; without one, a single (B, H).
+Without a gate, it is h_{t−1}. States are kept in a timeline: those before the first step, oldest first, then one entry
+per step. With a gate, (B, K, H) states precede the first step; without one, a single (B, H).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def check_initial(initial: Tensor, gate: Tensor | None) -> int:
 
 
 def last_states(states: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
-    """Each sentence's last K states, oldest first, reaching back into ``initial`` where it is short.
+    """Each sentence's last K states, oldest first, reaching back into ``initial`` if the sentence is short.
 
     Args:
         states: (N, H) packed.
@@ -81,10 +81,10 @@ def last_states(states: Tensor, initial: Tensor, counts: Sequence[int]) -> Tenso
 
 
 class EnteringBackward:
-    """Walks back through a packed recurrence and collects the gradients of its states.
+    """Goes back through a packed recurrence and collects the gradients of its states.
 
     Args:
-        grad_states: (N, H) what reaches the states from outside the recurrence.
+        grad_states: (N, H) the gradients that reach the states from outside the recurrence.
         states: (N, H).
         initial: (B, H), or (B, K, H) with a gate.
         gate: (H,) g, or None.

@@ -10,18 +10,19 @@ from torch import Tensor
 from .mixed_precision import add_product, add_product_, product
 
 STEPS_OF_A_COPY = 12
-"""So many products with few rows gain what :func:`by_columns` costs."""
+"""How many products with few rows it takes to make up for the cost of :func:`by_columns`."""
 
 
 class Matrix(NamedTuple):
-    """The matrix ``left``, or ``left @ right``, which is never multiplied out where it is applied.
+    """The matrix ``left``, or ``left @ right``, which is never multiplied out to be applied.
 
-    A product of inner size R costs R · (M + K) multiplications a row instead of M · K. Products are made in the
-    matrix's number format; sums and rows' gradients have that of what is given, the matrix's gradients its own.
+    A product of inner size R costs R · (M + K) multiplications per row instead of M · K. Products are computed in the
+    matrix's number format; sums and the rows' gradients have the format of their arguments, and the matrix's gradients
+    have its own.
 
     Attributes:
-        left: (M, K), or (M, R) of a product.
-        right: (R, K) of a product; None if the matrix is whole.
+        left: (M, K), or (M, R) for a product.
+        right: (R, K) for a product; None if the matrix is whole.
     """
 
     left: Tensor
@@ -32,7 +33,7 @@ class Matrix(NamedTuple):
         return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
 
     def for_steps(self, steps: int) -> Matrix:
-        """The same, stored as a CPU multiplies it fastest in :meth:`add_to`, if so many calls are worth a copy."""
+        """The same, stored to make :meth:`add_to` fastest on a CPU, if that many calls are worth a copy."""
         if steps < STEPS_OF_A_COPY or self.left.device.type != "cpu":
             return self
         return Matrix(by_columns(self.left), None if self.right is None else by_columns(self.right))
@@ -68,15 +69,15 @@ class Matrix(NamedTuple):
 
 
 def by_columns(weight: Tensor) -> Tensor:
-    """A weight (…, M, K) in a copy whose columns are contiguous, for products of the same weight with many small parts.
+    """A copy of a weight (…, M, K) with contiguous columns, for its products with many small parts.
 
-    A library that multiplies few rows with it, ``rows @ weight.mT``, otherwise turns it round each time.
+    Otherwise, a library that multiplies few rows with it, ``rows @ weight.mT``, transposes it every time.
     """
     return weight.mT.contiguous().mT
 
 
 def as_matrix(weight: Tensor | Matrix) -> Matrix:
-    """A tensor as a whole matrix; a matrix as it is."""
+    """A tensor as a whole matrix; a matrix unchanged."""
     return weight if isinstance(weight, Matrix) else Matrix(weight)
 
 
@@ -84,7 +85,7 @@ def check_shape(name: str, weight: Tensor | Matrix, shape: tuple[int, int]) -> M
     """The weight as a matrix, if it is of this shape (M, K).
 
     Raises:
-        ValueError: naming the weight, if it is not, or if its two factors do not fit each other.
+        ValueError: naming the weight, if it is not, or if its two factors do not fit together.
     """
     matrix = as_matrix(weight)
     factors = [tuple(factor.shape) for factor in matrix if factor is not None]

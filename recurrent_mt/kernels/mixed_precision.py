@@ -1,8 +1,9 @@
-"""Mixed precision: under ``torch.autocast`` the products of matrices are made in its format, all else is as it was.
+"""Mixed precision: under ``torch.autocast``, matrix products are in its format and everything else is unchanged.
 
-autocast goes by single operations. Under it a recurrence would round its states at every step, and operations in place
-would meet two formats. So the kernels leave it, and do what it is meant to do: their weights are narrowed once a call,
-products are made in the weights' format, and what they are added to, states, softmax and sums keep their own.
+autocast works on single operations. Under it, a recurrence would round its states at every step, and in-place
+operations would mix two formats. So the kernels turn it off and do what it is meant to do: their weights are narrowed
+once per call, products are computed in the weights' format, and what they are added to, states, softmax, and sums keep
+their own.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ class Precision(NamedTuple):
     """The formats of a kernel's numbers.
 
     Attributes:
-        states: of all that is no product, which is the weights' own.
-        products: of the products of matrices; another one under autocast only.
-        outside: within it no autocast is on.
+        states: the format of everything that is not a product, which is the weights' own.
+        products: the format of matrix products; different only under autocast.
+        outside: a context in which autocast is off.
     """
 
     states: torch.dtype
@@ -29,7 +30,7 @@ class Precision(NamedTuple):
 
 
 def precision(weight: Tensor, backend: str) -> Precision:
-    """What autocast asks of a kernel with this weight; nothing of the backend ``reference``, which stays the truth."""
+    """What autocast asks of a kernel with this weight; nothing for the backend ``reference``, the ground truth."""
     device, own = weight.device.type, weight.dtype
     if not torch.is_autocast_enabled(device):
         return Precision(own, own, nullcontext())
@@ -38,7 +39,7 @@ def precision(weight: Tensor, backend: str) -> Precision:
 
 
 def product(rows: Tensor, matrix: Tensor) -> Tensor:
-    """``rows @ matrix``, made and returned in the matrix's format."""
+    """``rows @ matrix``, computed and returned in the matrix's format."""
     return rows.to(matrix.dtype) @ matrix
 
 
@@ -50,7 +51,7 @@ def add_product(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
 
 
 def add_product_(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
-    """As :func:`add_product`, in place."""
+    """Like :func:`add_product`, in place."""
     if sums.dtype == matrix.dtype:
         return sums.addmm_(rows, matrix)
     return sums.add_(product(rows, matrix))

@@ -1,4 +1,4 @@
-"""Ragged batches without padding: which row of a padded batch stands where in a packed one."""
+"""Ragged batches without padding: which row of a padded batch goes where in a packed one."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from torch import Tensor
 class Packing(NamedTuple):
     """The plan of a packed batch.
 
-    Packed rows are ordered by position, and within a position by sentence, longest sentence first. The sentences that
-    are still running at a position are therefore always the first ones, and a recurrence needs no masks.
+    Packed rows are ordered by position, and within a position by sentence, longest sentence first. The sentences still
+    running at a position are therefore always the first ones, and a recurrence needs no masks.
 
     Attributes:
-        counts: for each position, the number of sentences longer than it; never rising. ``sum(counts) == N``.
+        counts: for each position, the number of sentences longer than it; never increasing. ``sum(counts) == N``.
         order: (B,) the sentences, longest first: their packed order.
         rank: (B,) the inverse of ``order``.
-        is_sorted: whether the batch is in packed order as it comes.
-        sentence: (N,) for each packed row its sentence, as a place in packed order.
-        rows: (N,) for each packed row its place in a padded batch flattened to (B * S, …).
-        reverse: (N,) for each packed row the packed row that mirrors it within its sentence (an involution).
+        is_sorted: whether the batch already is in packed order.
+        sentence: (N,) for each packed row, its sentence, as a place in packed order.
+        rows: (N,) for each packed row, its place in a padded batch flattened to (B * S, …).
+        reverse: (N,) for each packed row, the packed row that mirrors it within its sentence (an involution).
         final: (B,) for each sentence, in packed order, the packed row of its last position, or -1 if it is empty.
         width: S, the length of the padded batch.
     """
@@ -49,7 +49,7 @@ class Packing(NamedTuple):
         return padded.unflatten(0, (batch, self.width))
 
     def sort(self, sentences: Tensor) -> Tensor:
-        """One row a sentence, (B, …), into packed order."""
+        """Puts one row per sentence, (B, …), into packed order."""
         return sentences if self.is_sorted else sentences.index_select(0, self.order)
 
     def unsort(self, sentences: Tensor) -> Tensor:
@@ -84,14 +84,14 @@ def make_packing(padding_mask: Tensor) -> Packing:
     valid = ~padding_mask.cpu()
     batch, width = valid.shape
     if width == 0:
-        raise ValueError(f"a batch of {batch} sentences has no positions at all")
+        raise ValueError(f"a batch of {batch} sentences has no positions")
     lengths = valid.sum(dim=1)
     first = valid.to(torch.uint8).argmax(dim=1)
     positions = torch.arange(width)
     expected = (positions >= first[:, None]) & (positions < (first + lengths)[:, None])
     if not torch.equal(expected, valid):
         row = int((expected != valid).any(dim=1).nonzero()[0])
-        raise ValueError(f"padding inside sentence {row} of the batch: padding may only stand at one end of a row")
+        raise ValueError(f"padding inside sentence {row} of the batch: padding may only be at one end of a row")
 
     sentences = torch.arange(batch)
     sorted_lengths, order = torch.sort(lengths, descending=True, stable=True)
@@ -123,7 +123,7 @@ def make_step_packing(batch: int, device: torch.device | str) -> Packing:
 
 
 def previous_rows(rows: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
-    """For each packed row the row one position earlier in its sentence, or its sentence's row of ``initial``.
+    """For each packed row, the row one position earlier in its sentence, or its sentence's row of ``initial``.
 
     Args:
         rows: (N, …).
@@ -140,7 +140,7 @@ def previous_rows(rows: Tensor, initial: Tensor, counts: Sequence[int]) -> Tenso
 
 
 def following_rows(rows: Tensor, counts: Sequence[int]) -> Tensor:
-    """For each packed row the row one position later in its sentence, or zeros after the last: (N, …) → (N, …)."""
+    """For each packed row, the row one position later in its sentence, or zeros after the last: (N, …) → (N, …)."""
     if not counts:
         return rows
     later = [*rows.split(list(counts))[1:], rows[:0]]
@@ -149,15 +149,15 @@ def following_rows(rows: Tensor, counts: Sequence[int]) -> Tensor:
 
 
 def rows_but_last(counts: Sequence[int], number: int, device: torch.device) -> Tensor:
-    """The packed rows but each sentence's last ``number``, in the order of sentences that much shorter.
+    """The packed rows without each sentence's last ``number``, in the order of sentences that are that much shorter.
 
     Args:
         counts: as in :class:`Packing`.
-        number: of rows a sentence to leave out, from its end; shorter sentences have none left.
-        device: where the result is wanted.
+        number: how many rows to leave out at the end of each sentence; shorter sentences have none left.
+        device: where to put the result.
 
     Returns:
-        Row numbers (``sum(counts[number:])``,), rising.
+        Row numbers (``sum(counts[number:])``,), increasing.
     """
     left = torch.tensor(counts[number:], dtype=torch.long)
     starts = torch.tensor([0, *accumulate(counts[:-1])])[: left.numel()]

@@ -1,1 +1,1 @@
-"""Modules made of torch and the kernels: no fairseq, no configuration objects. One noun a file."""
+"""Modules made of torch and the kernels: no fairseq, no configuration objects. One noun per file."""

@@ -1,4 +1,4 @@
-"""The three ways in which a decoder state is compared with an annotation."""
+"""The three ways of comparing a decoder state with an annotation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ATTENTIONS = ("additive", "dot", "general")
 
 
 class Attention(nn.Module):
-    """The parameters of an attention; the attending itself is a part of :mod:`recurrent_mt.kernels.attentive_gru`.
+    """The parameters of an attention; the attending itself is in :mod:`recurrent_mt.kernels.attentive_gru`.
 
     - ``additive``: v_a · tanh(W_a s + U_a h), Bahdanau et al. (2015), A.1.2, without biases;
     - ``dot``: s · h, Luong et al. (2015), eq. (8);
@@ -21,7 +21,7 @@ class Attention(nn.Module):
         annotation_size: D of the encoder.
 
     Raises:
-        ValueError: if the kind is unknown, or is ``dot`` and the two sizes differ.
+        ValueError: if the kind is unknown, or if it is ``dot`` and the two sizes differ.
     """
 
     def __init__(self, kind: str, *, state_size: int, annotation_size: int) -> None:
@@ -44,5 +44,5 @@ class Attention(nn.Module):
             nn.init.uniform_(self.score, -0.1, 0.1)
 
     def project(self, annotations: Tensor) -> Tensor:
-        """The keys (B, S', A) of annotations (B, S', D): computed once a sentence, not once a step."""
+        """The keys (B, S', A) of annotations (B, S', D): computed once per sentence, not once per step."""
         return annotations if self.key is None else self.key(annotations)

@@ -6,23 +6,23 @@ from torch import Tensor, nn
 
 
 class ChannelNorm(nn.LayerNorm):
-    """Ba et al. (2016), eq. (4), for each position by itself, with a gain and a bias for each channel.
+    """Ba et al. (2016), eq. (4), for each position separately, with a gain and a bias for each channel.
 
-    A batch norm or an instance norm, usual where these networks read images, would make a word's values depend on the
-    rest of its batch, or on its sentence's length.
+    A batch norm or an instance norm, as usual when these networks read images, would make a word's values depend on the
+    rest of its batch or on its sentence's length.
 
     Args:
         size: C.
     """
 
-    # Not a member that is a LayerNorm: checkpoints have its parameters under this module's name.
+    # Not a LayerNorm as a member: checkpoints have its parameters under this module's name.
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:  # type: ignore[override]
         """(B, C, L) and its padding (B, 1, L) → (B, C, L) with zeros on padding."""
         return super().forward(grid.transpose(1, 2)).transpose(1, 2).masked_fill(padding, 0.0)
 
 
 class NoNorm(nn.Module):
-    """In the place of a norm that is left out."""
+    """Takes the place of a norm that is left out."""
 
     def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
         """The grid (B, C, L) with zeros on padding."""
@@ -30,5 +30,5 @@ class NoNorm(nn.Module):
 
 
 def channel_norm(size: int, *, wanted: bool) -> ChannelNorm | NoNorm:
-    """The norm of a grid of ``size`` channels, if it is wanted."""
+    """The norm of a grid with ``size`` channels, if wanted."""
     return ChannelNorm(size) if wanted else NoNorm()

@@ -21,15 +21,15 @@ class Contexts(NamedTuple):
     """The contexts of packed rows.
 
     Attributes:
-        values: (N, D), or (B, D) where one context serves a whole sentence.
-        rows: (N,) which of the values each row has; None if each has its own.
+        values: (N, D), or (B, D) if one context serves a whole sentence.
+        rows: (N,) which value each row has; None if each has its own.
     """
 
     values: Tensor
     rows: Tensor | None = None
 
     def through(self, linear: nn.Module) -> Tensor:
-        """The contexts through a linear layer: (N, …); what serves a whole sentence is multiplied once."""
+        """The contexts through a linear layer: (N, …); a context that serves a whole sentence is multiplied once."""
         projected = linear(self.values)
         return projected if self.rows is None else projected.index_select(0, self.rows)
 
@@ -37,12 +37,15 @@ class Contexts(NamedTuple):
 class FixedContextGRU(nn.Module):
     """The summary enters the candidate and both gates at every step (Cho et al. 2014a, section 2.2 and appendix).
 
+    The paper's decoder also applies the reset gate to the context term C c of the candidate; the authors' released code
+    does not, and neither does this layer.
+
     Args:
         input_size: E.
         hidden_size: H.
-        context_size: C of the summary.
+        context_size: C, the summary's size.
         variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
-        backend: likewise.
+        backend: the same.
     """
 
     has_attention = False
@@ -63,7 +66,7 @@ class FixedContextGRU(nn.Module):
         self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
-        """What is computed once a sentence for all steps, the summary's products: (B, 1, 3H)."""
+        """What is computed once per sentence for all steps, the summary's products: (B, 1, 3H)."""
         return linear(source.summary, self.context_weight).unsqueeze(1)
 
     def forward(
@@ -74,9 +77,9 @@ class FixedContextGRU(nn.Module):
         Args:
             rows: (N, E).
             initial: (B, H) in packed order; (B, K, H) as :class:`~recurrent_mt.layers.gru.GRU` takes it.
-            packing: where the rows stand.
+            packing: where the rows are.
             source: the encoded batch.
-            keys: as :meth:`keys` gave them.
+            keys: as returned by :meth:`keys`.
 
         Returns:
             The states (N, H), the contexts, and no attention.
@@ -87,7 +90,7 @@ class FixedContextGRU(nn.Module):
         return states, Contexts(packing.sort(source.summary), sentence), None
 
     def readable(self, source: EncoderOutput) -> Tensor:
-        """All that a context is made of: the summary (B, 1, C)."""
+        """What a context is made of: the summary (B, 1, C)."""
         return source.summary.unsqueeze(1)
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
@@ -95,12 +98,12 @@ class FixedContextGRU(nn.Module):
         return keys
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, None]:
-        """For what enters a step (N, H) the same sum of values (B, 1, P) as always, (N, P), and no attention."""
+        """For what enters a step (N, H), always the same sum (N, P) of values (B, 1, P), and no attention."""
         return for_each_hypothesis(values.squeeze(1), source.beam), None
 
 
 class AttentiveGRU(nn.Module):
-    """A context is read with the previous state and enters the same places.
+    """A context is read with the previous state and enters in the same places.
 
     See :mod:`recurrent_mt.kernels.attentive_gru`.
 
@@ -110,7 +113,7 @@ class AttentiveGRU(nn.Module):
         context_size: D of the annotations.
         attention: a kind of :class:`~recurrent_mt.layers.attention.Attention`.
         variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
-        backend: likewise.
+        backend: the same.
     """
 
     has_attention = True
@@ -155,12 +158,12 @@ class AttentiveGRU(nn.Module):
         Args:
             rows: (N, E).
             initial: (B, H) in packed order; (B, K, H) as :class:`~recurrent_mt.layers.gru.GRU` takes it.
-            packing: where the rows stand.
+            packing: where the rows are.
             source: the encoded batch.
-            keys: as :meth:`keys` gave them.
+            keys: as returned by :meth:`keys`.
 
         Returns:
-            The states (N, H), the contexts, each read with the state before its row's, and the attention (N, S').
+            The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S').
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         initial, time_gate = self.gru.before_the_start(initial)
@@ -176,7 +179,7 @@ class AttentiveGRU(nn.Module):
         return states, Contexts(contexts), attention
 
     def readable(self, source: EncoderOutput) -> Tensor:
-        """All that a context is made of: the annotations (B, S', D)."""
+        """What a context is made of: the annotations (B, S', D)."""
         return source.annotations
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
@@ -184,7 +187,7 @@ class AttentiveGRU(nn.Module):
         return linear(source.annotations, self.context_weight)
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """For what enters a step (N, H) the sum (N, P) of values (B, S', P) under its attention (N, S').
+        """For what enters a step (N, H), the sum (N, P) of values (B, S', P) under its attention (N, S').
 
         A product of the context is the same sum of the annotations' products, up to rounding.
         """

@@ -8,18 +8,18 @@ from .channel_norm import channel_norm
 
 
 class Convolution(nn.Module):
-    """A convolution that keeps a sentence's length: beyond both its ends it reads zeros.
+    """A convolution that keeps a sentence's length: beyond both ends, it reads zeros.
 
     Args:
-        input_size: channels in.
-        output_size: channels out.
-        width: of the kernel, an odd number of positions.
-        groups: into which the channels are split; as many as there are channels make it depthwise.
+        input_size: input channels.
+        output_size: output channels.
+        width: the kernel's width, an odd number of positions.
+        groups: how many groups the channels are split into; one group per channel makes it depthwise.
         layer_norm: whether each position's output is normalized over its channels.
 
     Raises:
-        ValueError: if the width is not a positive odd number: with an even one it would not be clear where an output
-            stands.
+        ValueError: if the width is not a positive odd number: with an even one, it would not be clear where an output
+            belongs.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Convolution(nn.Module):
         if width < 1 or width % 2 == 0:
             raise ValueError(f"the width of a convolution must be a positive odd number, not {width}")
         self.convolution = nn.Conv1d(input_size, output_size, width, padding=width // 2, groups=groups)
-        # He et al. (2015), eq. (10): what a rectifier takes away is put back.
+        # He et al. (2015), eq. (10): this makes up for what a rectifier takes away.
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
         assert self.convolution.bias is not None
         nn.init.zeros_(self.convolution.bias)

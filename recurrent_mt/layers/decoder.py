@@ -22,17 +22,19 @@ from .self_attention import DecoderSelfAttention
 
 
 class DecoderState(NamedTuple):
-    """All that decoding carries from step to step, of N targets; in a search N is a multiple of the sources, B.
+    """What decoding carries from step to step, for N targets; in a search, N is a multiple of B, the number of sources.
 
     Attributes:
         hidden: (N, L, H) the state of each layer.
-        keys: (B, …) what is computed of the source once for all steps, constant: (B, S', A) with attention.
-        products: (B, S', P) the products of the source with all weights that a context meets, likewise constant, so
-            that no step has to multiply; the first step makes them, (B, 0, 0) before it. S' is 1 without attention.
+        keys: (B, …) what is computed from the source once for all steps, constant: (B, S', A) with attention.
+        products: (B, S', P) the products of the source with every weight that a context is multiplied by, also
+            constant, so that no step has to multiply. The first step computes them; before it, they are (B, 0, 0). S'
+            is 1 without attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
-        context: (N, P) the products of what was read with ``hidden``, where the word comes first, or before the first
-            step what was read itself (N, D); else (N, 0).
-        past: what self-attention needs of the states that the readout has seen; None without it, or before the first.
+        context: if the word comes first, (N, P) the products of what was read with ``hidden``, or, before the first
+            step, what was read itself (N, D); otherwise (N, 0).
+        past: what self-attention needs of the states that the readout has seen; None without self-attention or before
+            the first state.
     """
 
     hidden: Tensor
@@ -49,14 +51,14 @@ class DecoderState(NamedTuple):
         return list(torch.cat([self.earlier, self.hidden.unsqueeze(2)], dim=2).unbind(1))
 
     def advance(self, hidden: Tensor) -> DecoderState:
-        """The state after a step that made ``hidden`` (B, L, H)."""
+        """The state after a step that produced ``hidden`` (B, L, H)."""
         if not self.earlier.size(2):
             return self._replace(hidden=hidden)
         known = torch.cat([self.earlier, self.hidden.unsqueeze(2)], dim=2)
         return self._replace(hidden=hidden, earlier=known[:, :, 1:])
 
     def for_each_hypothesis(self, beam: int) -> DecoderState:
-        """The state of ``beam`` hypotheses a source, side by side, each of which goes on from the same state."""
+        """The state of ``beam`` adjacent hypotheses per source, each of which continues from the same state."""
         hidden, earlier, context = (
             for_each_hypothesis(field, beam) for field in (self.hidden, self.earlier, self.context)
         )
@@ -65,7 +67,7 @@ class DecoderState(NamedTuple):
         return self._replace(hidden=hidden, earlier=earlier, context=context, past=past)
 
     def index_select(self, rows: Tensor) -> DecoderState:
-        """The hypotheses ``rows``; what is their source's is copied only where others leave the batch."""
+        """The hypotheses ``rows``; what belongs to their source is copied only if others leave the batch."""
         beam = max(1, self.hidden.size(0) // max(1, self.keys.size(0)))
         sentences, _ = keep_sentences(rows, sentences=self.keys.size(0), beam=beam)
         hidden, earlier, context = (field.index_select(0, rows) for field in (self.hidden, self.earlier, self.context))
@@ -75,36 +77,38 @@ class DecoderState(NamedTuple):
 
 
 class GRUDecoder(nn.Module):
-    """A GRU conditioned on the source, and the readout that the next word is scored from.
+    """A GRU conditioned on the source, and the readout from which the next word is scored.
 
-    The summary makes the first states, s_0 = tanh(V c + b), one for each layer. The first layer reads the source;
-    further layers read the layer below, so in training they run over the whole sentence at once.
+    The first states come from the summary, s_0 = tanh(V c + b), one for each layer. The first layer reads the source.
+    Further layers read the layer below, so in training they run over the whole sentence at once.
 
-    A step predicts y_i from a state, the previous word y_{i−1} and a context c_i, in one of two orders:
+    A step predicts y_i from a state, the previous word y_{i−1}, and a context c_i, in one of two orders:
 
     - word first: s_{i−1} = GRU(s_{i−2}, y_{i−1}, c_{i−1}); attention asks with s_{i−1}, which has read y_{i−1}, and
-      finds c_i; y_i is scored from s_{i−1}, y_{i−1} and c_i. y_1 is scored from s_0 and c_1 alone, without a begin
-      symbol. So the authors' released code; a query that has read y_{i−1} is also what Nematus' conditional GRU and
-      fairseq's lstm have.
+      finds c_i; y_i is scored from s_{i−1}, y_{i−1}, and c_i. y_1 is scored from s_0 and c_1 alone, without a begin
+      symbol. The authors' released code does this; Nematus' conditional GRU and fairseq's lstm also ask with a state
+      that has read y_{i−1}.
     - attention first: attention asks with s_{i−1}, which has read y_{i−2} and no later word, and finds c_i; s_i =
-      GRU(s_{i−1}, y_{i−1}, c_i); y_i is scored from s_i, y_{i−1} and c_i. y_0 is the begin symbol. The query is that of
-      Bahdanau et al. (2015), A.2.2, to the letter; the readout is that of their equation (4), where A.2.2 has s_{i−1}.
+      GRU(s_{i−1}, y_{i−1}, c_i); y_i is scored from s_i, y_{i−1}, and c_i. y_0 is the begin symbol. The query follows
+      Bahdanau et al. (2015), A.2.2, to the letter; the readout follows their equation (4), which has s_i where A.2.2
+      prints U_o s_{i−1}.
 
-    States are numbered as in the two sources: the one that has read y_{i−1} is s_{i−1} in the first, s_i in the second.
+    States are numbered as in the two sources: the one that has read y_{i−1} is s_{i−1} in the first and s_i in the
+    second.
 
-    What is carried in time, and what the context is read with, is each layer's bare state s; where a variant's output
-    is another, that is what the next layer and the readout see. With a skip in time, what enters a step takes the place
-    of s_{i−1} in the recurrence and in the reading of c_i. With self-attention, each state that the readout would see
-    attends to itself and to all that it would have seen before, and the readout sees the outcome.
+    Each layer carries its bare state s through time and reads the context with it. If a variant's output is something
+    else, the next layer and the readout see that output. With a skip in time, what enters a step takes the place of
+    s_{i−1} in the recurrence and in reading c_i. With self-attention, each state that the readout would see attends to
+    itself and to all states that the readout would have seen before, and the readout sees the result.
 
     Args:
         first: the layer that reads the source.
-        readout: features of a position.
-        summary_size: of the encoder's summary.
-        num_layers: how many GRU layers, the first included; the others are of its size, variant and backend.
+        readout: the features of a position.
+        summary_size: the size of the encoder's summary.
+        num_layers: how many GRU layers, including the first; the others have its size, variant, and backend.
         dropout: probability of dropping a unit between layers.
-        word_first: the first order.
-        self_attention: of the top layer's outputs, or None.
+        word_first: whether to use the first order.
+        self_attention: over the top layer's outputs, or None.
     """
 
     def __init__(
@@ -148,14 +152,14 @@ class GRUDecoder(nn.Module):
         """Runs over sentences from their start.
 
         Args:
-            embedded: (B, T, E) the previous words, embedded; the first column is the begin symbol, which is not read
-                where the word comes first.
-            packing: where they stand.
+            embedded: (B, T, E) the previous words, embedded; the first column is the begin symbol, which is not read if
+                the word comes first.
+            packing: where they are.
             source: the encoded batch.
 
         Returns:
             The features (B, T, O), zeros on padding; the attention (B, T, S') or None; the state from which
-            :meth:`step` goes on after each sentence's last word.
+            :meth:`step` continues after each sentence's last word.
         """
         words = packing.pack(embedded)
         start = self.start(source)
@@ -186,13 +190,13 @@ class GRUDecoder(nn.Module):
     def step(
         self, embedded: Tensor, source: EncoderOutput, state: DecoderState, word: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None, DecoderState]:
-        """Goes on by one word.
+        """Continues by one word.
 
         Args:
             embedded: (N, E) the previous words, none of which is the begin symbol.
             source: the encoded batch.
-            state: as :meth:`forward` or an earlier step returned it.
-            word: (N,) which of the embedded words each target goes on with, where equal words are embedded but once;
+            state: as returned by :meth:`forward` or an earlier step.
+            word: (N,) which of the embedded words each target continues with, if equal words are embedded only once;
                 None: one each.
 
         Returns:
@@ -232,7 +236,7 @@ class GRUDecoder(nn.Module):
         return state._replace(products=products, context=torch.cat(context, dim=1))
 
     def _read(self, history: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
-        """The context's products (N, P) and the attention (N, S') or None of a step that these last states enter."""
+        """The context's products (N, P) and the attention (N, S') or None for a step that these last states enter."""
         return self.first.read(self.first.gru.entering(history), source, state.keys, state.products)
 
     def _top(self) -> GRU:
@@ -241,7 +245,7 @@ class GRUDecoder(nn.Module):
     def _stack(
         self, states: Tensor, rows: Tensor, initial: list[Tensor], packing: Packing
     ) -> tuple[list[Tensor], Tensor]:
-        """After each row each layer's states (N, H), the first's given, and the top's output (N, H)."""
+        """Each layer's states (N, H) after each row, given the first layer's, and the top layer's output (N, H)."""
         layers, output = [states], self.first.gru.output(states, rows)
         for layer, history in zip(cast("Iterable[GRU]", self.upper), initial[1:]):
             inputs = self.dropout(output)

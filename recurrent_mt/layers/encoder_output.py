@@ -1,4 +1,4 @@
-"""What every encoder gives, whatever the decoder reads of it."""
+"""What every encoder returns, whatever part of it the decoder reads."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .hypotheses import for_each_hypothesis, keep_sentences, select
 
 
 class EncoderOutput(NamedTuple):
-    """An encoded batch, in the layout in which its tokens came (fairseq pads sources on the left).
+    """An encoded batch, in the layout of its tokens (fairseq pads sources on the left).
 
     Attributes:
-        annotations: (B, S', D) what attention may look at; zeros on padding. S' is S, one annotation a token, unless
+        annotations: (B, S', D) what attention may look at; zeros on padding. S' is S, one annotation per token, unless
             ``coverage`` says otherwise.
         padding_mask: (B, S') True on padding.
         summary: (B, C) the fixed-length vector c of Cho et al. (2014).
-        coverage: (S', S) how each annotation's weight is shared out among the tokens that it covers, the same for all
-            sentences: a row sums to 1. None if annotation j is that of token j.
-        beam: hypotheses that a search has of each sentence: its row n is one of sentence n // beam.
+        coverage: (S', S) how each annotation's weight is divided among the tokens it covers, the same for all
+            sentences: a row sums to 1. None if annotation j belongs to token j.
+        beam: how many hypotheses a search has per sentence: row n is one of sentence n // beam.
     """
 
     annotations: Tensor
@@ -29,7 +29,7 @@ class EncoderOutput(NamedTuple):
     beam: int = 1
 
     def index_select(self, rows: Tensor) -> EncoderOutput:
-        """What the hypotheses ``rows`` read; a sentence is copied only where others leave the batch."""
+        """What the hypotheses ``rows`` read; a sentence is copied only if others leave the batch."""
         sentences, beam = keep_sentences(rows, sentences=self.summary.size(0), beam=self.beam)
         annotations, padding_mask, summary = (select(field, sentences) for field in self[:3])
         return EncoderOutput(annotations, padding_mask, summary, self.coverage, beam)

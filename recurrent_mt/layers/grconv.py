@@ -25,16 +25,16 @@ class GRConvEncoder(nn.Module):
         activation: φ of the candidate, ``tanh`` or ``relu``.
         height: stop at this level, so that the cost is linear in the length; 0: go up to the root. A sentence of more
             than ``height`` + 1 words then has no root: its summary is the mean of its nodes on that level. Shorter
-            sentences do not notice.
+            sentences are not affected.
         annotation_height: the annotations are the nodes of all levels up to this one, that is, all spans of up to
             ``annotation_height`` + 1 words; 0: the leaves.
         unit_gates: three gates for each unit of a node instead of three for all of them.
-        checkpoint_levels: keep one of so many levels for the backward pass and compute the others again; 0: keep what
-            takes a product.
+        checkpoint_levels: keep one in this many levels for the backward pass and recompute the others; 0: keep
+            everything that takes a product.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if a height or ``checkpoint_levels`` is negative or the annotations lie above the last level.
+        ValueError: if a height or ``checkpoint_levels`` is negative, or if the annotations are above the last level.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class GRConvEncoder(nn.Module):
         if 0 < height < annotation_height:
             raise ValueError(
                 f"--grconv-annotation-height {annotation_height} is above --grconv-height {height}: "
-                "no node above the height is ever computed"
+                "no node above the height is computed"
             )
         self.annotation_size = self.summary_size = hidden_size
         self.activation = activation

@@ -18,7 +18,7 @@ ANNOTATIONS = ("leaves", "ancestors")
 class GatedMerge(nn.Module):
     """Two neighboring nodes become one: Chen et al. (2015), section 3.
 
-    With a reset gate r and an update gate z a dimension::
+    With a reset gate r and an update gate z for each dimension::
 
         [r_L; r_R] = σ(G [h_L; h_R])    ĥ = tanh(W [r_L ⊙ h_L; r_R ⊙ h_R])
         [z_N; z_L; z_R] = softmax over the three, dimension by dimension, of U [ĥ; h_L; h_R]
@@ -39,7 +39,7 @@ class GatedMerge(nn.Module):
         xavier_blocks_(self.update.weight, size)
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
-        """Left and right children (N, H) each → their parents (N, H)."""
+        """Left and right children, each (N, H) → their parents (N, H)."""
         children = torch.cat([left, right], dim=1)
         candidate = torch.tanh(self.candidate(self.reset(children).sigmoid() * children))
         mixed = torch.cat([candidate, children], dim=1)
@@ -48,14 +48,14 @@ class GatedMerge(nn.Module):
 
 
 class GRNNEncoder(nn.Module):
-    """Merges words two by two, the pairs two by two, and so on to the root, which is the summary.
+    """Merges words two by two, then the pairs two by two, and so on up to the root, which is the summary.
 
     Chen et al. (2015), section 3; on each level the nodes 2i and 2i + 1 have one parent. They pad a sentence to a power
-    of two; here the last node of an odd level rises to the next as it is, so a sentence of n words costs n − 1 merges
-    and no padding is ever read. The nodes of all sentences on a level are merged in one product.
+    of two; here, the last node of an odd level moves up unchanged, so a sentence of n words costs n − 1 merges and no
+    padding is ever read. The nodes of all sentences on a level are merged in one product.
 
-    A leaf is W x + b. The paper reads the root alone; what the annotations are is decided here: ``leaves``, each word's
-    own leaf, or ``ancestors``, the leaf plus every node above it up to the root, where one that rose counts once.
+    A leaf is W x + b. The paper reads only the root; what the annotations are is our choice: ``leaves``, each word's
+    own leaf, or ``ancestors``, the leaf plus every node above it up to the root, counting one that moved up only once.
 
     Args:
         input_size: E.
@@ -96,7 +96,7 @@ class GRNNEncoder(nn.Module):
         """One level of all sentences' trees.
 
         Args:
-            nodes: for each position of the level the nodes there, (n, H) each: those of the n longest sentences.
+            nodes: for each position on the level, the nodes there, each (n, H): those of the n longest sentences.
 
         Returns:
             The same for the level above, which has half as many positions, rounded up.
@@ -110,13 +110,13 @@ class GRNNEncoder(nn.Module):
 
 
 def sums_over_ancestors(levels: Sequence[Sequence[Tensor]]) -> list[Tensor]:
-    """For each leaf the sum of the different nodes on its way to the root, itself included.
+    """For each leaf, the sum of the distinct nodes on its way to the root, including itself.
 
     Args:
         levels: from the leaves to the roots, each as in :meth:`GRNNEncoder.raise_level`.
 
     Returns:
-        For each position the sums there, as in ``levels[0]``.
+        For each position, the sums there, as in ``levels[0]``.
     """
     sums = list(levels[-1])
     for nodes in reversed(levels[:-1]):

@@ -23,14 +23,13 @@ SUMMARIES = ("both", "forward", "backward")
 
 
 class GRUVariant(NamedTuple):
-    """What a GRU layer has or lacks beside the published equations; as it stands, it is theirs.
+    """What a GRU layer adds to or leaves out of the published equations; the defaults are theirs.
 
     Attributes:
-        gate_bias: whether the gates have biases; the authors' code has one in the candidate alone.
-        rank: inner size of the product that each of its matrices is kept as, 0 for whole matrices: the input weight,
-            the gates' and the candidate's recurrent weights, and in a decoder's first layer the context weight. Gates
-            that stand above each other in one weight share its right factor. See
-            :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
+        gate_bias: whether the gates have biases; the authors' code has one only in the candidate.
+        rank: inner size of the product as which each matrix is kept, 0 for whole matrices: the input weight, the
+            recurrent weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates
+            stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
         input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
         time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
         layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
@@ -53,16 +52,16 @@ class GRU(nn.Module):
     Args:
         input_size: E.
         hidden_size: H.
-        variant: what it has beside the equations.
+        variant: what it has besides the equations.
         backend: the kernel's implementation.
 
     Attributes:
         input_weight: (3H, E), ordered [reset, update, candidate].
         gate_weight: (2H, H), ordered [reset, update].
         candidate_weight: (H, H).
-        bias: (3H,), ordered [reset, update, candidate]; (H,) of the candidate without biases in the gates.
+        bias: (3H,), ordered [reset, update, candidate]; (H,), the candidate's, without biases in the gates.
         time_skip: the connection from an earlier state, or None.
-        output: from states and inputs to what the layer hands upward.
+        output: from states and inputs to what the layer passes up.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class GRU(nn.Module):
         return kernel_weight(self.gate_weight), kernel_weight(self.candidate_weight)
 
     def before_the_start(self, initial: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The states before the first step and the gate over time as the kernels take them.
+        """The states before the first step and the gate over time, as the kernels take them.
 
         Args:
             initial: (B, H) first states, or with a skip in time the last K of them (B, K, H), oldest first.
@@ -119,13 +118,13 @@ class GRU(nn.Module):
             context: (N, 3H) what else enters the gates and the candidate, if anything.
 
         Returns:
-            (N, H) the states; :attr:`output` makes of them what the layer hands upward.
+            (N, H) the states; :attr:`output` turns them into what the layer passes up.
         """
         inputs = self.project(rows)
         return self.run(inputs if context is None else inputs + context, initial, counts)
 
     def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
-        """As :meth:`forward`, from the products (N, 3H) of all that enters besides the previous state."""
+        """Like :meth:`forward`, from the products (N, 3H) of everything that enters besides the previous state."""
         initial, time_gate = self.before_the_start(initial)
         return gru(inputs, initial, *self.recurrent_weights(), counts=counts, time_gate=time_gate, backend=self.backend)
 
@@ -135,8 +134,8 @@ class GRUEncoder(nn.Module):
 
     The annotation of a position is the top layer's state there, in both directions if there are two (Bahdanau et al.
     2015, A.2.1). The summary is the forward layer's last state and, if there is one, the backward layer's state at the
-    first position, or the one of the two that is asked for. In variants whose output is not the bare state, "state"
-    here means the output; in time the bare state is carried.
+    first position, or just one of the two if so chosen. In variants whose output is not the bare state, "state" here
+    means the output; the bare state is what is carried through time.
 
     Args:
         input_size: E.
@@ -145,11 +144,11 @@ class GRUEncoder(nn.Module):
         bidirectional: whether each layer also reads backward; the next layer then reads 2H.
         summary: ``both``, ``forward`` (RNNenc) or ``backward`` (RNNsearch's s_0: Bahdanau et al. 2015, A.2.2).
         dropout: probability of dropping a unit between layers.
-        variant: of all layers.
+        variant: the variant of all layers.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if the summary is unknown, or is ``backward`` and there is no backward layer.
+        ValueError: if the summary is unknown, or if it is ``backward`` and there is no backward layer.
     """
 
     def __init__(

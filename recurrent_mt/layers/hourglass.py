@@ -1,4 +1,4 @@
-"""What the U-Net and the V-Net have in common: words into a grid that is halved and doubled, annotations out of it."""
+"""What the U-Net and the V-Net share: words go into a grid that is halved and doubled, and annotations come out."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ from .resolution import padding_of_levels
 class HourglassEncoder(nn.Module, ABC):
     """Halves the sentence ``depth`` times and doubles it again; what comes out becomes the annotations.
 
-    Decided here, because the papers leave it open or a sentence needs it otherwise than an image:
+    Our choices, where the papers leave it open or where a sentence differs from an image:
 
     - a level of n positions has ⌈n/2⌉ below it (:func:`~recurrent_mt.layers.resolution.padding_of_levels`), so every
-      length from one word on will do;
-    - the words are brought to the first level's width by a product with a bias, the top to the annotations' by another;
-    - annotations and summary end in tanh, the range of the states that the decoder reads elsewhere;
+      length from one word up works;
+    - a product with a bias brings the words to the first level's width, and another brings the top to the annotations'
+      width;
+    - annotations and summary end in tanh, which gives them the range of the states that the decoder reads elsewhere;
     - the summary is tanh(W [b; a]), with b the mean over the positions of the bottleneck and a the mean of the
-      annotations: a decoder without attention then leaves no weight of the upper half unread;
-    - no positions are added: through the bottom each word sees far, and the zeros beyond both ends tell its place.
+      annotations: this way, a decoder without attention reads all weights of the upper half;
+    - no positions are added: through the bottom, each word sees far, and the zeros beyond both ends tell it where it
+      is.
 
     Two things are not in the papers, and without them these encoders hardly learn to translate (docs/ablations.md):
 
     - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.channel_norm.ChannelNorm`);
-    - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds
-      is about the word that stands there. Gehring et al. (2017), eq. (2), add them to what attention returns.
+    - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds is
+      about the word in that place. Gehring et al. (2017), eq. (2), add them to what attention returns.
 
     Args:
         input_size: E.
         hidden_size: H, the width of the first level, of the annotations and of the summary.
-        top_size: channels of what comes out at full resolution.
+        top_size: channels at full resolution, at the end.
         bottom_size: channels of the bottleneck.
         depth: how often the sentence is halved.
-        layer_norm: whether there are norms. Those inside are for the subclass to make.
+        layer_norm: whether there are norms. The subclass makes the inner ones.
         word_residual: whether the words are added.
         dropout: probability of dropping a unit of the bottleneck.
     """
@@ -68,14 +70,14 @@ class HourglassEncoder(nn.Module, ABC):
 
     @abstractmethod
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
-        """The way down: what stands at each level.
+        """The way down: the grid at each level.
 
         Args:
             grid: (B, H, L) the words, with zeros on padding.
             levels: the padding of each level, full resolution first.
 
         Returns:
-            For each level a grid with zeros on padding; the last one is the bottleneck (B, bottom_size, L').
+            For each level, a grid with zeros on padding; the last one is the bottleneck (B, bottom_size, L').
         """
 
     @abstractmethod
@@ -84,9 +86,9 @@ class HourglassEncoder(nn.Module, ABC):
 
         Args:
             grid: what came up from the level below.
-            skip: what stood at this level on the way down.
+            skip: the grid of this level on the way down.
             level: which one; 0 is full resolution.
-            padding: (B, 1, L) of this level.
+            padding: (B, 1, L), this level's.
 
         Returns:
             The grid of this level with zeros on padding; the last one is (B, top_size, L).
@@ -115,7 +117,7 @@ class HourglassEncoder(nn.Module, ABC):
 
 
 def widths_of_levels(network: str, hidden_size: int, *, depth: int, growth: int) -> list[int]:
-    """Channels of each level, full resolution first: H times the growth to the level.
+    """Channels of each level, full resolution first: H times the growth to the power of the level.
 
     Raises:
         ValueError: naming the network, if depth or growth is below one.

@@ -1,4 +1,4 @@
-"""Hypotheses of a search, side by side: what belongs to their sentence is kept once."""
+"""The hypotheses of a search: what belongs to their sentence is kept once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def keep_sentences(rows: Tensor, *, sentences: int, beam: int) -> tuple[Tensor | None, int]:
-    """What has to be kept of each sentence so that hypotheses can go on.
+    """What has to be kept of each sentence so that hypotheses can continue.
 
     Args:
         rows: (N',) hypotheses; hypothesis n is one of sentence n // beam.
@@ -15,8 +15,8 @@ def keep_sentences(rows: Tensor, *, sentences: int, beam: int) -> tuple[Tensor |
         beam: hypotheses of each sentence.
 
     Returns:
-        The sentences (B',) to keep, None for all as they are; and how many hypotheses each of them has then, in turn.
-        Where that differs from sentence to sentence, a sentence is kept once for each of its hypotheses.
+        The sentences (B',) to keep, or None for all of them unchanged; and how many hypotheses each of them then has,
+        in turn. If that differs from sentence to sentence, a sentence is kept once for each of its hypotheses.
     """
     sentence = rows.div(beam, rounding_mode="floor")
     kept, counts = torch.unique_consecutive(sentence, return_counts=True)
@@ -29,7 +29,7 @@ def keep_sentences(rows: Tensor, *, sentences: int, beam: int) -> tuple[Tensor |
 
 
 def select(field: Tensor, sentences: Tensor | None) -> Tensor:
-    """The sentences (B', …) of a field (B, …); all of them, uncopied, for None."""
+    """The sentences (B', …) of a field (B, …); for None, all of them, not copied."""
     return field if sentences is None else field.index_select(0, sentences)
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 def orthogonal_blocks_(weight: Tensor) -> Tensor:
-    """Fills each square block of a (k·H, H) weight with an orthogonal matrix of its own, in place.
+    """Fills each square block of a (k·H, H) weight with its own orthogonal matrix, in place.
 
     An orthogonal recurrent matrix keeps the length of what it carries back through time (Saxe et al., 2014).
     """
@@ -19,9 +19,9 @@ def orthogonal_blocks_(weight: Tensor) -> Tensor:
 
 
 def xavier_blocks_(weight: Tensor, rows: int) -> Tensor:
-    """Fills each block of ``rows`` rows by Glorot & Bengio (2010), as if it were a matrix of its own, in place.
+    """Fills each block of ``rows`` rows by Glorot & Bengio (2010), as if it were a separate matrix, in place.
 
-    Gates that stand above each other in one weight must not count as one wide output.
+    Gates stacked in one weight must not count as one wide output.
     """
     with torch.no_grad():
         for block in weight.split(rows):

@@ -8,11 +8,11 @@ from torch.nn import functional as F
 
 
 class Buffer:
-    """Places for the keys and values of steps, shared by the caches that grew out of one another.
+    """Places for the keys and values of steps, shared by caches that grew out of one another.
 
     Attributes:
         places: (C, B, 2H).
-        used: how many of the C places are taken; the others hold anything.
+        used: how many of the C places are taken; the others may hold anything.
     """
 
     def __init__(self, places: Tensor, used: int) -> None:
@@ -21,15 +21,15 @@ class Buffer:
 
 
 class KeyValueCache:
-    """Keys and values of B sentences at M places: it never changes, and yet it grows without being copied.
+    """Keys and values of B sentences at M places: it never changes, yet it grows without being copied.
 
-    It reads the first M places of its buffer. What grows out of it takes the place behind them. Only if there is none,
-    or something else that grew out of it was there first, does it move to a buffer with room: as the room doubles, the
-    copies of a long sentence add up to no more than its length. To reorder the sentences, as a search does at each
-    step, is one copy, into a buffer with room. Where gradients are wanted, nothing is written in place.
+    It reads the first M places of its buffer. A cache that grows out of it takes the place after them. Only if there is
+    no such place, or if another cache took it first, does the new cache move to a larger buffer: because the size
+    doubles, the copies for a long sentence add up to no more than its length. Reordering the sentences, as a search
+    does at each step, is one copy into a larger buffer. If gradients are needed, nothing is written in place.
 
     Args:
-        buffer: whose first M places are this cache's.
+        buffer: its first M places are this cache's.
         padding: (B, M) True on padding.
     """
 
@@ -73,6 +73,6 @@ class KeyValueCache:
         return self._buffer.places[: self.padding.size(1)]
 
     def _room(self, sentences: int) -> Buffer:
-        """A buffer for what is here and more; sizes repeat, so that memory just freed can serve again."""
+        """A buffer for what is here and more; sizes repeat, so that memory just freed can be reused."""
         length, units = self.padding.size(1), self._buffer.places.size(2)
         return Buffer(self._buffer.places.new_empty(max(16, 1 << length.bit_length()), sentences, units), length)

@@ -1,4 +1,4 @@
-"""What a recurrent layer hands upward, which is not what it carries in time."""
+"""What a recurrent layer passes up, as opposed to what it carries through time."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from .skip import InputSkip
 
 
 class LayerOutput(nn.Module):
-    """From a layer's state to its output: the state itself, or LN(h + W x), either part of which may be off.
+    """From a layer's state to its output: the state itself, or LN(h + W x), where either part may be off.
 
-    The state that the layer carries from step to step stays the bare h.
+    The state that the layer carries from step to step is still the bare h.
 
     Args:
         input_size: E.
         hidden_size: H.
         skip: whether the layer's input is added; see :class:`~recurrent_mt.layers.skip.InputSkip`.
-        norm: whether the sum is normalized (Ba et al. 2016, "Layer Normalization"; they normalize inside the cell, here
-            it is the output alone).
+        norm: whether the sum is normalized (Ba et al. 2016, "Layer Normalization"; they normalize inside the cell;
+            here, only the output is normalized).
     """
 
     def __init__(self, input_size: int, hidden_size: int, *, skip: bool, norm: bool) -> None:
@@ -30,7 +30,7 @@ class LayerOutput(nn.Module):
 
         Args:
             states: (N, H).
-            inputs: (N, E) that the states were made with; None for a state before the first input.
+            inputs: (N, E) the inputs that the states came from; None for a state before the first input.
         """
         outputs = states
         if self.skip is not None and inputs is not None:

@@ -1,4 +1,4 @@
-"""A batch whose sentences begin at its left edge: where convolutions and pooling find each sentence alike."""
+"""A batch whose sentences begin at its left edge, so that convolutions and pooling treat all of them alike."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..kernels.packing import Packing, make_packing
 
 
 class LeftEdge(NamedTuple):
-    """The sentences of a batch as packed rows, and where those rows stand when every sentence starts at position 0.
+    """The sentences of a batch as packed rows, and where those rows go when every sentence starts at position 0.
 
     Layers that look at neighbors, or halve a sentence, must count from the sentence's own first word. They work on a
-    grid (B, C, L), channels before positions as convolutions want them, L the longest sentence's length, with zeros on
-    padding; what treats each word by itself works on packed rows, which have no padding.
+    grid (B, C, L), with channels before positions as convolutions want them, L the length of the longest sentence, and
+    zeros on padding. Layers that treat each word separately work on packed rows, which have no padding.
 
     Attributes:
-        packing: of the batch as it came, padded on either side.
-        moved: of the same rows in a batch (B, L, …) that is padded on the right.
+        packing: the packing of the original batch, padded on either side.
+        moved: the packing of the same rows in a batch (B, L, …) that is padded on the right.
         padding: (B, 1, L) True on padding of the grid.
     """
 
@@ -32,7 +32,7 @@ class LeftEdge(NamedTuple):
         return self.moved.unpack(rows).transpose(1, 2)
 
     def rows(self, grid: Tensor) -> Tensor:
-        """The inverse of :meth:`grid`: (B, C, L) → (N, C), whatever stands on padding."""
+        """The inverse of :meth:`grid`: (B, C, L) → (N, C), whatever is on padding."""
         return self.moved.pack(grid.transpose(1, 2))
 
 
@@ -43,7 +43,7 @@ def move_to_left_edge(padding_mask: Tensor) -> LeftEdge:
         padding_mask: (B, S) True on padding.
 
     Raises:
-        ValueError: if the valid positions of a row are not contiguous, or there are no positions at all.
+        ValueError: if the valid positions of a row are not contiguous, or if there are no positions.
     """
     packing = make_packing(padding_mask)
     moved = left_aligned(packing)
@@ -51,7 +51,7 @@ def move_to_left_edge(padding_mask: Tensor) -> LeftEdge:
 
 
 def left_aligned(packing: Packing) -> Packing:
-    """The same rows in a batch (B, L, …) whose sentences start at position 0; L is the longest's length, at least 1."""
+    """The same rows in a batch (B, L, …) whose sentences start at position 0; L is the longest length, at least 1."""
     width, device = max(len(packing.counts), 1), packing.rows.device
     counts = torch.tensor(packing.counts, dtype=torch.long, device=device)
     position = torch.arange(len(packing.counts), device=device).repeat_interleave(counts)
@@ -59,7 +59,7 @@ def left_aligned(packing: Packing) -> Packing:
 
 
 def right_padding(moved: Packing) -> Tensor:
-    """Where the batch of :func:`left_aligned` is padding: (B, L)."""
+    """Where the batch of :func:`left_aligned` has padding: (B, L)."""
     places = torch.ones(moved.order.numel() * moved.width, dtype=torch.bool, device=moved.rows.device)
     return places.index_fill(0, moved.rows, False).view(-1, moved.width)
 

@@ -12,20 +12,20 @@ from .low_rank import LowRankMatrix
 
 
 def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0) -> None:
-    """Draws all weights of a module anew, in place.
+    """Redraws all weights of a module, in place.
 
     Recurrent matrices, and those between the levels of grConv, are the left singular vectors of a Gaussian matrix times
-    the spectral radius; the alignment model's matrices are N(0, 0.001²) and its vector v_a zero; all other weights are
-    N(0, 0.01²); all biases are zero. Bahdanau et al. (2015), B.1; Cho et al. (2014a), section 4.1; for the radius, the
-    ``scale`` of ``sample_weights_orth`` in the authors' released code. Gains of layer norms and slopes of PReLUs, which
-    those models do not have, start as they do elsewhere: at zero they would cut their layers off.
+    the spectral radius; the alignment model's matrices are N(0, 0.001²), and its vector v_a is zero; all other weights
+    are N(0, 0.01²); all biases are zero. Bahdanau et al. (2015), B.1; Cho et al. (2014a), section 4.1; for the radius,
+    the ``scale`` of ``sample_weights_orth`` in the authors' released code. Gains of layer norms and slopes of PReLUs,
+    which those models do not have, start as usual: at zero, they would cut off their layers.
 
     Args:
-        module: anything that holds the layers of this package, linear layers and embeddings.
-        spectral_radius: of the recurrent matrices.
+        module: anything made of this package's layers, linear layers, and embeddings.
+        spectral_radius: the recurrent matrices'.
 
     Raises:
-        ValueError: if the spectral radius is not positive, or a recurrent matrix is a product of low rank.
+        ValueError: if the spectral radius is not positive, or if a recurrent matrix is a low-rank product.
     """
     if spectral_radius <= 0:
         raise ValueError(f"the spectral radius must be positive, not {spectral_radius}")
@@ -65,5 +65,5 @@ def _recurrent_weights(part: nn.Module) -> list[Tensor]:
     if not isinstance(part, GRU):
         return []
     if isinstance(part.gate_weight, LowRankMatrix) or isinstance(part.candidate_weight, LowRankMatrix):
-        raise ValueError("the published starting values are those of whole matrices, not of products of low rank")
+        raise ValueError("the published starting values are for whole matrices, not for low-rank products")
     return [part.gate_weight, part.candidate_weight]

@@ -1,4 +1,4 @@
-"""From decoder state, previous word and context to the features that the vocabulary is scored with."""
+"""From decoder state, previous word, and context to the features from which the vocabulary is scored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ class MaxoutReadout(nn.Module):
     """A hidden layer of maxout units, each the larger of two neighbors.
 
     t̃ = U_o s + V_o E y + C_o c + b,  t_k = max(t̃_{2k−1}, t̃_{2k}): Cho et al. (2014a), appendix; Bahdanau et al. (2015),
-    A.2.2 (Goodfellow et al. 2013 for the unit).
+    A.2.2 (Goodfellow et al. 2013 for the unit). A.2.2 prints U_o s_{i−1} where equation (4) has s_i; which state s is
+    here is up to the decoder's order.
 
     Args:
         state_size: H.
@@ -30,7 +31,7 @@ class MaxoutReadout(nn.Module):
     def forward(self, states: Tensor, projected_words: Tensor, projected_context: Tensor) -> Tensor:
         """The features.
 
-        What several rows have in common is projected once, by the caller.
+        The caller projects once what several rows have in common.
 
         Args:
             states: (N, H).

@@ -1,4 +1,4 @@
-"""Sentences at half their length, and the half of that: the levels of the U-Net and the V-Net."""
+"""Sentences at half their length, and half of that, and so on: the levels of the U-Net and the V-Net."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor, nn
 def padding_of_levels(padding: Tensor, depth: int) -> list[Tensor]:
     """Where each level has padding, from full resolution down to ``depth`` halvings.
 
-    Of n positions ⌈n/2⌉ are left, the last one made of a single position where n is odd. That is a sentence's own
-    count, whatever else is in the batch, and a sentence never gets shorter than one position.
+    Of n positions, ⌈n/2⌉ are left; if n is odd, the last one is made from a single position. That depends only on the
+    sentence, not on the rest of the batch, and a sentence never gets shorter than one position.
 
     Args:
         padding: (B, 1, L) True on padding, all of it on the right.
@@ -25,7 +25,7 @@ def padding_of_levels(padding: Tensor, depth: int) -> list[Tensor]:
 
 
 class Upsampling(nn.Module):
-    """A transposed convolution of width and stride two: each position becomes two of the level above.
+    """A transposed convolution with width and stride two: each position becomes two on the level above.
 
     Args:
         input_size: channels of the level below.
@@ -45,7 +45,7 @@ class Upsampling(nn.Module):
 
         Args:
             grid: (B, C, ⌈L/2⌉).
-            padding: (B, 1, L) of the level above; a sentence of odd length drops its last half.
+            padding: (B, 1, L), the level above's; a sentence of odd length drops its last half.
 
         Returns:
             (B, C', L) with zeros on padding.

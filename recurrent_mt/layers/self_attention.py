@@ -1,4 +1,4 @@
-"""Multi-head self-attention (Vaswani et al. 2017) over what an encoder gives and over the states of a decoder."""
+"""Multi-head self-attention (Vaswani et al. 2017) over an encoder's output and over a decoder's states."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .projection import projection
 
 
 class SelfAttention(nn.Module):
-    """Scaled dot-product attention with several heads, a residual connection and a layer norm after it.
+    """Scaled dot-product attention with several heads, then a residual connection and a layer norm.
 
-    Vaswani et al. (2017), "Attention Is All You Need", sections 3.2 and 3.1, without biases; of H units each of N heads
-    has d = H / N of its own::
+    Vaswani et al. (2017), "Attention Is All You Need", sections 3.2 and 3.1, without biases; with H units, each of N
+    heads has d = H / N of its own::
 
         head_i = softmax(X W_i^Q (M W_i^K)ᵀ / √d) M W_i^V        Y = LayerNorm(X + [head_1; …; head_N] W^O)
 
-    M is X, unless something else attends to M. Dropout stands before the sum (their section 5.4). No positions are
-    added: what attends here comes out of layers that see the order of words. 4 H² + 2 H parameters, whatever N is.
+    M is X, unless something else attends to M. Dropout comes before the sum (their section 5.4). No positions are
+    added: what attends here comes from layers that see the order of words. 4 H² + 2 H parameters, whatever N is.
 
     Args:
         size: H.
@@ -53,7 +53,7 @@ class SelfAttention(nn.Module):
             queries: (B, T, H), through :attr:`query`.
             memory: (B, M, 2H), through :attr:`memory`: the keys of all heads, then their values.
             visible: (B, M) True where a query may look, at one place or more; None for everywhere.
-            causal: whether query t looks at none but the first t + 1 places.
+            causal: whether query t looks only at the first t + 1 places.
         """
         mask = None if visible is None else visible[:, None, None]
         queries = queries.unflatten(2, (self.num_heads, -1)).transpose(1, 2)  # (B, N, T, d)
@@ -69,14 +69,14 @@ class SelfAttention(nn.Module):
 class EncoderSelfAttention(SelfAttention):
     """Each annotation attends to all annotations of its sentence.
 
-    If the summary is all that the decoder reads, it is what attends to them instead. The other of the two stays as the
-    encoder made it. An annotation keeps its place, and so the tokens that it covers.
+    If the decoder only reads the summary, the summary attends to them instead. The other of the two is unchanged. An
+    annotation keeps its place, and therefore the tokens it covers.
 
     Args:
         size: D of the annotations, and of the summary if that attends.
         num_heads: as in :class:`SelfAttention`.
-        dropout: likewise.
-        of_summary: whether the summary attends to the annotations in their stead.
+        dropout: the same.
+        of_summary: whether the summary attends to the annotations instead of them.
     """
 
     def __init__(self, size: int, *, num_heads: int, dropout: float = 0.0, of_summary: bool = False) -> None:
@@ -84,12 +84,12 @@ class EncoderSelfAttention(SelfAttention):
         self.of_summary = of_summary
 
     def forward(self, source: EncoderOutput) -> EncoderOutput:
-        """The encoded batch with its annotations, or its summary, anew; zeros on padding and for an empty sentence."""
+        """The encoded batch with new annotations, or a new summary; zeros on padding and for an empty sentence."""
         padding = source.padding_mask
         empty = padding.all(dim=1, keepdim=True)
         annotations = source.annotations.masked_fill(padding.unsqueeze(2), 0)
         states = source.summary.unsqueeze(1) if self.of_summary else annotations
-        # A softmax over nothing is not a number: an empty sentence looks at its zeros.
+        # A softmax over nothing is NaN: an empty sentence looks at its zeros.
         heads = self.attend(self.query(states), self.memory(annotations), visible=~padding | empty)
         attentive = self.merge(states, heads)
         if self.of_summary:
@@ -105,7 +105,7 @@ class DecoderSelfAttention(SelfAttention):
 
         Args:
             rows: (N, H) packed states.
-            packing: where they stand.
+            packing: where they are.
 
         Returns:
             Y (N, H); and what :meth:`step` needs of them, in the order of the batch.
@@ -116,11 +116,11 @@ class DecoderSelfAttention(SelfAttention):
         return self.merge(rows, heads), KeyValueCache.of(memory, right_padding(packing))
 
     def step(self, states: Tensor, past: KeyValueCache | None) -> tuple[Tensor, KeyValueCache]:
-        """Goes on by one state of each sentence.
+        """Continues by one state per sentence.
 
         Args:
             states: (B, H).
-            past: as :meth:`forward` or an earlier step returned it, and it stays as it is; None before the first state.
+            past: as returned by :meth:`forward` or an earlier step, not changed; None before the first state.
 
         Returns:
             Y (B, H), and the past of the next step.

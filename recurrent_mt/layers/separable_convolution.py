@@ -16,19 +16,20 @@ from .sinusoids import sinusoids
 
 
 class SeparableConvolution(nn.Module):
-    """A convolution of each channel by itself, and a product over the channels at each position.
+    """A separate convolution for each channel, and a product over the channels at each position.
 
     Kaiser et al. (2017), section 2: SepConv(W_p, W_d, x) = Conv(W_p, DepthwiseConv(W_d, x)), with nothing between the
-    two. Super-separable, with g groups: the channels are split in g, each part has a separable convolution of its own,
-    and the parts are concatenated; the product's matrix is then of g blocks. k·C + C²/g weights for kernels of width k.
+    two. Super-separable, with g groups: the channels are split into g parts, each part has its own separable
+    convolution, and the parts are concatenated; the product's matrix then has g blocks. k·C + C²/g weights for kernels
+    of width k.
 
     Args:
-        size: C, channels in and out.
+        size: C, input and output channels.
         width: k, an odd number of positions.
         groups: g, a divisor of the size.
 
     Raises:
-        ValueError: if the groups do not divide the channels, or the width is not a positive odd number.
+        ValueError: if the groups do not divide the channels, or if the width is not a positive odd number.
     """
 
     def __init__(self, size: int, *, width: int, groups: int = 1) -> None:
@@ -63,13 +64,13 @@ class ConvolutionStep(nn.Module):
 
 
 class ConvolutionModule(nn.Module):
-    """Steps with residual connections: after every second one, and after the last, the module's input is added.
+    """Steps with residual connections: the module's input is added after every second one and after the last.
 
     Kaiser et al. (2017), section 2.1, with widths 3, 3, 15, 15: h₁ = Step(x), h₂ = x + Step(h₁), h₃ = Step(h₂),
     h₄ = x + Step(h₃).
 
     Args:
-        steps: what the module consists of.
+        steps: the module's steps.
     """
 
     def __init__(self, steps: Sequence[ConvolutionStep]) -> None:
@@ -89,29 +90,29 @@ class ConvolutionModule(nn.Module):
 class SeparableConvolutionEncoder(nn.Module):
     """A stack of :class:`ConvolutionModule`; its top is the annotations.
 
-    Kaiser et al. (2017), sections 2 and 3. Theirs is read by attention alone and leaves open what a fixed vector would
-    be: the summary is tanh(W m), with m the mean of the annotations. The words are brought to width H by a product with
-    a bias and normalized, so that they enter the sums of the modules at the scale of the steps, and do not drown in the
-    sinusoids. Dropout stands between modules; after the last one the annotations have the model's own.
+    Kaiser et al. (2017), sections 2 and 3. Theirs is only read by attention and leaves open what a fixed vector would
+    be; here, the summary is tanh(W m), with m the mean of the annotations. The words are brought to width H by a
+    product with a bias and normalized, so that they enter the sums of the modules at the scale of the steps and do not
+    drown in the sinusoids. Dropout comes between modules; after the last one, the annotations have the model's own.
 
-    A convolution knows its neighbors and not its place; only within reach of a sentence's ends do the zeros beyond
-    them tell. The authors' released code adds sinusoids to the words, which ``positions`` does; they count from a
-    sentence's own first word.
+    A convolution knows its neighbors but not its position; only near a sentence's ends do the zeros beyond them reveal
+    it. The authors' released code adds sinusoids to the words, and so does ``positions``; they count from a sentence's
+    own first word.
 
     Args:
         input_size: E.
         hidden_size: H.
-        widths: of the kernels, one a step, the same in each module.
+        widths: the kernels' widths, one per step, the same in each module.
         num_modules: how many modules.
-        groups: of the super-separable convolutions: step i has ``groups[i % len(groups)]``. Numbers without a common
-            divisor (2 and 3 in the paper) let all channels meet over the steps.
-        ordinary: ordinary convolutions in place of separable ones, as a control: k·H² weights.
+        groups: those of the super-separable convolutions: step i has ``groups[i % len(groups)]``. Numbers without a
+            common divisor (2 and 3 in the paper) let all channels mix over the steps.
+        ordinary: use ordinary instead of separable convolutions, as a control: k·H² weights.
         positions: whether sinusoids are added to the words.
         dropout: probability of dropping a unit between modules.
 
     Raises:
-        ValueError: if there is no module or no step, a width is not a positive odd number, groups do not divide H, or
-            an ordinary convolution is asked for groups.
+        ValueError: if there is no module or no step, if a width is not a positive odd number, if groups do not divide
+            H, or if ordinary convolutions are combined with groups.
     """
 
     def __init__(
@@ -128,7 +129,7 @@ class SeparableConvolutionEncoder(nn.Module):
     ) -> None:
         super().__init__()
         if num_modules < 1 or not widths or not groups:
-            raise ValueError("an encoder of convolutions needs at least one module, one kernel width and one group")
+            raise ValueError("a convolutional encoder needs at least one module, one kernel width, and one group")
         if ordinary and any(group != 1 for group in groups):
             raise ValueError(f"groups {', '.join(map(str, groups))} are for separable convolutions, not ordinary ones")
         self.annotation_size = self.summary_size = hidden_size

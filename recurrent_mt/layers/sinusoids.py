@@ -15,7 +15,7 @@ def sinusoids(length: int, size: int, *, like: Tensor) -> Tensor:
     Args:
         length: L.
         size: C.
-        like: a tensor of the device and the type that are wanted.
+        like: a tensor with the wanted device and type.
 
     Returns:
         (L, C).

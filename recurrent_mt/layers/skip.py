@@ -1,4 +1,4 @@
-"""Connections that pass a recurrent layer by: from its input to its output, and from an earlier state."""
+"""Connections that bypass a recurrent layer: from its input to its output, and from an earlier state."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 
 class InputSkip(nn.Module):
-    """Adds a layer's input to its output: h + x, or h + W x where the widths differ.
+    """Adds a layer's input to its output: h + x, or h + W x if the widths differ.
 
     Wu et al. (2016), "Google's Neural Machine Translation System", section 3.1, between stacked recurrent layers; the
-    projection, without a bias, is that of He et al. (2016), "Deep Residual Learning", eq. (2).
+    projection, without a bias, comes from He et al. (2016), "Deep Residual Learning", eq. (2).
 
     Args:
         input_size: E.
@@ -30,10 +30,10 @@ class InputSkip(nn.Module):
 
 
 class TimeSkip(nn.Module):
-    """The state that enters a step is partly one of K steps before: g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}.
+    """The state that enters a step is partly the one from K steps before: g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}.
 
-    Zhang et al. (2016), "Architectural Complexity Measures of Recurrent Neural Networks", add such a connection; here
-    a gate, learned for each unit and the same at all times, chooses between the two, and starts at 0.95, close to no
+    Zhang et al. (2016), "Architectural Complexity Measures of Recurrent Neural Networks", add such a connection; here,
+    a gate, learned for each unit and the same at all times, chooses between the two and starts at 0.95, close to no
     skip. States before the start are the initial state.
 
     Args:

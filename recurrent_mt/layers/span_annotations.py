@@ -1,4 +1,4 @@
-"""Annotations of spans of neighboring tokens: where they stand in a batch, and which tokens they cover."""
+"""Annotations of spans of neighboring tokens: where they are in a batch, and which tokens they cover."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def unpack_spans(levels: Tensor, packing: Packing, height: int) -> Tensor:
     """Puts the spans of 1 to ``height`` + 1 tokens into a padded batch, with zeros on padding.
 
     Level by level: S columns for single tokens, S − 1 for spans of two, S − 2 for spans of three, and so on. Within a
-    level a span stands in the column of its first token, so its place is the same whichever end is padded.
+    level, a span is in the column of its first token, so its place does not depend on which end is padded.
 
     Args:
-        levels: (M, D) packed spans, level by level, within a level packed like tokens of shorter sentences.
-        packing: of the tokens.
+        levels: (M, D) packed spans, level by level, and within a level packed like the tokens of shorter sentences.
+        packing: the packing of the tokens.
         height: the last level, at most S − 1.
 
     Returns:
@@ -34,9 +34,9 @@ def unpack_spans(levels: Tensor, packing: Packing, height: int) -> Tensor:
 
 
 def span_padding(padding_mask: Tensor, height: int) -> Tensor:
-    """True where no span of :func:`unpack_spans` stands: (B, S) → (B, S')."""
+    """True where :func:`unpack_spans` puts no span: (B, S) → (B, S')."""
     width = padding_mask.size(1)
-    # The tokens of a sentence are contiguous: a span of them lies within it if both its ends do.
+    # A sentence's tokens are contiguous: a span lies within the sentence if both its ends do.
     return torch.cat([padding_mask[:, : width - level] | padding_mask[:, level:] for level in range(height + 1)], dim=1)
 
 
@@ -54,5 +54,5 @@ def span_coverage(width: int, height: int, like: Tensor) -> Tensor:
 
 
 def _level_starts(width: int, height: int) -> list[int]:
-    """The first column of each level, and after them S', the number of all columns."""
+    """The first column of each level, followed by S', the number of all columns."""
     return [level * width - level * (level - 1) // 2 for level in range(height + 2)]

@@ -16,12 +16,12 @@ from .resolution import Upsampling
 class ConvolutionPair(nn.Module):
     """Two convolutions of width three, each followed by a rectifier (Ronneberger et al. 2015, section 2).
 
-    Theirs read no padding and so shorten their input, which a sentence cannot afford: these keep its length.
+    Theirs read no padding and therefore shorten their input, which a sentence cannot afford; these keep its length.
 
     Args:
-        input_size: channels in.
-        output_size: channels out.
-        layer_norm: whether a norm stands before each rectifier.
+        input_size: input channels.
+        output_size: output channels.
+        layer_norm: whether there is a norm before each rectifier.
     """
 
     def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
@@ -41,11 +41,11 @@ class AttentionGate(nn.Module):
 
         α = σ(ψᵀ ReLU(W_x x + W_g g + b_g) + b_ψ)    x̂ = α x
 
-    They bring x down to the grid of g and interpolate α back up. An interpolation would mix a sentence's last word with
-    what lies behind it, and blur neighbors' coefficients: here W_g g is repeated for the two positions that it covers.
+    They bring x down to the grid of g and interpolate α back up. Interpolation would mix a sentence's last word with
+    what comes after it and blur the coefficients of neighbors; here, W_g g is repeated for the two positions it covers.
 
     Args:
-        size: channels of x, and of the sum inside.
+        size: channels of x and of the inner sum.
         gating_size: channels of g.
     """
 
@@ -68,18 +68,18 @@ class AttentionGate(nn.Module):
 class UNetEncoder(HourglassEncoder):
     """Halves the sentence ``depth`` times and doubles it again, with a skip from each level to its counterpart.
 
-    Ronneberger et al. (2015), figure 1: on the way down a pair of convolutions, then max pooling by two; on the way up
-    a transposed convolution, the concatenated skip, and a pair of convolutions; at the end a product for each position.
-    Dropout stands at the bottom, as theirs does. :class:`~recurrent_mt.layers.hourglass.HourglassEncoder` says what is
-    not in the paper.
+    Ronneberger et al. (2015), figure 1: on the way down, a pair of convolutions, then max pooling by two; on the way
+    up, a transposed convolution, the concatenated skip, and a pair of convolutions; at the end, a product for each
+    position. Dropout is at the bottom, as in theirs. :class:`~recurrent_mt.layers.hourglass.HourglassEncoder` says what
+    is not in the paper.
 
     Args:
         input_size: E.
         hidden_size: H, the width of the first level, of the annotations and of the summary.
         depth: how often the sentence is halved (4 in the paper).
         growth: how many times wider each level is than the one above (2 in the paper).
-        attention_gates: whether the skips pass an :class:`AttentionGate`.
-        layer_norm: whether a norm stands before each rectifier and on the words (not in the paper).
+        attention_gates: whether the skips go through an :class:`AttentionGate`.
+        layer_norm: whether there are norms before each rectifier and on the words (not in the paper).
         word_residual: whether the words are added to what becomes their annotations (not in the paper).
         dropout: probability of dropping a unit of the bottleneck.
 
@@ -122,13 +122,13 @@ class UNetEncoder(HourglassEncoder):
         """Pairs of convolutions with pooling between them; the last pair is the bottleneck."""
         reached: list[Tensor] = []
         for pair, padding in zip(self.down, levels):
-            # A rectified unit is never below the zeros of padding: they win over no word.
+            # A rectified unit is never below the zeros of padding, so padding never wins over a word.
             below = F.max_pool1d(reached[-1], 2, ceil_mode=True) if reached else grid
             reached.append(pair(below, padding))
         return reached
 
     def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
-        """The transposed convolution, the skip behind it, and a pair of convolutions."""
+        """The transposed convolution, the skip concatenated to it, and a pair of convolutions."""
         if self.gates is not None:
             skip = self.gates[level](skip, grid)
         return self.up[level](torch.cat([skip, self.upsampling[level](grid, padding)], dim=1), padding)

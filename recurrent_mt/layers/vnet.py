@@ -17,12 +17,12 @@ from .resolution import Upsampling
 class ResidualStage(nn.Module):
     """Convolutions of width five whose input is added to the last one's output (Milletari et al. 2016, section 2).
 
-    A PReLU (He et al. 2015, eq. (1), a slope a channel) follows each convolution; the last one's acts on the sum.
+    A PReLU (He et al. 2015, eq. (1), one slope per channel) follows each convolution; the last one acts on the sum.
 
     Args:
         size: channels.
         convolutions: how many, at least one.
-        layer_norm: whether a norm stands before each PReLU; the last one's is of the sum.
+        layer_norm: whether there is a norm before each PReLU; the last one is of the sum.
     """
 
     def __init__(self, size: int, *, convolutions: int, layer_norm: bool) -> None:
@@ -45,14 +45,14 @@ class ResidualStage(nn.Module):
 
 
 class Downsampling(nn.Module):
-    """A convolution of width and stride two in place of pooling, and a PReLU (Milletari et al. 2016, section 2).
+    """A convolution with width and stride two instead of pooling, and a PReLU (Milletari et al. 2016, section 2).
 
-    A last position without a partner is read with a zero beside it.
+    A last position without a partner is paired with a zero.
 
     Args:
         input_size: channels of the level above.
         output_size: channels of the level below.
-        layer_norm: whether a norm stands before the PReLU.
+        layer_norm: whether there is a norm before the PReLU.
     """
 
     def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
@@ -71,10 +71,10 @@ class Downsampling(nn.Module):
 
 
 class VNetEncoder(HourglassEncoder):
-    """Residual stages at full, half, quarter … length and back, with a skip from each level to its counterpart.
+    """Residual stages at full, half, quarter, … length and back, with a skip from each level to its counterpart.
 
-    Milletari et al. (2016), section 2 and figure 2. On the way down stages and strided convolutions; on the way up a
-    transposed convolution with a PReLU, to which the skip is concatenated, then a stage as wide as both; at the end a
+    Milletari et al. (2016), section 2 and figure 2. On the way down, stages and strided convolutions; on the way up, a
+    transposed convolution with a PReLU, to which the skip is concatenated, then a stage as wide as both; at the end, a
     product for each position. A stage at level l has min(max(l, 1), 3) convolutions, as in the authors' released
     network. :class:`~recurrent_mt.layers.hourglass.HourglassEncoder` says what is not in the paper.
 
@@ -83,7 +83,7 @@ class VNetEncoder(HourglassEncoder):
         hidden_size: H, the width of the first level, of the annotations and of the summary.
         depth: how often the sentence is halved (4 in the paper).
         growth: how many times wider each level is than the one above (2 in the paper).
-        layer_norm: whether a norm stands before each PReLU and on the words (not in the paper).
+        layer_norm: whether there are norms before each PReLU and on the words (not in the paper).
         word_residual: whether the words are added to what becomes their annotations (not in the paper).
         dropout: probability of dropping a unit of the bottleneck.
 
@@ -136,6 +136,6 @@ class VNetEncoder(HourglassEncoder):
         return reached
 
     def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
-        """The transposed convolution, a PReLU, the skip behind it, and a stage."""
+        """The transposed convolution, a PReLU, the skip concatenated to them, and a stage."""
         raised = self.activations[level](self.norms[level](self.upsampling[level](grid, padding), padding))
         return self.up[level](torch.cat([raised, skip], dim=1), padding)

@@ -1,4 +1,4 @@
-"""The metrics by name, each with what builds it."""
+"""The metrics by name, each with its builder."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from sacrebleu.metrics.base import Metric
 
 def bleu(tokenize: str | None, lowercase: bool) -> Metric:
     """BLEU (Papineni et al. 2002). ``tokenize`` is one of sacrebleu's names; None is its default, 13a."""
-    # force: text that looks tokenized is scored without a warning; the signature says what was done.
+    # force: score text that looks tokenized without a warning; the signature says what was done.
     return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 
 def chrf(tokenize: str | None, lowercase: bool) -> Metric:
-    """chrF2 (Popović 2015): characters, so that ``tokenize`` has no meaning for it."""
+    """chrF2 (Popović 2015), on characters, so ``tokenize`` has no effect."""
     return CHRF(lowercase=lowercase)
 
 
 def ter(tokenize: str | None, lowercase: bool) -> Metric:
     """Translation edit rate (Snover et al. 2006), which ignores case by definition; lower is better.
 
-    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``) the words are the single characters of the script.
+    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``), the words are single characters of the script.
     """
     asian = tokenize is not None and tokenize.split("-")[0] in ("zh", "ja", "ko")
     return TER(normalized=asian, asian_support=asian)
 
 
 def meteor(tokenize: str | None, lowercase: bool) -> Metric:
-    """METEOR (Lavie and Agarwal 2007) by nltk on BLEU's tokens, which ignores case by default; see `metrics.meteor`.
+    """METEOR (Lavie and Agarwal 2007) by nltk on BLEU's tokens; ignores case by default; see `metrics.meteor`.
 
     Raises:
         ModuleNotFoundError: without nltk.
     """
     try:
-        # Imported here: the other metrics need no nltk, and every fairseq command would wait for it.
+        # Imported here: the other metrics do not need nltk, and every fairseq command would have to wait for it.
         from .meteor import METEOR
     except ModuleNotFoundError as error:
         if error.name != "nltk":
@@ -45,4 +45,4 @@ def meteor(tokenize: str | None, lowercase: bool) -> Metric:
 
 
 METRICS: dict[str, Callable[[str | None, bool], Metric]] = {"bleu": bleu, "chrf": chrf, "ter": ter, "meteor": meteor}
-"""Name of a metric -> what builds it from a tokenization and the lowercasing choice."""
+"""Name of a metric -> its builder, which takes a tokenization and the choice of lowercasing."""

@@ -19,22 +19,22 @@ def score(
     resamples: int = 0,
     seed: int = SEED,
 ) -> Score:
-    """Scores a corpus against one reference a sentence.
+    """Scores a corpus against one reference per sentence.
 
     Args:
         name: a key of `METRICS`.
         hypotheses: detokenized translations.
         references: as many; empty strings are allowed on both sides.
-        target_language: chooses the tokenization where `tokenize` is None: ``zh`` for Chinese, else
-            sacrebleu's default.
-        tokenize: one of sacrebleu's tokenizations, for example ``13a``, ``zh``, ``char``, ``none``.
+        target_language: chooses the tokenization if `tokenize` is None: ``zh`` for Chinese, otherwise sacrebleu's
+            default.
+        tokenize: one of sacrebleu's tokenizers, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
-        resamples: bootstrap resamples for a confidence interval; 0 for none. One sentence has none: it has no
-            spread that resampling could show.
-        seed: of the resampling.
+        resamples: bootstrap resamples for a confidence interval; 0 for none. A single sentence has none: there is no
+            spread for resampling to show.
+        seed: seed of the resampling.
 
     Raises:
-        ValueError: for an unknown metric or tokenization, for no sentences, and for unequal counts.
+        ValueError: for an unknown metric or tokenizer, for no sentences, and for unequal counts.
         TypeError: if a sentence is not a string.
         ModuleNotFoundError: for METEOR without nltk.
     """

@@ -1,4 +1,4 @@
-"""METEOR as nltk matches words, aggregated over a corpus as METEOR defines it."""
+"""METEOR with nltk's matching of words, aggregated over a corpus as METEOR defines it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sacrebleu.utils import sum_of_lists
 
 
 class Synonyms(Protocol):
-    """All that nltk asks of WordNet."""
+    """What nltk needs from WordNet."""
 
     def synsets(self, word: str) -> Sequence[Any]:
-        """The sets of synonyms that a word is in, each with ``lemmas()``."""
+        """The synonym sets that contain a word, each with ``lemmas()``."""
 
 
 class NoSynonyms:
-    """Switches the synonym stage off: no word has one."""
+    """Turns off the synonym stage: no word has a synonym."""
 
     def synsets(self, word: str) -> Sequence[Any]:
         """None."""
@@ -31,7 +31,7 @@ class NoSynonyms:
 
 
 def installed_wordnet() -> Synonyms | None:
-    """The WordNet of nltk if its data are on this machine; nothing is ever downloaded."""
+    """WordNet from nltk if its data are on this machine; nothing is ever downloaded."""
     try:
         nltk_wordnet.ensure_loaded()
     except LookupError:
@@ -40,7 +40,7 @@ def installed_wordnet() -> Synonyms | None:
 
 
 class MeteorCounts(NamedTuple):
-    """What is counted in a sentence and summed over a corpus."""
+    """What is counted per sentence and summed over a corpus."""
 
     matches: float
     hypothesis_words: float
@@ -49,20 +49,20 @@ class MeteorCounts(NamedTuple):
 
 
 class METEORScore(Score):
-    """METEOR in percent, with precision, recall and penalty."""
+    """METEOR in percent, with precision, recall, and penalty."""
 
     def __init__(self, score: float, precision: float, recall: float, penalty: float) -> None:
-        """Keeps the parts and says them after the score."""
+        """Keeps the parts and prints them after the score."""
         super().__init__("METEOR", score)
         self.precision, self.recall, self.penalty = precision, recall, penalty
         self._verbose = f"(P = {precision:.1f} R = {recall:.1f} penalty = {penalty:.3f})"
 
 
 class METEORSignature(Signature):
-    """Says the implementation: METEOR differs between programs by many points."""
+    """Names the implementation: METEOR differs between programs by many points."""
 
     def __init__(self, args: dict[str, Any]) -> None:
-        """``args`` are the attributes of the metric."""
+        """``args`` holds the metric's attributes."""
         super().__init__(args)
         self._abbr |= {"case": "c", "tok": "tok", "stages": "st", "alpha": "a", "beta": "b", "gamma": "g"}
         self._abbr |= {"sacrebleu": "sb"}
@@ -81,18 +81,18 @@ class METEORSignature(Signature):
 class METEOR(Metric):
     """METEOR of Lavie and Agarwal (2007), with the words matched by nltk.
 
-    Words are matched in stages, each on what the stages before it left: equal words, words of equal Porter stem,
-    and synonyms where WordNet's data are installed; the signature lists the stages. nltk looks up the stems, so that
-    "house", whose stem is "hous", has no synonyms. Words are always lower-cased, nltk's default. Porter's stemmer and
-    WordNet are English: on other languages the number is nltk's, not that of METEOR's own language packs. Even on
-    English it is not that of the METEOR 1.5 program, which has other parameters and paraphrases.
+    Words are matched in stages, each on what the earlier stages left: equal words, words with equal Porter stems, and
+    synonyms if WordNet's data are installed; the signature lists the stages. nltk looks up the stems, so "house", whose
+    stem is "hous", has no synonyms. Words are always lowercased, nltk's default. Porter's stemmer and WordNet are
+    English: on other languages, the number is nltk's, not that of METEOR's own language packs. Even on English, it is
+    not that of the METEOR 1.5 program, which has other parameters and paraphrases.
 
-    A corpus is scored from the sums over its sentences of matches, words and chunks, with P = matches / hypothesis
-    words and R = matches / reference words: (1 − γ (chunks / matches)^β) · P R / (α P + (1 − α) R). For one
-    sentence that is nltk's ``single_meteor_score``, times 100. A sentence of n words scored against itself has one
-    chunk, hence less than 100: 100 (1 − γ / n^β).
+    A corpus is scored from the sums over its sentences of matches, words, and chunks, with P = matches / hypothesis
+    words and R = matches / reference words: (1 − γ (chunks / matches)^β) · P R / (α P + (1 − α) R). For one sentence,
+    that is nltk's ``single_meteor_score`` times 100. A sentence of n words scored against itself has one chunk, hence
+    less than 100: 100 (1 − γ / n^β).
 
-    Being one of sacrebleu's metrics it has several references (the best one counts), resampling and paired tests.
+    As a sacrebleu metric, it has multiple references (the best one counts), resampling, and paired tests.
     """
 
     _SIGNATURE_TYPE = METEORSignature
@@ -106,11 +106,11 @@ class METEOR(Metric):
         beta: float = 3.0,
         gamma: float = 0.5,
     ) -> None:
-        """Chooses tokenization, synonyms and parameters.
+        """Chooses tokenization, synonyms, and parameters.
 
         Args:
             tokenize: one of sacrebleu's names for BLEU; None is its default, 13a.
-            synonyms: the third stage; None is WordNet where it is installed, else no such stage.
+            synonyms: the third stage; None is WordNet if it is installed, otherwise no such stage.
             alpha: weight of precision against recall.
             beta: shape of the penalty for fragmentation.
             gamma: weight of that penalty.
@@ -136,12 +136,12 @@ class METEOR(Metric):
 
     def _count(self, hypothesis: list[str], reference: list[str]) -> list[int]:
         matches, _, _ = align_words(hypothesis, reference, stemmer=self.stemmer, wordnet=self.synonyms)
-        # nltk counts one chunk where nothing matches; over a corpus it would add to the penalty of other sentences.
+        # nltk counts one chunk if nothing matches; over a corpus, that would add to the penalty of other sentences.
         chunks = _count_chunks(matches) if matches else 0
         return [len(matches), len(hypothesis), len(reference), chunks]
 
     def _compute_score_from_stats(self, stats: Sequence[float]) -> METEORScore:
-        # Double precision and nltk's order of operations, so that one sentence has nltk's number to the last bit.
+        # Double precision and nltk's order of operations, so that one sentence gets nltk's number to the last bit.
         counts = MeteorCounts(*(float(number) for number in stats))
         if not counts.matches:
             return METEORScore(0.0, 0.0, 0.0, 0.0)
@@ -156,7 +156,7 @@ class METEOR(Metric):
 
 
 def synonym_stage(synonyms: Synonyms) -> str:
-    """The third stage as the signature lists it; empty if there is none."""
+    """The third stage as listed in the signature; empty if there is none."""
     if isinstance(synonyms, NoSynonyms):
         return ""
     version = getattr(synonyms, "get_version", None)

@@ -33,11 +33,11 @@ class Score:
     """The score of a corpus.
 
     Attributes:
-        name: the metric as it is printed, for example ``BLEU`` or ``chrF2``.
+        name: the metric as printed, for example ``BLEU`` or ``chrF2``.
         value: the score itself, unrounded.
-        signature: all that decides the number: references, case, tokenization, version.
-        interval: None unless resampling was asked for.
-        details: what the metric says besides, for example n-gram precisions; empty if nothing.
+        signature: everything that determines the number: references, case, tokenization, version.
+        interval: None unless resampling was requested.
+        details: anything else the metric reports, such as n-gram precisions; empty if nothing.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Score:
     details: str = ""
 
     def __str__(self) -> str:
-        """One line in the form that sacrebleu's command prints."""
+        """One line, as printed by sacrebleu's command."""
         spread = f" (μ = {self.interval.mean:.2f} ± {self.interval.half_width:.2f})" if self.interval else ""
         details = f" {self.details}" if self.details else ""
         return f"{self.name}|{self.signature} = {self.value:.2f}{spread}{details}"

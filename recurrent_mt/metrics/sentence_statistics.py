@@ -1,4 +1,4 @@
-"""Counts a sentence that sum up to a metric: what scores of many subsets of one test set are computed from."""
+"""Counts per sentence that sum up to a metric; scores of many subsets of one test set are computed from them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .builders import METRICS
 from .score import Interval, Score
 
 SEED = 12345
-"""sacrebleu's default, so that resampled numbers are the same as its command's."""
+"""sacrebleu's default, so that resampled numbers are the same as those of its command."""
 
 SLOW = {"meteor", "ter"}
-"""Metrics that take milliseconds a sentence, where a process of its own pays."""
+"""Metrics that take milliseconds per sentence, so that several processes pay off."""
 
 _BLOCK = 100
 
@@ -29,7 +29,7 @@ class SentenceStatistics:
 
     Attributes:
         metric: sacrebleu's metric, as configured; knows what a row means.
-        rows: (N, K), one row a sentence. A subset's score is a function of the sum of its rows.
+        rows: (N, K), one row per sentence. A subset's score is a function of the sum of its rows.
     """
 
     metric: Metric
@@ -39,21 +39,21 @@ class SentenceStatistics:
         return len(self.rows)
 
     def select(self, sentences: Sequence[int] | np.ndarray) -> SentenceStatistics:
-        """Those of some sentences only: their indices from 0, or N booleans."""
+        """The statistics of some sentences only: their indices from 0, or N booleans."""
         chosen = np.asarray(sentences)
-        # An empty list has no type that numpy could index with.
+        # An empty list has no type for numpy to index with.
         return SentenceStatistics(self.metric, self.rows[chosen if chosen.size else chosen.astype(int)])
 
     def score(self, *, resamples: int = 0, seed: int = SEED) -> Score:
         """The score of these sentences as one corpus.
 
         Args:
-            resamples: bootstrap resamples for a confidence interval; 0 for none. One sentence has no spread that
-                resampling could show, hence no interval.
-            seed: of the resampling.
+            resamples: bootstrap resamples for a confidence interval; 0 for none. A single sentence has no spread for
+                resampling to show, and therefore no interval.
+            seed: seed of the resampling.
 
         Raises:
-            ValueError: if there are no sentences, or for a number of resamples that gives no interval.
+            ValueError: if there are no sentences, or if the number of resamples gives no interval.
         """
         check_resamples(resamples)
         if not len(self):
@@ -69,19 +69,20 @@ class SentenceStatistics:
         return Score(result.name, float(result.score), str(signature), interval, result._verbose)
 
     def score_of_sum(self, total: Sequence[float] | np.ndarray) -> SacrebleuScore:
-        """The score object of sacrebleu for a sum of rows (K,); the number is its attribute ``score``."""
+        """The sacrebleu score object for a sum of rows (K,); the number is its attribute ``score``."""
         return self.metric._compute_score_from_stats(total)  # type: ignore[arg-type]  # takes arrays as well as lists
 
     def resampled_sums(self, resamples: int, seed: int = SEED) -> np.ndarray:
         """Sums (resamples, K) of rows over corpora of N sentences drawn with replacement.
 
-        The draws depend on seed and N alone: systems are resampled alike, and as by sacrebleu's ``--confidence``.
+        The draws depend only on seed and N: systems are resampled alike, and the same way as with sacrebleu's
+        ``--confidence``.
         """
         count = len(self)
         generator = np.random.default_rng(seed)
-        # A count of how often each sentence is drawn, times the rows: never (resamples, N, K) numbers in memory.
+        # How often each sentence is drawn, times the rows: there are never (resamples, N, K) numbers in memory.
         draws = (np.bincount(generator.choice(count, size=count), minlength=count) for _ in range(resamples))
-        # Single precision, as sacrebleu resamples: its intervals to the last digit.
+        # Single precision, like sacrebleu, to match its intervals to the last digit.
         return np.array([times @ self.rows for times in draws]).astype(np.float32)
 
 
@@ -95,28 +96,28 @@ def statistics(
     lowercase: bool = False,
     jobs: int = 1,
 ) -> SentenceStatistics:
-    """Counts once what every score, interval and test of these sentences needs.
+    """Counts once what every score, interval, and test of these sentences needs.
 
     Args:
         name: a key of `METRICS`.
         hypotheses: detokenized translations.
         references: as many; empty strings are allowed on both sides.
-        target_language: chooses the tokenization where `tokenize` is None: ``zh`` for Chinese, else
-            sacrebleu's default.
-        tokenize: one of sacrebleu's tokenizations, for example ``13a``, ``zh``, ``char``, ``none``.
+        target_language: chooses the tokenization if `tokenize` is None: ``zh`` for Chinese, otherwise sacrebleu's
+            default.
+        tokenize: one of sacrebleu's tokenizers, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
-        jobs: processes, for metrics that are `SLOW`. They are forked.
+        jobs: how many processes to fork for metrics that are `SLOW`.
 
     Raises:
-        ValueError: for an unknown metric or tokenization, for no sentences, and for unequal counts.
+        ValueError: for an unknown metric or tokenizer, for no sentences, and for unequal counts.
         TypeError: if a sentence is not a string.
         ModuleNotFoundError: for METEOR without nltk.
-        RuntimeError: a process died.
+        RuntimeError: if a process died.
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
     if len(hypotheses) != len(references):
-        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: one each is needed")
+        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: there must be one for each")
     if not hypotheses:
         raise ValueError(f"{name}: there are no sentences to score")
     check_strings("hypothesis", hypotheses)
@@ -135,12 +136,12 @@ def statistics(
         return count(slice(None))
     blocks = [slice(first, first + _BLOCK) for first in range(0, len(hypotheses), _BLOCK)]
     counted = list(ordered_map(count, blocks, min(jobs, len(blocks))))
-    # Counting tells a metric what its signature says.
+    # A metric learns what its signature says by counting.
     return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]))
 
 
 def check_resamples(resamples: int) -> None:
-    """Raises ValueError for a number of resamples that gives no interval."""
+    """Raises ValueError if the number of resamples gives no interval."""
     if resamples == 1 or resamples < 0:
         raise ValueError(f"resamples is {resamples}: 0 for no interval, or at least 2 (1000 is usual)")
 

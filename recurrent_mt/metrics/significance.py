@@ -1,4 +1,4 @@
-"""Paired tests of systems against a baseline: sacrebleu's, on statistics that are counted once."""
+"""Paired tests of systems against a baseline: sacrebleu's tests, on statistics that are counted once."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SEED_VARIABLE = "SACREBLEU_SEED"
 
 @dataclass(frozen=True)
 class PairedResult:
-    """A system beside the baseline.
+    """A system compared with the baseline.
 
     Attributes:
-        name: of the system.
+        name: the system's name.
         score: with its interval, if there is one.
-        p_value: of the difference from the baseline; None for the baseline itself, and where there is only one
-            sentence, with which no difference could be told from chance.
-        seed: of the resampling.
-        resamples: of the test.
+        p_value: of the difference from the baseline; None for the baseline itself, and if there is only one sentence,
+            which cannot tell a difference from chance.
+        seed: seed of the resampling.
+        resamples: how many the test uses.
     """
 
     name: str
@@ -39,7 +39,7 @@ class PairedResult:
 
     @property
     def interval(self) -> Interval | None:
-        """The interval of the score."""
+        """The score's interval."""
         return self.score.interval
 
 
@@ -48,18 +48,18 @@ def paired_bootstrap(
 ) -> list[PairedResult]:
     """Paired bootstrap (Koehn 2004, in the form of Moses) of each system against the first one, under one metric.
 
-    Scores, intervals and p-values are those of ``sacrebleu --paired-bs``, with two exceptions: for systems of equal
-    score p is 1, where sacrebleu has its smallest value, 1 / (resamples + 1), even for a system against itself; and
-    one sentence has neither interval nor p-value.
+    Scores, intervals, and p-values are those of ``sacrebleu --paired-bs``, with two exceptions: for systems with equal
+    scores, p is 1, where sacrebleu has its smallest value, 1 / (resamples + 1), even for a system against itself; and a
+    single sentence has neither interval nor p-value.
 
     Args:
         systems: name -> statistics of the same sentences, in the same order, under the same metric.
         resamples: for the test and for the intervals.
-        seed: from 1, since sacrebleu takes 0 for no seed.
+        seed: at least 1, because sacrebleu takes 0 to mean no seed.
 
     Raises:
-        ValueError: for fewer than two systems, for systems of unequal counts or signatures, and for numbers of
-            resamples or seeds that cannot be used.
+        ValueError: for fewer than two systems, for systems with unequal counts or signatures, and for unusable numbers
+            of resamples or seeds.
     """
     signature, results = run_test("bs", systems, resamples, seed)
     scores = [counts.score() for counts in systems.values()]
@@ -84,16 +84,16 @@ def paired_randomisation(
 ) -> list[PairedResult]:
     """Paired approximate randomization (Riezler and Maxwell 2005, in the form of multeval) against the first system.
 
-    As `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``.
+    Like `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``.
 
     Args:
         systems: name -> statistics of the same sentences, in the same order, under the same metric.
         resamples: random exchanges of sentences between two systems.
         confidence: bootstrap resamples for an interval of each score; 0 for none.
-        seed: from 1, since sacrebleu takes 0 for no seed.
+        seed: at least 1, because sacrebleu takes 0 to mean no seed.
 
     Raises:
-        ValueError: as `paired_bootstrap`.
+        ValueError: as for `paired_bootstrap`.
     """
     signature, results = run_test("ar", systems, resamples, seed)
     scores = [counts.score(resamples=confidence, seed=seed) for counts in systems.values()]
@@ -109,7 +109,7 @@ def paired_randomisation(
 def run_test(
     test: str, systems: Mapping[str, SentenceStatistics], resamples: int, seed: int
 ) -> tuple[Signature | None, list[Result]]:
-    """Runs sacrebleu's ``bs`` or ``ar``; None and no results for one sentence, of which there is nothing to test."""
+    """Runs sacrebleu's ``bs`` or ``ar``; None and no results for a single sentence, which cannot be tested."""
     check_systems(systems)
     if resamples < 2:
         raise ValueError(f"resamples is {resamples}: a paired test needs at least 2 (1000 is usual)")
@@ -127,13 +127,13 @@ def run_test(
             n_samples=resamples,
         )
         signatures, columns = runner()
-    # sacrebleu's table of one metric: a column of names, and a column under the metric's printed name.
+    # sacrebleu's table for one metric: a column of names, and a column under the metric's printed name.
     (printed_name,) = signatures
     return signatures[printed_name], [result for result in columns[printed_name] if isinstance(result, Result)]
 
 
 def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
-    """Raises ValueError unless there are two systems or more, scored alike on as many sentences."""
+    """Raises ValueError unless there are at least two systems, scored alike on the same number of sentences."""
     if len(systems) < 2:
         raise ValueError(f"{len(systems)} system: a paired test compares others with the first one")
     (first, baseline), *others = systems.items()
@@ -148,7 +148,7 @@ def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
 
 
 def p_values(scores: Sequence[Score], results: Sequence[Result]) -> list[float | None]:
-    """One each; see `paired_bootstrap` for where they are not sacrebleu's."""
+    """One result per system; see `paired_bootstrap` for where they differ from sacrebleu's."""
     values: list[float | None] = [None] * len(scores)
     for place, result in enumerate(results[1:], start=1):
         values[place] = 1.0 if scores[place].value == scores[0].value else result.p_value
@@ -156,7 +156,7 @@ def p_values(scores: Sequence[Score], results: Sequence[Result]) -> list[float |
 
 
 class CountedMetric(Metric):
-    """A metric for `PairedTest` whose "hypotheses" are arrays (N, K) of statistics: nothing is counted again."""
+    """A metric for `PairedTest` whose "hypotheses" are arrays (N, K) of statistics, so nothing is counted again."""
 
     def __init__(self, metric: Metric) -> None:
         """``metric`` knows what the rows mean."""
@@ -164,7 +164,7 @@ class CountedMetric(Metric):
         self.metric = metric
 
     def get_signature(self) -> Signature:
-        """That of the metric."""
+        """The metric's signature."""
         return self.metric.get_signature()
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
@@ -176,7 +176,7 @@ class CountedMetric(Metric):
     def _compute_score_from_stats(self, stats: Any) -> SacrebleuScore:
         return self.metric._compute_score_from_stats(stats)
 
-    # The base class wants these too; they take part in counting alone, which is over.
+    # The base class wants these, too, but only for counting, which is over.
     def _preprocess_segment(self, sent: str) -> str:
         return self.metric._preprocess_segment(sent)
 
@@ -189,7 +189,7 @@ class CountedMetric(Metric):
 
 @contextmanager
 def resampling_seed(seed: int) -> Iterator[None]:
-    """Sets the seed of sacrebleu's paired tests, which they read from the environment only."""
+    """Sets the seed of sacrebleu's paired tests, which only read it from the environment."""
     before = os.environ.get(SEED_VARIABLE)
     os.environ[SEED_VARIABLE] = str(seed)
     try:

@@ -8,6 +8,6 @@ from sacrebleu.metrics.bleu import _get_tokenizer
 
 
 def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
-    """The words of raw sentences: sacrebleu's ``zh`` for Chinese (single characters), else its ``13a``."""
+    """The words of raw sentences: sacrebleu's ``zh`` for Chinese (single characters), otherwise its ``13a``."""
     tokenize = _get_tokenizer("zh" if language == "zh" else "13a")()
     return [tokenize(sentence).split() for sentence in sentences]

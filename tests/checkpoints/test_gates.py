@@ -84,7 +84,7 @@ def test_gates_of_a_checkpoint_come_in_the_order_of_the_sentences(tmp_path):
 
 def test_only_grconv_has_gates(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder")
-    with pytest.raises(ValueError, match=r"checkpoint\.pt holds no grconv_encoder"):
+    with pytest.raises(ValueError, match=r"checkpoint\.pt is not a grconv_encoder"):
         sentence_gates(checkpoint, ["s1"])
 
 

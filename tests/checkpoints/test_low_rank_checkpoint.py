@@ -97,10 +97,10 @@ def test_a_model_that_cannot_be_factorized_is_refused_by_name(tmp_path):
     with pytest.raises(ValueError, match="--rank must be at least 1, not 0"):
         factorize_checkpoint(path, tmp_path / "low", rank=0)
     low, _ = factorize_checkpoint(path, tmp_path / "low", rank=2)
-    with pytest.raises(ValueError, match=r"low/checkpoint\.pt: its GRU layers are of low rank already"):
+    with pytest.raises(ValueError, match=r"low/checkpoint\.pt: its GRU layers are already low-rank"):
         factorize_checkpoint(low, tmp_path / "lower", rank=1)
     save_again(tmp_path, lambda state: state.update(model={"decoder.fc.weight": torch.zeros(2, 2)}))
-    with pytest.raises(ValueError, match=r"checkpoint\.pt: it holds no GRU layer of this package"):
+    with pytest.raises(ValueError, match=r"checkpoint\.pt: it has no GRU layer of this package"):
         factorize_checkpoint(path, tmp_path / "other", rank=2)
     assert not (tmp_path / "other").exists() and not (tmp_path / "lower").exists()
 

@@ -61,7 +61,7 @@ def test_attention_of_several_heads_is_counted():
 
 
 def test_operations_of_no_pairs_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="there is no sentence"):
+    with pytest.raises(ValueError, match="there are no sentences"):
         count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])
 
 

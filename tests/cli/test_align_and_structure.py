@@ -92,7 +92,7 @@ BAD_CALLS = {
     "data alone": ("structure", ("--gates", "x", "--data", "y"), "--data and --source go with --checkpoint"),
     "no gates": ("structure", ("--gates", "nowhere"), "No such file or directory: 'nowhere'"),
     "no target": ("align", ("--checkpoint", "x.pt", "--data", "y"), "needs --data, --source and --target"),
-    "gold": ("align", ("--log", "x", "--gold", "y"), "--gold links are those of given translations"),
+    "gold": ("align", ("--log", "x", "--gold", "y"), "--gold has links for given translations"),
 }
 
 
@@ -109,4 +109,4 @@ def test_a_sentence_that_is_not_there_is_named(folder, tmp_path, name):
     option = "--gates" if name == "structure" else "--alignments"
     done = tool(name, option, tmp_path / "lines", "--sentences", 1, "--out", tmp_path / "out", check=False)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "error: --sentences 1: there are the sentences 0 to 0"
+    assert done.stderr.splitlines()[-1] == "error: --sentences 1: the sentences are 0 to 0"

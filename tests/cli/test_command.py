@@ -91,7 +91,7 @@ def test_a_bug_is_not_taken_for_a_failure_of_the_user(monkeypatch):
 def test_a_missing_library_is_named_with_where_to_get_it(monkeypatch):
     monkeypatch.setitem(TOOLS, "sing", Tool("sing", "sing", "recurrent-mt sing"))
     done = call("sing")
-    message = "error: No module named 'recurrent_mt.cli.sing': install it, or all that requirements.txt lists\n"
+    message = "error: No module named 'recurrent_mt.cli.sing': install it, or everything in requirements.txt\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 

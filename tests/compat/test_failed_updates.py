@@ -27,7 +27,7 @@ def test_the_update_the_parameter_and_the_remedy_are_named(tmp_path):
     poison(model)
     message = (
         "update 2: the gradient of decoder.layer.first.gru.bias is not a finite number: lower --lr (now 0.01) or lower "
-        "--clip-norm (now 2; 0 is off). The model as it was before is crash.pt in --save-dir"
+        "--clip-norm (now 2; 0 is off). The model before this update is crash.pt in --save-dir"
     )
     with pytest.raises(FloatingPointError, match=re.escape(message)):
         training.train_step([BATCH])

@@ -118,7 +118,7 @@ def test_more_words_than_there_are(mixture, tmp_path):
 @pytest.mark.parametrize("words", ["many", "0", "-3", "12T"])
 def test_words_must_be_a_number(mixture, tmp_path, words):
     done = select(tmp_path / "selected", mixture, f"--words={words}", check=False)
-    assert done.returncode == 2 and f"'{words}' is no number of words" in done.stderr
+    assert done.returncode == 2 and f"'{words}' is not a number of words" in done.stderr
 
 
 def test_failures_are_named_and_leave_nothing(mixture, tmp_path):

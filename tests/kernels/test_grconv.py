@@ -155,19 +155,19 @@ def test_cost_is_the_pyramids_and_nothing_for_padding(height):
 
 def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
     counts, (leaves, *weights) = arguments([2], 3)
-    with pytest.raises(ValueError, match=r"width 3 need the weight 'gate_left' to be \(3, 3\), not \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(3, 3\), not \(2, 3\)"):
         grconv(leaves, GRConvWeights(*weights)._replace(gate_left=torch.zeros(2, 3)), counts=counts)
-    with pytest.raises(ValueError, match=r"width 3 need the weight 'gate_left' to be \(9, 3\), not \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(9, 3\), not \(3, 3\)"):
         grconv(leaves, GRConvWeights(*weights)._replace(gate_bias=torch.zeros(9)), counts=counts)
     with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, activation="gelu")
-    with pytest.raises(ValueError, match="3 leaves are planned, but there are 2"):
+    with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         grconv(leaves, GRConvWeights(*weights), counts=[2, 1])
     with pytest.raises(ValueError, match="grconv has no backend 'fast'; it has: fused, packed, reference"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, backend="fast")
-    with pytest.raises(ValueError, match="nodes up to level 3 are asked of a pyramid of height 2"):
+    with pytest.raises(ValueError, match="nodes up to level 3 are requested from a pyramid of height 2"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, height=2, annotation_height=3)
-    with pytest.raises(ValueError, match="checkpoints every -1 levels do not exist; 0: none"):
+    with pytest.raises(ValueError, match=r"checkpoint_levels must be 0 \(none\) or more, not -1"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, checkpoint_levels=-1)
 
 

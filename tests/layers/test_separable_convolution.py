@@ -147,8 +147,8 @@ def test_dropout_between_modules_is_drawn_in_training_only():
         ({"groups": (4,)}, "4 groups do not divide the 6 channels"),
         ({"groups": (0,)}, "0 groups do not divide the 6 channels"),
         ({"groups": (2, 3), "ordinary": True}, "groups 2, 3 are for separable convolutions, not ordinary ones"),
-        ({"widths": ()}, "at least one module, one kernel width and one group"),
-        ({"num_modules": 0}, "at least one module, one kernel width and one group"),
+        ({"widths": ()}, "at least one module, one kernel width, and one group"),
+        ({"num_modules": 0}, "at least one module, one kernel width, and one group"),
     ],
 )
 def test_convolutions_that_cannot_be_are_refused_by_name(options, message):

@@ -84,7 +84,7 @@ ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "enc
 #: Options that only attention reads, and what is said of them without it.
 ATTENTION_ONLY = {
     "encoder_summary": "leaves a direction of --encoder-bidirectional unread",
-    "grconv_annotations": "leaves the pyramid's nodes unread",
+    "grconv_annotations": "never reads the pyramid's nodes",
 }
 
 

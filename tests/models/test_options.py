@@ -103,9 +103,9 @@ def test_a_frozen_embedding_with_a_bias_is_frozen_whole():
         ),
         (
             {"adaptive_softmax_cutoff": "5", "share_decoder_input_output_embed": True},
-            "--adaptive-softmax-cutoff excludes a shared output embedding",
+            "--adaptive-softmax-cutoff does not work with a shared output embedding",
         ),
-        ({"adaptive_softmax_cutoff": "5", "decoder_output_rank": 2}, "excludes .* --decoder-output-rank"),
+        ({"adaptive_softmax_cutoff": "5", "decoder_output_rank": 2}, "does not work with .* --decoder-output-rank"),
         ({"decoder_output_rank": -1}, "--decoder-output-rank must be 0 .* not -1"),
         (
             {"share_decoder_input_output_embed": True, "decoder_output_rank": 3},
@@ -128,12 +128,12 @@ def test_share_all_embeddings_wants_equal_sizes_and_one_file(tmp_path):
         build("gru_encoder", joined, share_all_embeddings=True)
     path = tmp_path / "vectors.txt"
     path.write_text("0 8\n")
-    with pytest.raises(ValueError, match="no room for a --decoder-embed-path"):
+    with pytest.raises(ValueError, match="does not allow a separate --decoder-embed-path"):
         build("gru_encoder", joined, share_all_embeddings=True, encoder_embed_dim=8, decoder_embed_path=str(path))
 
 
 def test_bad_files_of_embeddings_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file of embeddings at .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"no embedding file at .*nowhere"):
         build("gru_encoder", encoder_embed_path=str(tmp_path / "nowhere"))
     path = tmp_path / "vectors.txt"
     path.write_text("1 2\ns0 1.0 2.0\n")

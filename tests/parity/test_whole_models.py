@@ -146,7 +146,7 @@ def test_bad_parameters_are_named(tmp_path):
     lacking = {name: array for name, array in arrays.items() if name != "G_enc_transition_0"}
     with pytest.raises(ValueError, match="G_enc_transition_0 is missing; mystery is not a parameter of rnnsearch"):
         read_parameters({**lacking, "mystery": np.zeros(1)})
-    with pytest.raises(ValueError, match=r"B_dec_transition_0 is \(10, 9\) and should be \(10, 10\)"):
+    with pytest.raises(ValueError, match=r"B_dec_transition_0 has the shape \(10, 9\) instead of \(10, 10\)"):
         read_parameters({**arrays, "B_dec_transition_0": np.zeros((10, 9), np.float32)})
     with pytest.raises(ValueError, match="b_dec_deep_softmax holds numbers that are not finite"):
         read_parameters({**arrays, "b_dec_deep_softmax": np.full(31, np.nan, np.float32)})
@@ -202,7 +202,7 @@ def test_word_lists(tmp_path):
     assert words == ["le", "chat", "dort"]
     for text, message in (
         ("the\nUNK\n<eol>\n", "target.txt has 3 lines, but the model has 4 words"),
-        ("the\nUNK\nthe\n<eol>\n", "target.txt, line 3: 'the' stands on line 1 already"),
+        ("the\nUNK\nthe\n<eol>\n", "target.txt, line 3: 'the' is already on line 1"),
         ("the\nUNK\na cat\n<eol>\n", "target.txt, line 3: 'a cat' is not one word"),
         ("the\nUNK\n<pad>\n<eol>\n", "word id 2 is '<pad>', which fairseq keeps for itself"),
     ):

@@ -1,4 +1,4 @@
-"""What has to be read out of a trained model: grConv's gates, the alignments of given translations.
+"""What is read out of a trained model: grConv's gates and the alignments of given translations.
 
-Everything here ends in JSON, one object a line, which :mod:`recurrent_mt.evaluation` reads without torch and fairseq.
+All of it is written as JSON, one object per line, which :mod:`recurrent_mt.evaluation` reads without torch or fairseq.
 """

@@ -1,8 +1,8 @@
 """The soft alignments of given translations, by forced decoding.
 
-``fairseq-generate --print-alignment soft`` prints those of translations that the model makes itself. For given ones,
-fairseq 0.12.2 takes ``--score-reference``, but prints hard links only: with ``--print-alignment soft`` it ends in a
-TypeError. Its scorer does compute the weights, and is used here.
+``fairseq-generate --print-alignment soft`` prints the alignments of the model's own translations. For given
+translations, fairseq 0.12.2 has ``--score-reference``, but that prints hard links only: with ``--print-alignment soft``
+it fails with a TypeError. Its scorer does compute the weights, so we use the scorer here.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from torch import Tensor
 
 from .checkpoint import Checkpoint, tokens_of
 
-#: Decimals kept of a weight.
+#: How many decimals of a weight are kept.
 DIGITS = 5
 
 
 def forced_alignments(
     checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str], *, max_tokens: int = 4000
 ) -> list[dict[str, Any]]:
-    """The attention of a model that is made to write the given translations, in the order of the sentences.
+    """The attention of a model that is forced to produce the given translations, in sentence order.
 
     Args:
-        checkpoint: of an encoder–decoder with attention.
-        sources: tokens, separated by spaces.
-        targets: likewise, as many.
-        max_tokens: of a batch, on either side.
+        checkpoint: an encoder–decoder with attention.
+        sources: space-separated tokens.
+        targets: the same, and as many.
+        max_tokens: the most tokens in a batch, on either side.
 
     Returns:
         For each sentence ``{"sentence": number from 0, "source": tokens, "target": tokens, "weights": (T, S)}``, both
-        sides with ``</s>``; row t holds what the model attends to when it writes target token t, and sums to 1 but for
+        sides with ``</s>``; row t holds what the model attends to when it produces target token t, and sums to 1 up to
         rounding to five decimals.
 
     Raises:
@@ -47,7 +47,7 @@ def forced_alignments(
         rows = zip(batch["id"].tolist(), batch["net_input"]["src_tokens"], scored)
         for number, source, (translation, *_) in rows:
             if translation["attention"] is None:
-                raise ValueError(f"{checkpoint.path} has no attention: there are no alignments in it")
+                raise ValueError(f"{checkpoint.path} has no attention, so it has no alignments")
             weights[number] = without_padding(
                 translation["attention"], source.ne(padding), length=translation["tokens"].numel()
             )
@@ -61,8 +61,8 @@ def without_padding(attention: Tensor, valid: Tensor, *, length: int) -> list[li
     """One sentence's weights, rounded.
 
     Args:
-        attention: (T, S) of a padded batch.
+        attention: (T, S) from a padded batch.
         valid: (S,) False on padding.
-        length: of the target.
+        length: the target's length.
     """
     return attention[:length, valid].double().cpu().numpy().round(DIGITS).tolist()

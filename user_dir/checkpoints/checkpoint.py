@@ -1,4 +1,4 @@
-"""One trained model with its dictionaries, and text turned into the batches that it takes."""
+"""A trained model with its dictionaries, and text turned into the batches it takes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from torch import Tensor
 
 
 class Checkpoint:
-    """A model out of a checkpoint, ready to read.
+    """A model loaded from a checkpoint, ready to use.
 
     Attributes:
-        path: of the checkpoint, for messages.
+        path: the checkpoint, for messages.
         model: in evaluation mode.
-        task: with the dictionaries of both languages.
+        task: the task, with the dictionaries of both languages.
     """
 
     def __init__(self, path: str | PathLike[str], data: str | PathLike[str]) -> None:
         """Loads the checkpoint.
 
         Args:
-            path: of the checkpoint.
-            data: the folder of binarized data, for its dictionaries.
+            path: the checkpoint.
+            data: the folder of binarized data, which has the dictionaries.
 
         Raises:
-            ValueError: if there is no such file or folder, or they are not a model and its dictionaries.
+            ValueError: if there is no such file or folder, or if they are not a model and its dictionaries.
         """
         if not Path(path).is_file():
             raise ValueError(f"there is no checkpoint {path}")
@@ -41,7 +41,7 @@ class Checkpoint:
             models, _, task = checkpoint_utils.load_model_ensemble_and_task(
                 [str(path)], arg_overrides={"data": str(Path(data).resolve())}
             )
-        except Exception as error:  # whatever PyTorch and fairseq raise at a file that is something else
+        except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
             reason = (str(error) or type(error).__name__).partition("\n")[0]
             raise ValueError(f"{path} cannot be loaded with the dictionaries of {data}: {reason}") from error
         self.path = path
@@ -51,16 +51,16 @@ class Checkpoint:
     def batches(
         self, sources: Sequence[str], targets: Sequence[str] | None = None, *, max_tokens: int
     ) -> Iterator[dict[str, Any]]:
-        """Yields the sentences in batches of fairseq's form, shortest sentences first; ``id`` numbers them from 0.
+        """Yields the sentences in fairseq batches, shortest sentences first; ``id`` numbers them from 0.
 
         Args:
-            sources: tokens, separated by spaces; words that the dictionary lacks become unknown words.
-            targets: likewise, as many; None to leave the decoder out.
-            max_tokens: of a batch, padding included.
+            sources: space-separated tokens; words missing from the dictionary become unknown words.
+            targets: the same, and as many; None to leave out the decoder.
+            max_tokens: the most tokens in a batch, padding included.
 
         Raises:
-            ValueError: if there are not as many targets as sources, or if a sentence is longer than the model takes
-                or than a batch may be.
+            ValueError: if there are not as many targets as sources, or if a sentence is longer than the model or a
+                batch allows.
         """
         if targets is not None and len(targets) != len(sources):
             raise ValueError(f"{len(sources)} source sentences, but {len(targets)} target sentences")
@@ -78,7 +78,7 @@ class Checkpoint:
             target_ids,
             None if target_ids is None else [ids.numel() for ids in target_ids],
             self.task.target_dictionary,
-            # fairseq's own lstm gives attention in this layout, whatever the layout of its source.
+            # fairseq's own lstm returns attention in this layout, whatever the layout of its source.
             left_pad_source=False,
             shuffle=False,
         )
@@ -88,12 +88,12 @@ class Checkpoint:
 
 
 def encode(sentences: Sequence[str], dictionary: Dictionary) -> list[Tensor]:
-    """The dictionary's numbers of each sentence's tokens, ``</s>`` at the end."""
+    """The dictionary ids of each sentence's tokens, with ``</s>`` at the end."""
     return [dictionary.encode_line(text, add_if_not_exist=False).long() for text in sentences]
 
 
 def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:
-    """Refuses a sentence that is too long.
+    """Rejects a sentence that is too long.
 
     Raises:
         ValueError: naming the sentence.
@@ -105,5 +105,5 @@ def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:
 
 
 def tokens_of(text: str) -> list[str]:
-    """The tokens as :func:`encode` sees them, ``</s>`` at the end."""
+    """The tokens as :func:`encode` sees them, with ``</s>`` at the end."""
     return [*text.split(), "</s>"]

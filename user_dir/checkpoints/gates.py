@@ -1,4 +1,4 @@
-"""The gates of grConv's nodes, sentence by sentence: which of its nodes merge, and which pass a child on."""
+"""The gates of grConv's nodes, sentence by sentence: which nodes merge, and which pass on a child."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from recurrent_mt.layers.grconv import GRConvEncoder
 
 from .checkpoint import Checkpoint, tokens_of
 
-#: Decimals kept of a gate.
+#: How many decimals of a gate are kept.
 DIGITS = 5
 
 
 def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_tokens: int = 4000) -> list[dict[str, Any]]:
-    """The gates of every node of each sentence's pyramid, in the order of the sentences.
+    """The gates of every node in each sentence's pyramid, in sentence order.
 
     Args:
-        checkpoint: of a ``grconv_encoder``.
-        sentences: source tokens, separated by spaces.
-        max_tokens: of a batch.
+        checkpoint: a ``grconv_encoder``.
+        sentences: space-separated source tokens.
+        max_tokens: the most tokens in a batch.
 
     Returns:
         For each sentence ``{"sentence": number from 0, "source": tokens, "gates": levels}``. The tokens are the leaves,
         ``</s>`` included. ``gates[t - 1][j]`` is [new, left, right] of the node on level t that covers the leaves j to
-        j + t, rounded to five decimals; n leaves make n − 1 levels, or as many as ``--grconv-height`` allows. Where a
-        node has gates for each unit, these are their means.
+        j + t, rounded to five decimals. n leaves make n − 1 levels, or as many as ``--grconv-height`` allows. If a node
+        has gates for each unit, these are their means.
 
     Raises:
-        ValueError: if the model has no such encoder or a sentence is too long for it.
+        ValueError: if the model has no such encoder, or if a sentence is too long for it.
     """
     layer = getattr(getattr(checkpoint.model, "encoder", None), "layer", None)
     if not isinstance(layer, GRConvEncoder):
-        raise ValueError(f"{checkpoint.path} holds no grconv_encoder: no other model has a pyramid of gates")
+        raise ValueError(f"{checkpoint.path} is not a grconv_encoder: no other model has a pyramid of gates")
     pyramids: dict[int, list[list[list[float]]]] = {}
     for batch in checkpoint.batches(sentences, max_tokens=max_tokens):
         levels = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])
@@ -52,9 +52,9 @@ def batch_gates(embedding: torch.nn.Embedding, layer: GRConvEncoder, tokens: Ten
     """Yields the levels of each sentence of a batch, in the batch's order.
 
     Args:
-        embedding: of the encoder; it knows which token is padding.
+        embedding: the encoder's; it knows which token is padding.
         layer: the encoder's.
-        tokens: (B, S), padded at either end.
+        tokens: (B, S), padded on either side.
     """
     assert embedding.padding_idx is not None
     packing = make_packing(tokens.eq(embedding.padding_idx))
@@ -66,9 +66,9 @@ def unpack_gates(gates: Tensor, packing: Packing, *, height: int = 0) -> Iterato
     """Yields the levels of each sentence, in the batch's order.
 
     Args:
-        gates: (nodes, 3) as :func:`recurrent_mt.kernels.grconv.grconv` gives them.
-        packing: of the leaves.
-        height: the last level that there is; 0: the roots'.
+        gates: (nodes, 3), as returned by :func:`recurrent_mt.kernels.grconv.grconv`.
+        packing: the packing of the leaves.
+        height: the last level; 0: the level of the roots.
     """
     values = gates.double().cpu().numpy().round(DIGITS).tolist()
     counts = packing.counts

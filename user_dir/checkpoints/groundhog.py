@@ -1,7 +1,7 @@
-"""Reads the parameters of GroundHog, the authors' released code, into models of this package.
+"""Reads parameters from GroundHog, the authors' released code, into models of this package.
 
-GroundHog multiplies rows by matrices, so each matrix is transposed here. Its update gate z takes the new candidate
-where ours keeps the old state: σ(−a) = 1 − σ(a), so all that enters the update gate changes its sign.
+GroundHog multiplies rows by matrices, so each matrix is transposed here. Its update gate z weights the new candidate
+where ours weights the old state: σ(−a) = 1 − σ(a), so everything that enters the update gate changes sign.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Parameters(NamedTuple):
 
     Attributes:
         kind: one of :data:`KINDS`.
-        sizes: H hidden units, E of the embeddings, C of the context, M maxout units, S and T words a side.
-        arrays: by GroundHog's names.
+        sizes: H hidden units, E embedding size, C context size, M maxout units, S and T words per side.
+        arrays: under GroundHog's names.
     """
 
     kind: str
@@ -75,14 +75,13 @@ class Parameters(NamedTuple):
 
 
 def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
-    """Recognizes the kind of model by the names of its parameters, and checks that they are all there.
+    """Recognizes the kind of model by its parameter names, and checks that all parameters are there.
 
     Args:
-        arrays: by GroundHog's names, or by ``param/NAME`` among others.
+        arrays: under GroundHog's names, or under ``param/NAME`` among others.
 
     Raises:
-        ValueError: if a parameter is missing, unknown, of a wrong shape or not made of finite numbers; all of them are
-            named.
+        ValueError: if parameters are missing, unknown, of the wrong shape, or not finite; the message names them all.
     """
     prefix = "param/"
     if any(name.startswith(prefix) for name in arrays):
@@ -96,7 +95,7 @@ def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
     sizes = _sizes(kind, arrays)
     for name, shape in expected_shapes(kind, sizes).items():
         if arrays[name].shape != shape:
-            problems.append(f"{name} is {arrays[name].shape} and should be {shape}")
+            problems.append(f"{name} has the shape {arrays[name].shape} instead of {shape}")
         elif not np.isfinite(arrays[name]).all():
             problems.append(f"{name} holds numbers that are not finite")
     if problems:
@@ -131,11 +130,11 @@ def _sizes(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, int]:
 
 
 def model_flags(parameters: Parameters, *, grconv_activation: str = "relu") -> list[str]:
-    """The options of fairseq-train that build a model with these parameters.
+    """The fairseq-train options that build a model with these parameters.
 
     Args:
-        parameters: of the model.
-        grconv_activation: φ, which the parameters do not tell.
+        parameters: the model's.
+        grconv_activation: φ, which the parameters do not reveal.
     """
     hidden, embedding = str(parameters.sizes["H"]), str(parameters.sizes["E"])
     flags = ["--arch", "grconv_encoder" if parameters.kind == "grconv" else "gru_encoder"]
@@ -158,11 +157,11 @@ def state_dict(parameters: Parameters, source_rows: Tensor, target_rows: Tensor,
     """The parameters under this package's names.
 
     Args:
-        parameters: of the model.
-        source_rows: (S,) the row of our source embedding that each of GroundHog's word ids has.
-        target_rows: (T,) likewise for the target.
-        symbols: how many symbols our dictionaries have beyond GroundHog's: they come before all words but ``</s>`` and
-            ``<unk>``, are never predicted and have zero embeddings.
+        parameters: the model's.
+        source_rows: (S,) for each of GroundHog's word ids, its row in our source embedding.
+        target_rows: (T,) the same for the target.
+        symbols: how many more symbols our dictionaries have than GroundHog's. They come before all words except
+            ``</s>`` and ``<unk>``, are never predicted, and have zero embeddings.
     """
     arrays = parameters.arrays
     state = {
@@ -203,7 +202,7 @@ NEVER_PREDICTED = -1e4
 
 
 def _rows(array: Tensor, rows: Tensor, symbols: int, *, filler: float = 0.0) -> Tensor:
-    """GroundHog's rows where our dictionary has their words, ``filler`` elsewhere."""
+    """GroundHog's rows in the places of their words in our dictionary, ``filler`` elsewhere."""
     result = array.new_full((array.size(0) + symbols, *array.shape[1:]), filler)
     return result.index_copy_(0, rows, array)
 

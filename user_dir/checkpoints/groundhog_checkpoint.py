@@ -1,4 +1,4 @@
-"""Writes a fairseq checkpoint of a GroundHog model, with dictionaries."""
+"""Writes a GroundHog model as a fairseq checkpoint with dictionaries."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from torch import Tensor
 
 from .groundhog import Parameters, model_flags, read_parameters, state_dict
 
-#: GroundHog's id of the unknown word; the end of the sentence has the last id.
+#: GroundHog's id of the unknown word; the end of sentence has the last id.
 UNKNOWN = 1
-#: What numpy and zipfile raise at a damaged archive.
+#: What numpy and zipfile raise for a damaged archive.
 DAMAGE = (
     *(ValueError, TypeError, EOFError, OSError, BadZipFile, zlib.error, struct.error),
     *(RuntimeError, NotImplementedError, LookupError, MemoryError, OverflowError, SyntaxError),
@@ -37,23 +37,23 @@ def import_model(
     target_words: Path | None = None,
     grconv_activation: str = "relu",
 ) -> str:
-    """Turns the parameters of a GroundHog model into what fairseq loads.
+    """Turns the parameters of a GroundHog model into files that fairseq loads.
 
-    Writes ``dict.src.txt``, ``dict.tgt.txt`` and, last, ``checkpoint.pt`` into ``save_dir``, and a file from whose name
-    fairseq's commands infer the languages.
+    Writes ``dict.src.txt``, ``dict.tgt.txt``, and a file from whose name fairseq's commands infer the languages into
+    ``save_dir``; ``checkpoint.pt`` comes last.
 
     Args:
         parameters: an ``.npz`` file of arrays under GroundHog's names.
-        save_dir: made if it is missing.
-        source_words: a word a line, line i for id i (from 0); without it the word of id i is ``str(i)``.
-        target_words: likewise.
-        grconv_activation: φ of a grConv model, which its parameters do not tell.
+        save_dir: created if missing.
+        source_words: one word per line, line i for id i (from 0); without it, the word of id i is ``str(i)``.
+        target_words: the same for the target.
+        grconv_activation: φ of a grConv model, which its parameters do not reveal.
 
     Returns:
         The kind of the model.
 
     Raises:
-        ValueError: if the parameters or the words are not those of such a model.
+        ValueError: if the parameters or the words do not fit such a model.
         FileNotFoundError: if a file is missing.
     """
     read = read_file(parameters)
@@ -77,7 +77,7 @@ def read_file(path: Path) -> Parameters:
     """The checked parameters of an ``.npz`` file.
 
     Raises:
-        ValueError: naming the file, if it is something else or its parameters are not those of such a model.
+        ValueError: naming the file, if it is something else or its parameters do not fit such a model.
         FileNotFoundError: if there is no such file.
     """
     if not path.exists():
@@ -92,12 +92,12 @@ def read_file(path: Path) -> Parameters:
 
 
 def build_checkpoint(data: Path, flags: Sequence[str], state: Mapping[str, Tensor]) -> dict[str, Any]:
-    """A checkpoint in fairseq's form, of a model that these flags of fairseq-train build.
+    """A checkpoint in fairseq's form, for the model that these fairseq-train flags build.
 
     Args:
-        data: the folder of the dictionaries.
-        flags: of the model.
-        state: its parameters; they must be all there, and no others.
+        data: the folder with the dictionaries.
+        flags: the model's.
+        state: its parameters: all of them, and no others.
     """
     task_flags = [str(data), "--source-lang", "src", "--target-lang", "tgt", "--optimizer", "adadelta"]
     arguments = options.parse_args_and_arch(options.get_training_parser(), [*task_flags, *flags])
@@ -108,7 +108,7 @@ def build_checkpoint(data: Path, flags: Sequence[str], state: Mapping[str, Tenso
         "args": None,
         "cfg": OmegaConf.to_container(config, resolve=True, enum_to_str=True),
         "model": model.state_dict(),
-        # fairseq looks at the last entry even where there was no training.
+        # fairseq looks at the last entry even if there was no training.
         "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
         "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
         "last_optimizer_state": None,
@@ -116,10 +116,10 @@ def build_checkpoint(data: Path, flags: Sequence[str], state: Mapping[str, Tenso
 
 
 def read_words(path: Path, size: int) -> list[str]:
-    """The words of a file, one a line.
+    """The words in a file, one per line.
 
     Raises:
-        ValueError: if there are not ``size`` of them, or one is empty, has a space in it or comes twice.
+        ValueError: if there are not ``size`` of them, or if one is empty, contains a space, or appears twice.
     """
     try:
         words = path.read_text(encoding="utf-8").split("\n")
@@ -131,19 +131,19 @@ def read_words(path: Path, size: int) -> list[str]:
         raise ValueError(f"{path} has {len(words)} lines, but the model has {size} words on that side")
     first: dict[str, int] = {}
     for line, word in enumerate(words, start=1):
-        # What stands at the two reserved ids does not matter.
+        # The words at the two reserved ids do not matter.
         if line - 1 in (UNKNOWN, size - 1):
             continue
         if not word or word.split() != [word]:
             raise ValueError(f"{path}, line {line}: {word!r} is not one word")
         if word in first:
-            raise ValueError(f"{path}, line {line}: {word!r} stands on line {first[word]} already")
+            raise ValueError(f"{path}, line {line}: {word!r} is already on line {first[word]}")
         first[word] = line
     return words
 
 
 def build_dictionary(words: Sequence[str] | None, size: int) -> tuple[Dictionary, Tensor]:
-    """Our dictionary of GroundHog's words, and for each of its ids (size,) our index.
+    """Our dictionary of GroundHog's words, and our index for each of its ids (size,).
 
     Raises:
         ValueError: if a word is one of fairseq's own symbols.
@@ -158,7 +158,7 @@ def build_dictionary(words: Sequence[str] | None, size: int) -> tuple[Dictionary
         else:
             word = words[index] if words else str(index)
             if word in dictionary:
-                raise ValueError(f"word id {index} is {word!r}, which fairseq keeps for itself: rename it")
-            # fairseq's files hold counts; a falling one keeps the order of the ids.
+                raise ValueError(f"word id {index} is {word!r}, which fairseq reserves: rename it")
+            # fairseq's files hold counts; decreasing counts keep the order of the ids.
             rows[index] = dictionary.add_symbol(word, n=size - index)
     return dictionary, rows

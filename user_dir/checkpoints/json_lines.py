@@ -1,4 +1,4 @@
-"""Writes JSON objects, one a line."""
+"""Writes JSON objects, one per line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write_json_lines(path: str | PathLike[str], records: Iterable[dict[str, Any]]) -> None:
-    """Writes the records; the file appears when it is whole."""
+    """Writes the records; the file appears once it is complete."""
     partial = Path(f"{path}.partial")
     with partial.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:

@@ -1,4 +1,4 @@
-"""Makes a checkpoint of low-rank GRU layers from one of whole matrices."""
+"""Makes a checkpoint with low-rank GRU layers from one with whole matrices."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from torch import Tensor
 
 from recurrent_mt.layers.low_rank import kept_share, truncate
 
-#: The matrices that ``--gru-rank`` factors, by the last part of their names; no other layer has weights named so.
+#: The matrices that ``--gru-rank`` factors, by the last part of their names; no other layer has weights with these
+#: names.
 FACTORED = ("input_weight", "gate_weight", "candidate_weight", "context_weight")
 
 
 class FactoredMatrix(NamedTuple):
-    """What became of one matrix.
+    """What happened to one matrix.
 
     Attributes:
-        name: of the parameter.
-        shape: (M, K) of the matrix.
-        rank: inner size of the product that took its place.
-        kept: share of its squared singular values that the product keeps.
+        name: the parameter's name.
+        shape: (M, K), the matrix's shape.
+        rank: inner size of the product that replaced it.
+        kept: the share of its squared singular values that the product keeps.
     """
 
     name: str
@@ -39,19 +40,20 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
     """Writes ``checkpoint.pt`` into ``save_dir``: the model that ``--gru-rank`` builds, closest to the trained one.
 
     Each matrix is replaced by its truncated singular value decomposition; see
-    :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. What else the model has stays as it is; the optimizer's state
-    is left out.
+    :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. Everything else in the model is unchanged; the optimizer's
+    state is left out.
 
     Args:
-        checkpoint: of a trained model with whole matrices.
-        save_dir: made if it is missing.
+        checkpoint: a trained model with whole matrices.
+        save_dir: created if missing.
         rank: R.
 
     Returns:
-        The file, and what became of each matrix.
+        The file, and what happened to each matrix.
 
     Raises:
-        ValueError: if there is no such file, it holds no whole GRU layer of this package, or the rank is not positive.
+        ValueError: if there is no such file, if it has no whole GRU layer of this package, or if the rank is not
+            positive.
     """
     if not checkpoint.is_file():
         raise ValueError(f"there is no checkpoint {checkpoint}")
@@ -59,9 +61,9 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         raise ValueError(f"--rank must be at least 1, not {rank}")
     try:
         state = checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint))
-    except Exception as error:  # whatever PyTorch and fairseq raise at a file that is something else
+    except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
         reason = (str(error) or type(error).__name__).partition("\n")[0]
-        raise ValueError(f"{checkpoint} is no checkpoint: {reason}") from error
+        raise ValueError(f"{checkpoint} is not a checkpoint: {reason}") from error
     try:
         model, matrices = factor_matrices(state["model"], rank)
     except ValueError as error:
@@ -70,7 +72,7 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
     state |= {
         "cfg": config,
         "model": model,
-        # fairseq looks at the last entry even where there was no training.
+        # fairseq looks at the last entry even if there was no training.
         "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
         "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
         "last_optimizer_state": None,
@@ -82,16 +84,16 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
 
 
 def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, Tensor], list[FactoredMatrix]]:
-    """The parameters with each matrix of :data:`FACTORED` as a product, and what became of each.
+    """The parameters with each matrix of :data:`FACTORED` as a product, and what happened to each.
 
     Raises:
-        ValueError: if there is no such matrix, or they are products already.
+        ValueError: if there is no such matrix, or if they already are products.
     """
     parameters, matrices = {}, []
     for name, weight in model.items():
         *_, owner, last = ("", *name.split("."))
         if last in ("left", "right") and owner in FACTORED:
-            raise ValueError("its GRU layers are of low rank already: start from the checkpoint with whole matrices")
+            raise ValueError("its GRU layers are already low-rank: start from the checkpoint with whole matrices")
         if last not in FACTORED:
             parameters[name] = weight
             continue
@@ -100,13 +102,13 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
         shape = (weight.size(0), weight.size(1))
         matrices.append(FactoredMatrix(name, shape, left.size(1), kept_share(weight.float(), rank)))
     if not matrices:
-        raise ValueError("it holds no GRU layer of this package")
+        raise ValueError("it has no GRU layer of this package")
     return parameters, matrices
 
 
 def set_model_options(config: Any, **options: Any) -> Any:
-    """The checkpoint's configuration with these options of the model, and an initialization that any variant has."""
-    options["initialization"] = "default"  # of starting values, which a trained model has no more use for
+    """The checkpoint's configuration with these model options, and an initialization that any variant has."""
+    options["initialization"] = "default"  # starting values, which a trained model no longer needs
     model = config["model"]
     if isinstance(model, Namespace):
         vars(model).update(options)

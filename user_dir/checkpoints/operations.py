@@ -1,4 +1,4 @@
-"""How much arithmetic a model needs for a word, counted while it scores given translations."""
+"""How much arithmetic a model needs per word, counted while it scores given translations."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Operations:
     """What was counted.
 
     Attributes:
-        total: floating-point operations of matrix products and convolutions, two for each multiplication with its
-            addition; what is done elementwise is left out.
-        sentences: scored, one at a time, so that nothing was counted on padding.
-        target_tokens: of them, ends of sentences included.
+        total: floating-point operations in matrix products and convolutions, two for each multiplication with its
+            addition; elementwise work is left out.
+        sentences: how many were scored, one at a time, so that nothing was counted on padding.
+        target_tokens: how many they have, ends of sentences included.
     """
 
     total: int
@@ -32,23 +32,23 @@ class Operations:
 
     @property
     def per_token(self) -> float:
-        """Operations for each target token, the encoder's share included."""
+        """Operations per target token, including the encoder's share."""
         return self.total / self.target_tokens
 
 
 def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str]) -> Operations:
-    """Counts a forward pass over each pair, the target given.
+    """Counts a forward pass over each pair, with the target given.
 
     Args:
-        checkpoint: of any encoder–decoder of fairseq's.
-        sources: tokens, separated by spaces.
-        targets: likewise, as many.
+        checkpoint: any fairseq encoder–decoder.
+        sources: space-separated tokens.
+        targets: the same, and as many.
 
     Raises:
-        ValueError: if there is no pair, there are not as many targets as sources, or a sentence is too long.
+        ValueError: if there is no pair, if there are not as many targets as sources, or if a sentence is too long.
     """
     if not sources:
-        raise ValueError("there is no sentence to count operations on")
+        raise ValueError("there are no sentences to count operations on")
     total = tokens = 0
     # oneDNN's fused LSTM would hide the products of fairseq's lstm.
     with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False):
@@ -77,7 +77,7 @@ def scaled_dot_product_attention(query: Shape, key: Shape, value: Shape, *rest: 
     return 2 * prod(query) * key[-2] + 2 * prod(query[:-1]) * prod(value[-2:])
 
 
-#: What torch's own counter passes over.
+#: What torch's own counter misses.
 FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten.addmm_: matrix_product,
     torch.ops.aten.mv: matrix_vector_product,

@@ -13,15 +13,15 @@ from ..checkpoints.json_lines import write_json_lines
 
 
 def write_alignments(options: argparse.Namespace, path: Path) -> None:
-    """Writes the alignments of the given translations, a sentence a line.
+    """Writes the alignments of the given translations, one sentence per line.
 
     Args:
-        options: of ``recurrent-mt align``.
-        path: of the file to write.
+        options: the options of ``recurrent-mt align``.
+        path: the file to write.
 
     Raises:
         OSError: if a file cannot be read or written.
-        ValueError: if the files or the model do not go together.
+        ValueError: if the files and the model do not fit together.
     """
     sides = [read_sentences(file) for file in (options.source, options.target)]
     checkpoint = Checkpoint(options.checkpoint, options.data)

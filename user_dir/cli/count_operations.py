@@ -1,4 +1,4 @@
-"""Counts the arithmetic of a model for a target token."""
+"""Counts a model's arithmetic per target token."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from ..checkpoints.operations import count_operations
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--checkpoint", required=True, help="of the model")
-    parser.add_argument("--data", required=True, help="folder of binarized data, with its split test")
-    parser.add_argument("--sentences", type=int, default=50, help="first sentences of the test set to count on")
+    parser.add_argument("--checkpoint", required=True, help="checkpoint of the model")
+    parser.add_argument("--data", required=True, help="folder of binarized data with a test split")
+    parser.add_argument(
+        "--sentences", type=int, default=50, help="how many sentences to count on, from the start of the test set"
+    )
     parser.add_argument("--out", help="JSON file to write")
 
 

@@ -4,8 +4,9 @@
     fairseq-train DATA --user-dir "$(recurrent-mt user-dir)" --finetune-from-model DIR/checkpoint.pt --gru-rank R …
     fairseq-generate DATA --user-dir "$(recurrent-mt user-dir)" --path DIR/checkpoint.pt
 
-Truncated singular value decomposition (Prabhavalkar et al. 2016). The fine-tuning takes the model's other options as
-they were, but no --initialization published. Kept is the share of a matrix's squared singular values in the product.
+Truncated singular value decomposition (Prabhavalkar et al. 2016). Fine-tune with the model's other options unchanged,
+but without --initialization published. "Kept" is the share of a matrix's squared singular values that the product
+keeps.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from ..checkpoints.low_rank_checkpoint import FactoredMatrix, factorize_checkpoi
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("--checkpoint", type=Path, required=True, help="of a model trained without --gru-rank")
-    parser.add_argument("--rank", type=int, required=True, help="inner size of the products; --gru-rank of the result")
+    parser.add_argument(
+        "--checkpoint", type=Path, required=True, help="checkpoint of a model trained without --gru-rank"
+    )
+    parser.add_argument(
+        "--rank", type=int, required=True, help="inner size of the products, which is --gru-rank of the result"
+    )
     parser.add_argument("--save-dir", type=Path, required=True, help="folder for checkpoint.pt")
 
 

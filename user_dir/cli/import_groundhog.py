@@ -3,7 +3,7 @@
     recurrent-mt import-groundhog --params FILE.npz --save-dir DIR
     fairseq-interactive DIR --user-dir "$(recurrent-mt user-dir)" --path DIR/checkpoint.pt --beam 10
 
-The kind of the model (RNNenc, grConv or RNNsearch) is recognized by the names of its parameters.
+The kind of model (RNNenc, grConv, or RNNsearch) is recognized by its parameter names.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("--params", type=Path, required=True, help=".npz file of GroundHog's parameters")
     parser.add_argument("--save-dir", type=Path, required=True, help="folder for the checkpoint and dictionaries")
-    parser.add_argument("--source-words", type=Path, help="a word a line, line i for id i; without it, id i is 'i'")
-    parser.add_argument("--target-words", type=Path, help="likewise for the target")
     parser.add_argument(
-        "--grconv-activation", choices=ACTIVATIONS, default="relu", help="of a grConv model (GroundHog: enc_activ)"
+        "--source-words", type=Path, help="one word per line, line i for id i; without it, the word of id i is 'i'"
+    )
+    parser.add_argument("--target-words", type=Path, help="the same for the target")
+    parser.add_argument(
+        "--grconv-activation",
+        choices=ACTIVATIONS,
+        default="relu",
+        help="activation of a grConv model (GroundHog: enc_activ)",
     )
 
 

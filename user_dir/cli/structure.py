@@ -13,11 +13,11 @@ from ..checkpoints.json_lines import write_json_lines
 
 
 def write_gates(options: argparse.Namespace, path: Path) -> None:
-    """Writes the gates of each sentence's pyramid, a sentence a line.
+    """Writes the gates of each sentence's pyramid, one sentence per line.
 
     Args:
-        options: of ``recurrent-mt structure``.
-        path: of the file to write.
+        options: the options of ``recurrent-mt structure``.
+        path: the file to write.
 
     Raises:
         OSError: if a file cannot be read or written.

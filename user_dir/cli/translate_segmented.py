@@ -1,12 +1,12 @@
-"""Translates long sentences by segments: cut where that costs least, each translated on its own, the pieces joined.
+"""Translates long sentences in segments: cuts each one where that costs least, translates the pieces, and joins them.
 
-The input is tokens as the forward model was trained on, one sentence a line; DIR holds the dictionaries of both
-languages. For each mode OUT/MODE.txt gets the translations, and OUT/MODE.jsonl the segments of each sentence with
-their costs.
+The input is tokens like those that the forward model was trained on, one sentence per line; DIR holds the dictionaries
+of both languages. For each mode, OUT/MODE.txt gets the translations, and OUT/MODE.jsonl gets the segments of each
+sentence with their costs.
 
-Every span of up to --max-span words is translated. A mode says what a span costs: default, the forward model's
-negative log-probability; rev, the mean of the forward and the inverse model's; norm and normrev, the same divided by
-the logarithm of the span's length. After Pouget-Abadie et al. (2014), arXiv 1409.1257, and their released code, which
+Every span of up to --max-span words is translated. A mode says what a span costs: default, the forward model's negative
+log-probability; rev, the mean of the forward and the inverse model's; norm and normrev, the same divided by the
+logarithm of the span's length. After Pouget-Abadie et al. (2014), arXiv 1409.1257, and their released code, which
 searches with --shrinking-beam.
 """
 
@@ -36,31 +36,33 @@ from ..segmented_translation.translation import (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options; those that fairseq-generate has too have its names."""
+    """Adds the options, with fairseq-generate's names where it has them."""
     path: dict[str, Any] = {"metavar": "PATH"}
     folder: dict[str, Any] = {"metavar": "DIR"}
     number: dict[str, Any] = {"type": parse_positive, "metavar": "N"}
     add = parser.add_argument
     add("--forward", required=True, **path, help="checkpoint, or several joined by colons")
     add("--inverse", **path, help="checkpoint of the opposite direction, for rev and normrev")
-    add("--data", required=True, **folder, help="where the dictionaries are, dict.LANG.txt")
-    add("--inverse-data", **folder, help="the inverse model's, if they are others")
-    add("--input", required=True, metavar="FILE", help="tokens, one sentence a line")
+    add("--data", required=True, **folder, help="folder with the dictionaries, dict.LANG.txt")
+    add("--inverse-data", **folder, help="the inverse model's, if different")
+    add("--input", required=True, metavar="FILE", help="tokens, one sentence per line")
     add("--out", required=True, **folder, help="folder for the translations and cuts")
     add("--mode", choices=[*MODES, "all"], default="all", help="what a span costs (all)")
     add("--max-span", **number, default=20, help="words in a span (20)")
-    add("--beam", **number, default=10, help="of the search (10)")
+    add("--beam", **number, default=10, help="beam size of the search (10)")
     add("--candidates", **number, default=10, help="translations of a span that the inverse model scores (10)")
     add("--shrinking-beam", action="store_true", help="search as the papers' released code does")
     add("--unkpen", type=float, default=0.0, metavar="X", help="penalty of <unk> in translations; inf forbids it (0)")
     add("--copy-unknown-words", action="store_true", help="cut around unknown words and copy them")
-    add("--add-period", action="store_true", help="translate every span with a period behind it")
-    divisor = "of n words, in norm and normrev: log(n + 2), the authors' code, or log n, the paper as remembered (code)"
+    add("--add-period", action="store_true", help="translate every span with a period after it")
+    divisor = (
+        "divisor for n words in norm and normrev: log(n + 2), the authors' code, or log n, the paper from memory (code)"
+    )
     add("--length-divisor", choices=DIVISORS, default="code", help=divisor)
     add("--batch-size", **number, default=128, help="spans searched at a time (128)")
-    add("--max-tokens", **number, default=4000, help="in a batch (4000)")
+    add("--max-tokens", **number, default=4000, help="tokens in a batch (4000)")
     add("--buffer-size", **number, default=32, help="sentences whose spans are sorted and translated together (32)")
-    add("--cpu", action="store_true", help="leave the GPU alone")
+    add("--cpu", action="store_true", help="do not use the GPU")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -83,7 +85,7 @@ def parse_positive(text: str) -> int:
 
 
 def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
-    """Loads the models behind an empty table of spans."""
+    """Loads the models for an empty table of spans."""
     limits = BatchLimits(options.batch_size, options.max_tokens)
     system = load_system(options.forward, options.data, shrinking_beam=options.shrinking_beam, cpu=options.cpu)
     forward = ForwardTranslator(
@@ -113,7 +115,7 @@ def translate(
 
 
 def write_modes(folder: Path, modes: Sequence[str], results: Iterator[dict[str, SegmentedTranslation]]) -> None:
-    """Writes both files of each mode; they get their names when all sentences are in them."""
+    """Writes both files of each mode; they get their names once all sentences are in them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{mode}{suffix}" for mode in modes for suffix in (".txt", ".jsonl")]
     with ExitStack() as stack:

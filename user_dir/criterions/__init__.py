@@ -1,4 +1,4 @@
-"""What training makes small; importing this package registers them with fairseq."""
+"""What training minimizes; importing this package registers the criterions with fairseq."""
 
 from . import chunked_cross_entropy, summed_cross_entropy
 

@@ -1,4 +1,4 @@
-"""fairseq's cross-entropy, the scores of the vocabulary made for some words at a time and never kept."""
+"""fairseq's cross-entropy, with the scores over the vocabulary computed for some words at a time and never kept."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ChunkedCrossEntropyConfig(CrossEntropyCriterionConfig):
 class ChunkedCrossEntropyCriterion(CrossEntropyCriterion):
     """The same loss and gradients as ``cross_entropy``, up to rounding, in less memory and time.
 
-    A batch of N words has N × V scores, and fairseq keeps as many log-probabilities and gradients beside them. Here the
-    output layer and the loss are one operation, :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. Models that
-    are not this plug-in's, and those with an adaptive softmax, are trained as ``cross_entropy`` trains them.
+    A batch of N words has N × V scores, and fairseq keeps as many log-probabilities and gradients as well. Here, the
+    output layer and the loss are one operation, :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. Models from
+    outside this plug-in, and those with an adaptive softmax, are trained as with ``cross_entropy``.
     """
 
     def forward(
@@ -37,7 +37,7 @@ class ChunkedCrossEntropyCriterion(CrossEntropyCriterion):
     def compute_loss(
         self, model: nn.Module, net_output: tuple[Tensor, Any], sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Tensor]:
-        """The loss of what the model made of the batch, twice, as fairseq wants it."""
+        """The loss of the model's output for the batch, twice, as fairseq wants it."""
         decoder = model.decoder
         if not (reduce and isinstance(decoder, Decoder) and _makes_features(model)):
             return super().compute_loss(model, net_output, sample, reduce=reduce)

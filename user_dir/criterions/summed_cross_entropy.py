@@ -1,4 +1,4 @@
-"""The objective of the 2014 papers' code: the loss summed over the minibatch, its gradient clipped as it is."""
+"""The objective of the papers' code: the loss is summed over the minibatch, and the gradient of that sum is clipped."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ class SummedCrossEntropyCriterion(ChunkedCrossEntropyCriterion):
     """Cross-entropy whose gradient is that of the sum over all words of the batch.
 
     fairseq divides the gradient by the number of words before ``--clip-norm`` sees it; the authors' released code clips
-    the gradient of the sum, so that practically every update is clipped. The logged loss is per word all the same. The
-    scores are made for some words at a time, as ``chunked_cross_entropy`` makes them.
+    the gradient of the sum, so that practically every update is clipped. The logged loss is still per word. The scores
+    are computed for some words at a time, as in ``chunked_cross_entropy``.
     """
 
     def forward(

@@ -1,4 +1,4 @@
-"""fairseq wiring: one registered model a file. Importing this registers them all."""
+"""fairseq wiring: one registered model per file. Importing this package registers them all."""
 
 from .grconv_encoder import GRConvEncoderModel
 from .grnn_encoder import GRNNEncoderModel

@@ -1,4 +1,4 @@
-"""The format that a model's matrix products are made in."""
+"""The number format of a model's matrix products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMATS = {"none": None, "bfloat16": torch.bfloat16}
 
 
 def autocast(name: str, like: Tensor) -> AbstractContextManager[object]:
-    """``torch.autocast`` to the format of that name on a tensor's device; with ``none`` all stays as the caller has it.
+    """``torch.autocast`` to the format of that name on a tensor's device; ``none`` changes nothing.
 
     Args:
         name: one of :data:`FORMATS`.

@@ -15,7 +15,7 @@ from recurrent_mt.layers.attention import ATTENTIONS
 from .autocast import FORMATS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
-# Checkpoints and commands of before name the same two orders score_first and update_first.
+# Older checkpoints and commands call the same two orders score_first and update_first.
 WORD_FIRST = ("word_first", "score_first")
 DECODER_ORDER_CHOICES = ChoiceEnum([*WORD_FIRST, "attention_first", "update_first"])
 AUTOCAST_CHOICES = ChoiceEnum(list(FORMATS))
@@ -24,14 +24,14 @@ INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
 def option(default: Any, text: str) -> Any:
-    """A dataclass field with its help text, which names the source; a default that says something is added to it."""
+    """A dataclass field with its help text, which names the source; a meaningful default is added to the text."""
     shown = "" if default is None or default is False else f" (default: {default})"
     return field(default=default, metadata={"help": text + shown})
 
 
 @dataclass
 class EncoderDecoderConfig(FairseqDataclass):
-    """Options of every model here; the names are those of fairseq's ``lstm`` where it has one."""
+    """Options of every model here, with the names that fairseq's ``lstm`` uses where it has them."""
 
     dropout: float = option(0.1, "dropout probability, as in fairseq's lstm")
     encoder_dropout_in: Optional[float] = option(
@@ -44,37 +44,37 @@ class EncoderDecoderConfig(FairseqDataclass):
         None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)"
     )
     decoder_dropout_out: Optional[float] = option(
-        None, "dropout of readout and between layers, as in fairseq's lstm (default: --dropout)"
+        None, "dropout of the readout and between layers, as in fairseq's lstm (default: --dropout)"
     )
 
     encoder_embed_dim: int = option(512, "source embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
     encoder_embed_path: Optional[str] = option(None, "file of pretrained source embeddings, as in fairseq's lstm")
-    encoder_freeze_embed: bool = option(False, "keep the source embeddings as they are, as in fairseq's lstm")
+    encoder_freeze_embed: bool = option(False, "do not train the source embeddings, as in fairseq's lstm")
     encoder_hidden_size: int = option(
-        512, "units of the encoder, of each direction where it has two (Bahdanau et al. 2015, A.2.3: 1000)"
+        512, "units of the encoder, per direction if it has two (Bahdanau et al. 2015, A.2.3: 1000)"
     )
 
     decoder_embed_dim: int = option(512, "target embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
     decoder_embed_path: Optional[str] = option(None, "file of pretrained target embeddings, as in fairseq's lstm")
-    decoder_freeze_embed: bool = option(False, "keep the target embeddings as they are, as in fairseq's lstm")
+    decoder_freeze_embed: bool = option(False, "do not train the target embeddings, as in fairseq's lstm")
     decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
     decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
     decoder_out_embed_dim: int = option(
-        512, "maxout units of the readout, which the vocabulary is scored from (Bahdanau et al. 2015, A.2.3: 500)"
+        512, "maxout units of the readout, from which the vocabulary is scored (Bahdanau et al. 2015, A.2.3: 500)"
     )
     decoder_attention: DECODER_ATTENTION_CHOICES = option(
         "additive",
-        "what the decoder reads: 'none' the encoder's summary (Cho et al. 2014), 'additive' the annotations "
-        "(Bahdanau et al. 2015), 'dot' and 'general' the same with the scores of Luong et al. (2015)",
+        "what the decoder reads: 'none' reads the encoder's summary (Cho et al. 2014), 'additive' the annotations "
+        "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015)",
     )
     decoder_order: DECODER_ORDER_CHOICES = option(
         "word_first",
-        "what comes first in the step that predicts y_i. 'word_first': the state reads y_{i-1}, then attention asks "
-        "with that state, and y_i is scored from the same state, y_{i-1} and the context; y_1 without a begin symbol "
-        "(the authors' released code; Nematus and fairseq's lstm also ask with a state that has read y_{i-1}). "
+        "what comes first in the step that predicts y_i. 'word_first': the state reads y_{i-1}, attention asks with "
+        "that state, and y_i is scored from the same state, y_{i-1}, and the context; y_1 is scored without a begin "
+        "symbol (the authors' released code; Nematus and fairseq's lstm also ask with a state that has read y_{i-1}). "
         "'attention_first': attention asks with s_{i-1}, which has not read y_{i-1} (Bahdanau et al. 2015, A.2.2 to "
-        "the letter), then the state reads y_{i-1} and the context, and y_i is scored from s_i, y_{i-1} and the "
-        "context (ibid., eq. 4). Formerly called score_first and update_first",
+        "the letter), then the state reads y_{i-1} and the context, and y_i is scored from s_i, y_{i-1}, and the "
+        "context (ibid., eq. 4; the readout in A.2.2 prints s_{i-1}). Formerly called score_first and update_first",
     )
     decoder_output_rank: int = option(
         0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"
@@ -83,21 +83,22 @@ class EncoderDecoderConfig(FairseqDataclass):
     encoder_self_attention_heads: int = option(
         0,
         "heads of a self-attention over the annotations of any encoder, with residual connection and layer norm "
-        "(Vaswani et al. 2017, sections 3.1 and 3.2); the summary stays as it is, but with --decoder-attention none, "
-        "where nothing reads the annotations, the summary attends to them instead; a divisor of their width; 0: off",
+        "(Vaswani et al. 2017, sections 3.1 and 3.2); must divide their width; the summary is unchanged, except that "
+        "with --decoder-attention none, where nothing reads the annotations, the summary attends to them instead; 0: "
+        "off",
     )
     decoder_self_attention_heads: int = option(
         0,
         "heads of a causal self-attention over the outputs of the top decoder layer, up to the one that the readout is "
-        "about to see, likewise with residual connection and layer norm (Vaswani et al. 2017, sections 3.1 and 3.2); a "
-        "divisor of --decoder-hidden-size; 0: off",
+        "about to see, also with residual connection and layer norm (Vaswani et al. 2017, sections 3.1 and 3.2); must "
+        "divide --decoder-hidden-size; 0: off",
     )
 
     gru_rank: int = option(
         0,
         "inner size of the two factors that each input, gate, candidate and context matrix of the GRU layers is kept "
-        "as, in the decoder and in gru_encoder (Kuchaiev & Ginsburg 2017; out of a trained model by "
-        "recurrent-mt factorize, as Prabhavalkar et al. 2016); 0: whole matrices",
+        "as, in the decoder and in gru_encoder (Kuchaiev & Ginsburg 2017; from a trained model with "
+        "recurrent-mt factorize, as in Prabhavalkar et al. 2016); 0: whole matrices",
     )
     skip_io: bool = option(
         False,
@@ -111,7 +112,7 @@ class EncoderDecoderConfig(FairseqDataclass):
     )
     decoder_layer_norm: bool = option(False, "layer norm on the output of each decoder layer (Ba et al. 2016)")
 
-    no_gate_bias: bool = option(False, "biases in the GRUs' candidates alone, as in the authors' released code")
+    no_gate_bias: bool = option(False, "biases only in the GRUs' candidates, as in the authors' released code")
     embed_bias: bool = option(False, "add a bias to both embeddings, as the authors' released code does")
     initialization: INITIALIZATION_CHOICES = option(
         "default",
@@ -119,10 +120,12 @@ class EncoderDecoderConfig(FairseqDataclass):
         "(Bahdanau et al. 2015, B.1)",
     )
     encoder_spectral_radius: float = option(
-        1.0, "of the encoder's recurrent matrices under published initialization, a scale in the authors' released code"
+        1.0,
+        "scale of the encoder's recurrent matrices in the published initialization, as in the authors' released code",
     )
     decoder_spectral_radius: float = option(
-        1.0, "of the decoder's recurrent matrices under published initialization, a scale in the authors' released code"
+        1.0,
+        "scale of the decoder's recurrent matrices in the published initialization, as in the authors' released code",
     )
 
     share_decoder_input_output_embed: bool = option(
@@ -139,12 +142,12 @@ class EncoderDecoderConfig(FairseqDataclass):
 
     autocast: AUTOCAST_CHOICES = option(
         "none",
-        "'bfloat16': matrix products in that format, in training and search; weights, states, sums and softmax keep "
-        "their own (torch.autocast; Micikevicius et al. 2018); 'none': what fairseq says, whose --amp does it on a GPU",
+        "'bfloat16': matrix products in that format, in training and search; weights, states, sums, and softmax keep "
+        "their own (torch.autocast; Micikevicius et al. 2018); 'none': up to fairseq, whose --amp does it on a GPU",
     )
     kernel_backend: KERNEL_BACKEND_CHOICES = option(
         "packed",
-        "how the recurrences are computed (this project's own): 'packed' in PyTorch's operations, 'fused' in Triton's "
-        "on a GPU; a model is the same under both: on a CPU, give a model that was trained under 'fused' "
+        "how the recurrences are computed (this project's own): 'packed' in PyTorch operations, 'fused' in Triton "
+        "on a GPU; the model is the same either way: to run a model trained with 'fused' on a CPU, use "
         "--model-overrides \"{'kernel_backend': 'packed'}\"",
     )

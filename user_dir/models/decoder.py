@@ -25,14 +25,14 @@ class Decoder(FairseqIncrementalDecoder):
     """Scores the next target word.
 
     Args:
-        dictionary: of the target.
-        embedding: of the target.
+        dictionary: the target dictionary.
+        embedding: the target embedding.
         layer: the recurrence.
-        output: features to scores, or an adaptive softmax.
-        dropout_in: of the embeddings.
-        dropout_out: of the features.
-        max_positions: the longest target.
-        autocast: a name of :data:`~user_dir.models.autocast.FORMATS`.
+        output: from features to scores, or an adaptive softmax.
+        dropout_in: dropout of the embeddings.
+        dropout_out: dropout of the features.
+        max_positions: length of the longest target.
+        autocast: a name in :data:`~user_dir.models.autocast.FORMATS`.
     """
 
     def __init__(
@@ -69,15 +69,15 @@ class Decoder(FairseqIncrementalDecoder):
         """Scores the word after each previous word.
 
         Args:
-            prev_output_tokens: (B, T). With an incremental state that has seen a prefix, only the last column is read.
+            prev_output_tokens: (B, T). If the incremental state has seen a prefix, only the last column is read.
             encoder_out: the encoded batch.
-            incremental_state: fairseq's cache of the search; None for teacher forcing.
+            incremental_state: fairseq's search cache; None for teacher forcing.
             features_only: whether to stop before the output layer.
-            **kwargs: what tasks pass to encoder and decoder alike; nothing of it is read.
+            **kwargs: what tasks pass to both encoder and decoder; ignored.
 
         Returns:
-            The scores (B, T, V), or the features (B, T, O) if asked for or the softmax is adaptive; and, outside
-            training and with attention, ``{"attn": [(B, T, S)]}``, in the layout of the source tokens: the weight of an
+            The scores (B, T, V), or the features (B, T, O) if asked for or if the softmax is adaptive; and, outside
+            training and with attention, ``{"attn": [(B, T, S)]}`` in the layout of the source tokens: the weight of an
             annotation that covers several tokens is spread evenly over them.
         """
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
@@ -90,7 +90,7 @@ class Decoder(FairseqIncrementalDecoder):
         incremental_state: IncrementalState | None = None,
         **kwargs: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
-        """As :meth:`forward`, before the output layer."""
+        """Like :meth:`forward`, without the output layer."""
         assert encoder_out is not None, "this decoder reads an encoder"
         state = self._cached_state(incremental_state)
         if state is None:
@@ -108,9 +108,9 @@ class Decoder(FairseqIncrementalDecoder):
         return self.dropout_out(features), extra
 
     def _start(self, tokens: Tensor, source: EncoderOutput) -> tuple[Tensor, Tensor | None, DecoderState]:
-        """Features (B, T, O), attention (B, T, S') or None, and state after tokens (B, T) from the begin symbol on.
+        """Features (B, T, O), attention (B, T, S') or None, and the state after tokens (B, T) from the begin symbol on.
 
-        Where all hypotheses of each source begin alike, as in a search, that is done once a source.
+        If all hypotheses of each source start the same, as in a search, this is done once per source.
         """
         beam = source.beam
         alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
@@ -136,10 +136,10 @@ class Decoder(FairseqIncrementalDecoder):
             return self.output_projection(features)
 
     def cross_entropy(self, features: Tensor, target: Tensor) -> Tensor:
-        """The sum of −log p of the targets (N,) after the features (N, O), as :meth:`output_layer` would score them.
+        """The sum of −log p of the targets (N,) given the features (N, O), as :meth:`output_layer` would score them.
 
-        The scores are made for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. It is
-        not for adaptive softmax.
+        The scores are computed for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`.
+        It does not work with adaptive softmax.
         """
         output: Any = self.output_projection
         with autocast(self.autocast, features):

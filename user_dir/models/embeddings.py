@@ -1,4 +1,4 @@
-"""Embeddings: fresh, pretrained, frozen or shared."""
+"""Embeddings: fresh, pretrained, frozen, or shared."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .config import EncoderDecoderConfig
 def build_embeddings(
     config: EncoderDecoderConfig, source: Dictionary, target: Dictionary
 ) -> tuple[nn.Embedding, nn.Embedding]:
-    """The source and the target embedding; one and the same module if all embeddings are shared.
+    """The source and target embeddings; the same module if all embeddings are shared.
 
     Raises:
-        ValueError: if options contradict each other or a file of embeddings does not fit.
-        FileNotFoundError: if a file of embeddings is missing.
+        ValueError: if options contradict each other or an embedding file does not fit.
+        FileNotFoundError: if an embedding file is missing.
     """
     biased = config.embed_bias
     source_embedding = build_embedding(source, config.encoder_embed_dim, biased=biased)
@@ -56,7 +56,7 @@ def load_pretrained(embedding: nn.Embedding, dictionary: Dictionary, path: str) 
     """
     size = embedding.embedding_dim
     if not Path(path).is_file():
-        raise FileNotFoundError(f"there is no file of embeddings at {path}")
+        raise FileNotFoundError(f"there is no embedding file at {path}")
     try:
         vectors = utils.parse_embedding(path)
     except (ValueError, StopIteration) as error:
@@ -64,7 +64,7 @@ def load_pretrained(embedding: nn.Embedding, dictionary: Dictionary, path: str) 
         raise ValueError(f"{path} is not {expected}: {error}") from error
     for word, vector in vectors.items():
         if vector.numel() != size:
-            raise ValueError(f"{path}: the vector of {word!r} has {vector.numel()} numbers, the model needs {size}")
+            raise ValueError(f"{path}: the vector of {word!r} has {vector.numel()} numbers; the model needs {size}")
     utils.print_embed_overlap(vectors, dictionary)
     utils.load_embedding(vectors, dictionary, embedding)
 
@@ -78,4 +78,4 @@ def _check_shareable(config: EncoderDecoderConfig, source: Dictionary, target: D
             f"--decoder-embed-dim ({config.decoder_embed_dim})"
         )
     if config.decoder_embed_path and config.decoder_embed_path != config.encoder_embed_path:
-        raise ValueError("--share-all-embeddings leaves no room for a --decoder-embed-path of its own")
+        raise ValueError("--share-all-embeddings does not allow a separate --decoder-embed-path")

@@ -19,15 +19,15 @@ class Encoder(FairseqEncoder):
     """Embeds the source and encodes it.
 
     Args:
-        dictionary: of the source.
-        embedding: of the source.
-        layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which names the
-            sizes of what it gives as ``annotation_size`` and ``summary_size``.
-        dropout_in: of the embeddings.
-        dropout_out: of the annotations and the summary.
-        max_positions: the longest source.
-        self_attention: of what the layer gives, or None.
-        autocast: a name of :data:`~user_dir.models.autocast.FORMATS`.
+        dictionary: the source dictionary.
+        embedding: the source embedding.
+        layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which gives the
+            sizes of its output as ``annotation_size`` and ``summary_size``.
+        dropout_in: dropout of the embeddings.
+        dropout_out: dropout of the annotations and the summary.
+        max_positions: length of the longest source.
+        self_attention: applied to the layer's output, or None.
+        autocast: a name in :data:`~user_dir.models.autocast.FORMATS`.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class Encoder(FairseqEncoder):
 
         Args:
             src_tokens: (B, S), padded on either side, in any order of lengths.
-            src_lengths: not needed; fairseq passes it.
-            **kwargs: what tasks pass besides; nothing of it is read.
+            src_lengths: not used; fairseq passes it.
+            **kwargs: other things that tasks pass; ignored.
         """
         embedded = self.dropout_in(self.embed_tokens(src_tokens))
         with autocast(self.autocast, embedded):

@@ -1,4 +1,4 @@
-"""What all models here have in common: everything but the encoder's layer."""
+"""What all models here have in common: everything except the encoder's layer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .self_attention import decoder_self_attention, encoder_self_attention
 class EncoderDecoderModel(FairseqEncoderDecoderModel):
     """An encoder of :mod:`recurrent_mt.layers` with the GRU decoder.
 
-    A subclass is a model: it registers itself with its own dataclass and says how its encoder's layer is built.
+    A subclass is a model: it registers itself with its own dataclass and defines how its encoder layer is built.
     """
 
     @classmethod
@@ -98,13 +98,13 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
 
 
 def dropout(cfg: EncoderDecoderConfig, name: str) -> float:
-    """The dropout of that place, or the general one if it has none of its own."""
+    """The dropout for that place, or the general one if it has none."""
     own = getattr(cfg, name)
     return cfg.dropout if own is None else own
 
 
 def check_sizes(cfg: EncoderDecoderConfig) -> None:
-    """Refuses sizes and numbers of layers below one.
+    """Rejects sizes and layer counts below one.
 
     Raises:
         ValueError: naming the option and its value.
@@ -145,10 +145,10 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
 
 
 def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> nn.Module:
-    """The layer from features to scores of the vocabulary.
+    """The layer from features to scores over the vocabulary.
 
     Raises:
-        ValueError: if options of the output exclude each other or their sizes do not fit.
+        ValueError: if output options exclude each other or their sizes do not fit.
     """
     vocabulary, size, rank = target_embedding.num_embeddings, cfg.decoder_out_embed_dim, cfg.decoder_output_rank
     shared = cfg.share_decoder_input_output_embed or cfg.share_all_embeddings
@@ -156,7 +156,9 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
         raise ValueError(f"--decoder-output-rank must be 0 (full rank) or more, not {rank}")
     if cfg.adaptive_softmax_cutoff is not None:
         if shared or rank:
-            raise ValueError("--adaptive-softmax-cutoff excludes a shared output embedding and --decoder-output-rank")
+            raise ValueError(
+                "--adaptive-softmax-cutoff does not work with a shared output embedding or with --decoder-output-rank"
+            )
         cutoffs = utils.eval_str_list(cfg.adaptive_softmax_cutoff, type=int)
         return AdaptiveSoftmax(vocabulary, size, cutoffs, dropout=dropout(cfg, "decoder_dropout_out"))
     if shared and (rank or size) != cfg.decoder_embed_dim:

@@ -49,19 +49,19 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
 class GRConvEncoderModel(EncoderDecoderModel):
-    """grConv; with attention the decoder reads the leaves or all phrases, and the root makes its first state."""
+    """grConv. With attention, the decoder reads the leaves or all phrases, and its first state comes from the root."""
 
     @classmethod
     def build_encoder_layer(cls, config: GRConvEncoderConfig) -> nn.Module:
         """A pyramid over the words.
 
         Raises:
-            ValueError: if the options of the annotations contradict each other, or nothing would read a pyramid.
+            ValueError: if the annotation options contradict each other, or if nothing would read a pyramid.
         """
         annotations, annotation_height = str(config.grconv_annotations), config.grconv_annotation_height
         if annotations == "pyramid" and str(config.decoder_attention) == "none":
             raise ValueError(
-                "--grconv-annotations pyramid with --decoder-attention none leaves the pyramid's nodes unread: "
+                "--grconv-annotations pyramid with --decoder-attention none never reads the pyramid's nodes: "
                 "use attention, or --grconv-annotations leaves"
             )
         if annotations == "pyramid" and annotation_height < 1:

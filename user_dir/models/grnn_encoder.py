@@ -27,7 +27,7 @@ class GRNNEncoderConfig(EncoderDecoderConfig):
 
 @register_model("grnn_encoder", dataclass=GRNNEncoderConfig)
 class GRNNEncoderModel(EncoderDecoderModel):
-    """A full binary tree; its root is the summary, its leaves, or those and all above them, are the annotations."""
+    """A full binary tree. Its root is the summary; its leaves, or they and all nodes above them, the annotations."""
 
     @classmethod
     def build_encoder_layer(cls, config: GRNNEncoderConfig) -> nn.Module:

@@ -28,7 +28,7 @@ class GRUEncoderConfig(EncoderDecoderConfig):
     )
     encoder_summary: ENCODER_SUMMARY_CHOICES = option(
         "both",
-        "the states that make the summary: 'both' directions' last ones, the 'forward' one (Cho et al. 2014), or the "
+        "the states that form the summary: the last of 'both' directions, the 'forward' one (Cho et al. 2014), or the "
         "'backward' one, at the first word (Bahdanau et al. 2015, A.2.2)",
     )
 
@@ -42,13 +42,13 @@ class GRUEncoderModel(EncoderDecoderModel):
         """A stack of GRU layers.
 
         Raises:
-            ValueError: if one direction's states would be read by nobody.
+            ValueError: if nothing would read one direction's states.
         """
         summary, attention = str(config.encoder_summary), str(config.decoder_attention)
         if config.encoder_bidirectional and summary != "both" and attention == "none":
             raise ValueError(
-                f"--encoder-summary {summary} with --decoder-attention none leaves a direction of "
-                "--encoder-bidirectional unread: use --encoder-summary both, or attention, or one direction"
+                f"--encoder-summary {summary} with --decoder-attention none does not read one direction of "
+                "--encoder-bidirectional: use --encoder-summary both, or attention, or one direction"
             )
         return GRUEncoder(
             config.encoder_embed_dim,

@@ -1,4 +1,4 @@
-"""From the options to what the GRU layers have beside the published equations."""
+"""From the options to what the GRU layers have besides the published equations."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .config import EncoderDecoderConfig
 
 
 def gru_variant(cfg: EncoderDecoderConfig, *, layer_norm: bool) -> GRUVariant:
-    """The variant of one side's GRU layers.
+    """The variant of the GRU layers on one side.
 
     Args:
         cfg: the options that both sides share.
-        layer_norm: that side's own.
+        layer_norm: that side's own option.
 
     Raises:
-        ValueError: if a value makes no sense, or the published initialization says nothing about such a layer.
+        ValueError: if a value makes no sense, or if the published initialization does not cover such a layer.
     """
     if cfg.gru_rank < 0:
         raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")

@@ -1,4 +1,4 @@
-"""From the options to the self-attention of either side."""
+"""From the options to the self-attention on either side."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def encoder_self_attention(
 
     Args:
         cfg: the options that all models share.
-        annotation_size: of the encoder.
-        summary_size: of the encoder.
-        dropout: of a unit before the residual connection.
+        annotation_size: the encoder's.
+        summary_size: the encoder's.
+        dropout: of a unit, before the residual connection.
 
     Raises:
-        ValueError: if the heads do not divide the annotations, their starting values are not defined, or the summary is
-            to attend and is not as wide as the annotations.
+        ValueError: if the heads do not divide the annotations, if their starting values are not defined, or if the
+            summary is to attend but is not as wide as the annotations.
     """
     option, heads = "--encoder-self-attention-heads", cfg.encoder_self_attention_heads
     of_summary = str(cfg.decoder_attention) == "none"
@@ -40,10 +40,10 @@ def decoder_self_attention(cfg: EncoderDecoderConfig, *, dropout: float) -> Deco
 
     Args:
         cfg: the options that all models share.
-        dropout: of a unit before the residual connection.
+        dropout: of a unit, before the residual connection.
 
     Raises:
-        ValueError: if the heads do not divide the layer's units, or their starting values are not defined.
+        ValueError: if the heads do not divide the layer's units, or if their starting values are not defined.
     """
     option, heads, size = "--decoder-self-attention-heads", cfg.decoder_self_attention_heads, cfg.decoder_hidden_size
     if not heads:
@@ -53,13 +53,13 @@ def decoder_self_attention(cfg: EncoderDecoderConfig, *, dropout: float) -> Deco
 
 
 def check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:
-    """Refuses a number of heads that cannot be.
+    """Rejects an impossible number of heads.
 
     Args:
         cfg: the options that all models share.
-        option: the flag that the heads come from.
+        option: the flag that sets the heads.
         heads: not 0.
-        units: that the heads are to share.
+        units: how many units the heads share.
         of: whose units they are, for the message.
 
     Raises:

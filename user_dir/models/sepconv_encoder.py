@@ -19,14 +19,15 @@ class SepConvEncoderConfig(EncoderDecoderConfig):
         2, "number of modules, each with a step for every one of --sepconv-kernels (Kaiser et al. 2017: 6)"
     )
     sepconv_kernels: str = option(
-        "3,3,15,15", "widths of a module's convolutions, odd, with commas (Kaiser et al. 2017, section 2.1)"
+        "3,3,15,15", "odd widths of a module's convolutions, comma-separated (Kaiser et al. 2017, section 2.1)"
     )
     sepconv_groups: str = option(
         "1",
-        "groups of super-separable convolutions, with commas, in turn over a module's steps (Kaiser et al. 2017: 2,3)",
+        "groups of super-separable convolutions, comma-separated, one for each of a module's steps in turn (Kaiser et "
+        "al. 2017: 2,3)",
     )
     sepconv_ordinary: bool = option(
-        False, "ordinary convolutions in place of those of Kaiser et al. (2017), as their control"
+        False, "ordinary convolutions instead of those of Kaiser et al. (2017), as their control"
     )
     sepconv_positions: bool = option(
         False, "add sinusoids to the words, as the released code of Kaiser et al. (2017) does"
@@ -35,7 +36,7 @@ class SepConvEncoderConfig(EncoderDecoderConfig):
 
 @register_model("sepconv_encoder", dataclass=SepConvEncoderConfig)
 class SepConvEncoderModel(EncoderDecoderModel):
-    """SliceNet's encoder; with attention the decoder reads its top, and the mean of that makes the summary."""
+    """SliceNet's encoder. With attention, the decoder reads its top layer; the mean of that layer is the summary."""
 
     @classmethod
     def build_encoder_layer(cls, config: SepConvEncoderConfig) -> nn.Module:
@@ -57,7 +58,7 @@ class SepConvEncoderModel(EncoderDecoderModel):
 
 
 def numbers(text: str, *, flag: str) -> list[int]:
-    """The whole numbers of a list with commas.
+    """The whole numbers in a comma-separated list.
 
     Raises:
         ValueError: naming the flag, if it is anything else.
@@ -65,4 +66,4 @@ def numbers(text: str, *, flag: str) -> list[int]:
     try:
         return [int(number) for number in str(text).split(",")]
     except ValueError:
-        raise ValueError(f"{flag} must be whole numbers with commas between them, not {text!r}") from None
+        raise ValueError(f"{flag} must be whole numbers separated by commas, not {text!r}") from None

@@ -20,19 +20,19 @@ class UNetEncoderConfig(EncoderDecoderConfig):
         1, "how many times wider each of its levels is than the one above (Ronneberger et al. 2015: 2)"
     )
     unet_attention_gates: bool = option(
-        False, "let what lies below a skip decide how much of each of its words passes (Oktay et al. 2018, eq. (1))"
+        False, "let the level below a skip decide how much of each word passes through it (Oktay et al. 2018, eq. (1))"
     )
     unet_no_layer_norm: bool = option(
-        False, "no layer norm before each rectifier of the U-Net and on the words (Ronneberger et al. 2015)"
+        False, "no layer norm before the U-Net's rectifiers and on the words (Ronneberger et al. 2015)"
     )
     unet_no_word_residual: bool = option(
-        False, "do not add the words to what the U-Net makes their annotations of (Ronneberger et al. 2015)"
+        False, "do not add the words to what the U-Net makes into their annotations (Ronneberger et al. 2015)"
     )
 
 
 @register_model("unet_encoder", dataclass=UNetEncoderConfig)
 class UNetEncoderModel(EncoderDecoderModel):
-    """A U-Net: the top is the annotations; its mean and that over the bottleneck make the summary."""
+    """A U-Net: its top is the annotations; the means of the top and of the bottleneck form the summary."""
 
     @classmethod
     def build_encoder_layer(cls, config: UNetEncoderConfig) -> nn.Module:

@@ -20,16 +20,16 @@ class VNetEncoderConfig(EncoderDecoderConfig):
         1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
     )
     vnet_no_layer_norm: bool = option(
-        False, "no layer norm before each PReLU of the V-Net and on the words (Milletari et al. 2016)"
+        False, "no layer norm before the V-Net's PReLUs and on the words (Milletari et al. 2016)"
     )
     vnet_no_word_residual: bool = option(
-        False, "do not add the words to what the V-Net makes their annotations of (Milletari et al. 2016)"
+        False, "do not add the words to what the V-Net makes into their annotations (Milletari et al. 2016)"
     )
 
 
 @register_model("vnet_encoder", dataclass=VNetEncoderConfig)
 class VNetEncoderModel(EncoderDecoderModel):
-    """A V-Net: the top is the annotations; its mean and that over the bottleneck make the summary."""
+    """A V-Net: its top is the annotations; the means of the top and of the bottleneck form the summary."""
 
     @classmethod
     def build_encoder_layer(cls, config: VNetEncoderConfig) -> nn.Module:

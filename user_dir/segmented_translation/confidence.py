@@ -1,4 +1,4 @@
-"""What a span costs, given what the forward and the inverse model think of its candidate translations.
+"""What a span costs, given how the forward and the inverse model score its candidate translations.
 
 With f the cost −log p(translation | span) of the forward model and r the cost −log q(span | translation) of the inverse
 one, sums over the words and the end of the sentence, natural logarithm, and n the number of words in the span:
@@ -10,7 +10,7 @@ one, sums over the words and the end of the sentence, natural logarithm, and n t
     normrev    as rev                  (f + r) / 2 / divisor(n)
 
 divisor(n) is log(n + 2) in the authors' code (``segment.py``: log of the span's length, its end counted, plus one). The
-paper's score, as remembered and not checked against its text, is that of ``normrev`` with divisor(n) = |log n|.
+paper's score, from memory and not checked against its text, is ``normrev`` with divisor(n) = |log n|.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-#: Cost of a span that stands only where nothing else covers its words; the number is that of the authors' code.
+#: Cost of a span that is used only if nothing else covers its words; the number comes from the authors' code.
 LAST_RESORT = 1e9
 
 
@@ -28,7 +28,7 @@ class Mode:
     """A way to score spans.
 
     Attributes:
-        inverse: whether the inverse model has a say.
+        inverse: whether the inverse model counts.
         normalized: whether the cost is divided by a function of the span's length.
     """
 
@@ -36,7 +36,7 @@ class Mode:
     normalized: bool
 
 
-#: The four that the authors' code runs side by side, by its names.
+#: The four modes that the authors' code runs side by side, under its names.
 MODES = {
     "default": Mode(inverse=False, normalized=False),
     "rev": Mode(inverse=True, normalized=False),
@@ -50,9 +50,9 @@ class Candidate:
     """A translation of a span.
 
     Attributes:
-        words: of the translation.
+        words: the translation's words.
         forward_cost: −log p(translation | span).
-        inverse_cost: −log q(span | translation); None where there is no inverse model.
+        inverse_cost: −log q(span | translation); None if there is no inverse model.
     """
 
     words: tuple[str, ...]
@@ -69,12 +69,12 @@ class Choice:
 
 
 def choose(candidates: Sequence[Candidate], *, inverse: bool) -> Choice:
-    """The candidate of least cost, the first of equals; with the inverse model, the mean of both costs counts.
+    """The candidate with the lowest cost (with the inverse model, the mean of both), the first one in a tie.
 
-    A span without candidates, because no translation of it ended, contributes no words, at the cost `LAST_RESORT`.
+    A span without candidates, because none of its translations ended, contributes no words, at the cost `LAST_RESORT`.
 
     Raises:
-        ValueError: if the inverse model is to have a say and has not scored a candidate.
+        ValueError: if the inverse model counts but has not scored a candidate.
     """
     choices = []
     for candidate in candidates:
@@ -88,20 +88,20 @@ def choose(candidates: Sequence[Candidate], *, inverse: bool) -> Choice:
 
 
 def code_divisor(words: int) -> float:
-    """Of the authors' ``segment.py``."""
+    """The divisor in the authors' ``segment.py``."""
     return math.log(words + 2)
 
 
 def paper_divisor(words: int) -> float:
-    """Of the paper as remembered: zero for a span of one word."""
+    """The paper's divisor, from memory: zero for a span of one word."""
     return abs(math.log(words))
 
 
-#: By what a normalized cost is divided.
+#: What a normalized cost is divided by.
 DIVISORS: dict[str, Callable[[int], float]] = {"code": code_divisor, "paper": paper_divisor}
 
 
 def normalize(cost: float, words: int, divisor: Callable[[int], float] = code_divisor) -> float:
-    """The cost divided by a function of the span's length; `LAST_RESORT` where that is zero, and for itself."""
+    """The cost divided by a function of the span's length; `LAST_RESORT` if that is zero or the cost is it already."""
     divided_by = divisor(words)
     return cost / divided_by if divided_by and cost < LAST_RESORT else LAST_RESORT

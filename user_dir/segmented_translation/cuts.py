@@ -1,4 +1,4 @@
-"""Where to cut a sentence so that its spans cost least."""
+"""Where to cut a sentence so that its spans cost the least."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Segmentation:
     """A sentence cut into spans.
 
     Attributes:
-        cost: sum of the spans' costs.
+        cost: the sum of the spans' costs.
         spans: (start, end) of each, in order; ``end`` is the position after the last word.
     """
 
@@ -21,15 +21,15 @@ class Segmentation:
 
 
 def cheapest_segmentation(length: int, span_cost: Callable[[int, int], float], *, longest: int) -> Segmentation:
-    """Finds the segmentation of least cost among all that have no span of more than ``longest`` words.
+    """Finds the cheapest segmentation that has no span of more than ``longest`` words.
 
-    The best segmentation of each prefix is the best last span behind the best segmentation of what stands before it.
-    Where two last spans of a prefix give the same sum, the longer one is taken, as in the authors' ``segment.py``.
+    The best segmentation of each prefix is the best last span after the best segmentation of what comes before it. If
+    two last spans of a prefix give the same sum, the longer one is used, as in the authors' ``segment.py``.
 
     Args:
-        length: words of the sentence; a sentence of none costs nothing.
-        span_cost: of the words from start to before end; +∞ forbids the span.
-        longest: words in a span.
+        length: how many words the sentence has; an empty sentence costs nothing.
+        span_cost: the cost of the words from start up to, not including, end; +∞ forbids the span.
+        longest: the most words in a span.
 
     Raises:
         ValueError: if a cost is not a number or −∞, if ``longest`` is below 1, or if all segmentations are forbidden.

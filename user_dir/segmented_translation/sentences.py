@@ -12,13 +12,13 @@ from .spans import SpanTable, Words
 
 @dataclass(frozen=True)
 class Segment:
-    """A span of a sentence and what stands for it in the translation.
+    """A span of a sentence and its part of the translation.
 
     Attributes:
         start: position of the first word, from 0.
         end: position after the last word.
-        source: its words, separated by spaces.
-        translation: likewise.
+        source: its words, space-separated.
+        translation: its translation, the same way.
         cost: of the span, see `confidence`.
     """
 
@@ -47,7 +47,7 @@ class SegmentedTranslation:
 
 
 def translate_by_segments(sentence: Words, table: SpanTable, mode: Mode) -> SegmentedTranslation:
-    """Cuts a sentence whose spans are in the table where that costs least, and joins the spans' translations."""
+    """Cuts a sentence whose spans are in the table where that costs the least, and joins the spans' translations."""
     cuts = cheapest_segmentation(
         len(sentence), lambda start, end: table.cost(sentence[start:end], mode), longest=table.options.longest
     )

@@ -1,4 +1,4 @@
-"""The spans of sentences, each translated once, and what is done about unknown words in them."""
+"""The spans of sentences, each translated once, and how their unknown words are handled."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .confidence import Candidate, Choice, Mode, choose, code_divisor, normalize
 
 Words = tuple[str, ...]
 
-#: Cost of a span that is copied; the number is that of the authors' code.
+#: Cost of a span that is copied; the number comes from the authors' code.
 COPY_COST = 1e-4
 
 PERIOD = "."
 
 
 def spans_of(length: int, longest: int) -> Iterator[tuple[int, int]]:
-    """(start, end) of every span of up to ``longest`` words of a sentence of ``length`` words."""
+    """(start, end) of every span of up to ``longest`` words in a sentence of ``length`` words."""
     for start in range(length):
         for end in range(start + 1, min(start + longest, length) + 1):
             yield start, end
@@ -28,11 +28,11 @@ class SpanOptions:
     """How spans are made and what they cost.
 
     Attributes:
-        longest: words in a span; the authors' code has 20.
-        copy_unknown: a span of unknown words alone is copied, and none may hold both known and unknown words.
-        add_period: every span is translated with a period behind it. Of the translation of a span that is not the last
-            one the period is taken off, and of one that is not the first the first letter becomes a small one.
-        divisor: of normalized costs, a function of the number of words.
+        longest: the most words in a span; the authors' code uses 20.
+        copy_unknown: a span of only unknown words is copied, and no span may hold both known and unknown words.
+        add_period: every span is translated with a period after it. The period is removed from the translation of every
+            span except the last, and the first letter is lowercased in every span except the first.
+        divisor: what normalized costs are divided by, a function of the number of words.
     """
 
     longest: int = 20
@@ -48,10 +48,10 @@ class _Choices:
 
 
 class SpanTable:
-    """Translations of spans; a span that occurs more than once is translated once.
+    """Translations of spans; a span that occurs several times is translated once.
 
     Args:
-        translate: gives the candidates of each of many spans, best first.
+        translate: returns the candidates of each of many spans, best first.
         is_unknown: whether the forward model does not know a source word.
         options: see `SpanOptions`.
     """
@@ -115,7 +115,7 @@ class SpanTable:
         return words[:-1] if not last and words[-1] == PERIOD else words
 
     def _unknown(self, span: Words) -> int:
-        """How many words are to be copied."""
+        """How many words are copied."""
         return sum(map(self._is_unknown, span)) if self.options.copy_unknown else 0
 
     def _choice(self, span: Words, mode: Mode) -> Choice:

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from .confidence import Candidate
 from .spans import Words
 
-#: A translation has at most this many times the words of its source, the end of both counted, as in the authors' code.
+#: A translation has at most this many times as many words as its source, counting the end of both, as in the authors'
+#: code.
 LONGEST_TRANSLATION = 3
 
 
@@ -34,11 +35,11 @@ class System:
 
 @dataclass(frozen=True)
 class BatchLimits:
-    """How much the model is given at a time.
+    """How much the model gets at a time.
 
     Attributes:
-        sentences: of a batch that is searched.
-        tokens: of any batch, padding counted: of its longer side.
+        sentences: how many are in a batch that is searched.
+        tokens: how many any batch has on its longer side, padding included.
     """
 
     sentences: int = 128
@@ -49,28 +50,28 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
     """Loads a checkpoint of a translation model.
 
     Args:
-        path: the checkpoint, or several separated by colons, which then work as an ensemble.
-        data: folder of the dictionaries ``dict.LANG.txt``.
+        path: the checkpoint, or several separated by colons, which then form an ensemble.
+        data: folder with the dictionaries ``dict.LANG.txt``.
         shrinking_beam: search as the papers' released code does, see `tasks.ShrinkingBeam`.
-        cpu: leave the GPU alone.
+        cpu: do not use the GPU.
 
     Raises:
         OSError: if a file is missing.
-        ValueError: if it is no translation model, or if the dictionaries are not those it was trained with.
+        ValueError: if it is not a translation model, or if the dictionaries are not the ones it was trained with.
     """
-    # fairseq's beamable matrix products would need the beam of the search in the model, and none in the scorer.
+    # fairseq's beamable matrix products would need the search's beam in the model, and no beam in the scorer.
     overrides = {"data": data, "no_beamable_mm": True}
     try:
         models, config, task = checkpoint_utils.load_model_ensemble_and_task(
             utils.split_paths(path), arg_overrides=overrides
         )
     except Exception as error:
-        # fairseq says with a bare Exception that it finds no languages: neither in the checkpoint nor in the data.
+        # fairseq raises a bare Exception if it finds no languages, neither in the checkpoint nor in the data.
         if isinstance(error, RuntimeError | UnpicklingError) or type(error) is Exception:
             raise ValueError(f"{path}: cannot be loaded with the dictionaries of {data}: {error}") from error
         raise
     if not isinstance(task, TranslationTask):
-        raise ValueError(f"{path}: a model of the task {config.task._name}, not of translation")
+        raise ValueError(f"{path}: a model of the task {config.task._name}, not a translation model")
     for model in models:
         model.prepare_for_inference_(config)
         if torch.cuda.is_available() and not cpu:
@@ -79,7 +80,7 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
 
 
 def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask:
-    """The project's translation task with the settings of the one that the model was trained in."""
+    """This project's translation task with the settings of the task that the model was trained with."""
     known = tasks.TASK_DATACLASS_REGISTRY["published_translation"].__dataclass_fields__
     settings = {name: config[name] for name in config if name in known}
     search = {"_name": "published_translation", "shrinking_beam": shrinking_beam}
@@ -87,7 +88,7 @@ def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask
 
 
 def check_inverse(forward: System, inverse: System) -> None:
-    """Makes sure that one system translates back what the other one translates.
+    """Makes sure that one system translates in the opposite direction of the other.
 
     Raises:
         ValueError: if the languages are not swapped, naming both pairs.
@@ -95,23 +96,23 @@ def check_inverse(forward: System, inverse: System) -> None:
     there, back = forward.task.cfg, inverse.task.cfg
     if (there.source_lang, there.target_lang) != (back.target_lang, back.source_lang):
         raise ValueError(
-            f"the forward model is of {there.source_lang}-{there.target_lang}, so the inverse one must be of "
-            f"{there.target_lang}-{there.source_lang}, not of {back.source_lang}-{back.target_lang}; a checkpoint "
-            "that was trained without -s and -t has the languages of its data's files: give --inverse-data"
+            f"the forward model is {there.source_lang}-{there.target_lang}, so the inverse one must be "
+            f"{there.target_lang}-{there.source_lang}, not {back.source_lang}-{back.target_lang}; a checkpoint "
+            "that was trained without -s and -t takes the languages of its data files: give --inverse-data"
         )
 
 
 class ForwardTranslator:
     """The forward model's candidates for spans.
 
-    Spans of one length are searched together: none is padded, and no span's candidates depend on other spans.
+    Spans of the same length are searched together: none is padded, and no span's candidates depend on other spans.
 
     Args:
         system: the model.
-        beam: of fairseq's search, or the places of the shrinking one at its start.
-        count: how many candidates are kept of each span.
+        beam: the beam of fairseq's search, or the initial places of the shrinking one.
+        count: how many candidates are kept per span.
         unknown_penalty: fairseq's --unkpen; infinity forbids unknown words.
-        limits: of a batch.
+        limits: the limits of a batch.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class ForwardTranslator:
         return dictionary.index(word) == dictionary.unk()
 
     def candidates(self, spans: Sequence[Words]) -> list[list[Candidate]]:
-        """The best translations of each span, of least cost first; none where the search found no end."""
+        """The best translations of each span, cheapest first; none if the search found no end."""
         task = self.system.task
         found: list[list[Candidate]] = [[] for _ in spans]
         by_length = defaultdict(list)
@@ -164,13 +165,13 @@ class ForwardTranslator:
 
 
 class InverseScorer:
-    """What a model thinks of given translations.
+    """A model's scores of given translations.
 
-    fairseq's scorer counts the end of a sentence once; the authors' code let their scorer see it twice, on both sides.
+    fairseq's scorer counts the end of a sentence once; the authors' code let its scorer see it twice, on both sides.
 
     Args:
         system: the model.
-        limits: of a batch; the number of sentences is left to the tokens.
+        limits: the limits of a batch; the tokens decide the number of sentences.
     """
 
     def __init__(self, system: System, *, limits: BatchLimits | None = None) -> None:
@@ -179,7 +180,7 @@ class InverseScorer:
         self.scorer = system.task.build_generator(system.models, argparse.Namespace(score_reference=True))
 
     def costs(self, pairs: Sequence[tuple[Words, Words]]) -> list[float]:
-        """−log q(target | source) of each pair (source, target), the end of the target counted."""
+        """−log q(target | source) of each pair (source, target), counting the end of the target."""
         task = self.system.task
         sources = [encode(task.source_dictionary, source) for source, _ in pairs]
         targets = [encode(task.target_dictionary, target) for _, target in pairs]
@@ -203,14 +204,14 @@ class InverseScorer:
 
 
 class SpanTranslator:
-    """Candidates of the forward model, with the inverse model's costs where there is one."""
+    """The forward model's candidates, with the inverse model's costs if there is one."""
 
     def __init__(self, forward: ForwardTranslator, inverse: InverseScorer | None = None) -> None:
         self.forward = forward
         self.inverse = inverse
 
     def __call__(self, spans: Sequence[Words]) -> list[list[Candidate]]:
-        """The candidates of each span, of least forward cost first."""
+        """The candidates of each span, lowest forward cost first."""
         found = self.forward.candidates(spans)
         if self.inverse is None:
             return found
@@ -220,19 +221,19 @@ class SpanTranslator:
 
 
 def encode(dictionary: Dictionary, words: Words) -> Tensor:
-    """The numbers of the words and of the end, (words + 1,)."""
+    """The ids of the words and of the end, (words + 1,)."""
     return torch.tensor([*(dictionary.index(word) for word in words), dictionary.eos()])
 
 
 def batches(
     system: System, dataset: LanguagePairDataset, max_tokens: int, max_sentences: int | None
 ) -> Iterator[dict[str, Any]]:
-    """Yields fairseq's batches of a dataset, similar lengths together, on the device of the model."""
+    """Yields fairseq's batches of a dataset, similar lengths together, on the model's device."""
     if not len(dataset):
         return
     iterator = system.task.get_batch_iterator(
         dataset=dataset,
-        # fairseq refuses a sentence that is longer than a batch may be; here it makes a batch by itself.
+        # fairseq rejects a sentence that is longer than a batch may be; here it gets a batch of its own.
         max_tokens=max(max_tokens, int(dataset.sizes.max())),
         max_sentences=max_sentences,
         disable_iterator_cache=True,

@@ -1,4 +1,4 @@
-"""fairseq tasks: what the papers' training and search need beside fairseq's own translation task."""
+"""fairseq tasks: what the papers' training and search need besides fairseq's own translation task."""
 
 from .published_translation import PublishedTranslationTask
 

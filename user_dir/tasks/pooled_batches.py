@@ -1,4 +1,4 @@
-"""Batches of similar length from a stream, as the papers' code made them."""
+"""Batches of similar length from a stream, as in the papers' code."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 class PooledBatchesDataset(BaseWrapperDataset):
     """Reads a few batches' worth of pairs in random order, sorts those by length, and cuts them into batches.
 
-    fairseq sorts the whole training set, so that a batch holds pairs of one length. Bahdanau et al. (2015), B.2, sort
-    20 batches at a time; the length of a pair is that of its longer side, as in the released code. The order is drawn
-    once from ``--seed`` and is the same in every epoch; fairseq then shuffles the batches, unless ``--curriculum`` says
-    not to.
+    fairseq sorts the whole training set, so that a batch holds pairs of the same length. Bahdanau et al. (2015), B.2,
+    sort 20 batches at a time; the length of a pair is the length of its longer side, as in the released code. The order
+    is drawn once from ``--seed`` and is the same in every epoch; fairseq then shuffles the batches, unless
+    ``--curriculum`` says not to.
 
     Args:
         dataset: of pairs.
@@ -34,7 +34,7 @@ class PooledBatchesDataset(BaseWrapperDataset):
         if self.max_words:
             indices = indices[self._lengths(indices) <= self.max_words + 1]
         if not len(indices):
-            raise ValueError(f"--max-train-words {self.max_words} leaves no pair of {len(self.dataset)}")
+            raise ValueError(f"--max-train-words {self.max_words} leaves none of the {len(self.dataset)} pairs")
         return indices
 
     def batch_by_size(
@@ -54,7 +54,7 @@ class PooledBatchesDataset(BaseWrapperDataset):
         if not self.batches:
             return self.dataset.batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
         if not max_sentences:
-            raise ValueError("--sort-k-batches needs the size of a batch in sentences: --batch-size (the papers': 80)")
+            raise ValueError("--sort-k-batches needs a batch size in sentences: --batch-size (80 in the papers)")
         if max_tokens:
             raise ValueError(
                 "--sort-k-batches counts a batch in sentences: leave --max-tokens out, or --sort-k-batches"

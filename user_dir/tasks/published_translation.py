@@ -1,4 +1,4 @@
-"""``published_translation``: fairseq's translation task with the batches and the search of the 2014 papers' code."""
+"""``published_translation``: fairseq's translation task with the batches and the search of the papers' code."""
 
 import logging
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from .shrinking_beam import ShrinkingBeam
 
 logger = logging.getLogger(__name__)
 
-#: The authors' code gives up where a beam of this many hypotheses finds no translation.
+#: The authors' code gives up if a beam of this many hypotheses finds no translation.
 LARGEST_BEAM = 500
 
 
 @dataclass
 class PublishedTranslationConfig(TranslationConfig):
-    """Options of the task, beside those of ``translation``."""
+    """Options of the task, besides those of ``translation``."""
 
     sort_k_batches: int = field(
         default=0,
@@ -29,7 +29,9 @@ class PublishedTranslationConfig(TranslationConfig):
     )
     max_train_words: int = field(
         default=0,
-        metadata={"help": "train on pairs of at most this many words a side (Bahdanau et al. 2015: 30 or 50); 0: all"},
+        metadata={
+            "help": "train on pairs of at most this many words per side (Bahdanau et al. 2015: 30 or 50); 0: all"
+        },
     )
     shrinking_beam: bool = field(
         default=False, metadata={"help": "search as the papers' released code does; forbid <unk> with --unkpen inf"}
@@ -54,7 +56,7 @@ class PublishedTranslationTask(TranslationTask):
             )
 
     def build_generator(self, models: list[nn.Module], args: Any, **kwargs: Any) -> Any:
-        """The generator of fairseq, with the papers' search where an option asks for it.
+        """The generator of fairseq, with the papers' search if an option asks for it.
 
         Raises:
             ValueError: if alignments are asked for, which fairseq prints for full beams only, or another search.
@@ -63,7 +65,7 @@ class PublishedTranslationTask(TranslationTask):
         if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):
             return generator
         if getattr(args, "print_alignment", None):
-            raise ValueError("--print-alignment needs full beams: leave --shrinking-beam out, or score its output")
+            raise ValueError("--print-alignment needs full beams: leave out --shrinking-beam, or score its output")
         if type(generator.search) is not BeamSearch:
             raise ValueError(
                 "--shrinking-beam is a search of its own: leave out --sampling, --diverse-beam-groups, "
@@ -71,7 +73,7 @@ class PublishedTranslationTask(TranslationTask):
             )
         generator.search = ShrinkingBeam(self.target_dictionary)
         generator.should_set_src_lengths = True
-        # The search has limits of its own for each sentence; these only have to be beyond them.
+        # The search has its own limits for each sentence; these only have to be larger.
         generator.max_len_a, generator.max_len_b, generator.min_len = 3, 3, 0
         return generator
 
@@ -80,8 +82,8 @@ class PublishedTranslationTask(TranslationTask):
     ) -> list[list[dict[str, Any]]]:
         """Translates a batch; a sentence without any translation is tried again, as the released code does.
 
-        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on. Where that does
-        not help either, the translation is empty, its score is −∞, and a warning names the sentence.
+        First with ``<unk>`` allowed, if it was forbidden, then with a beam twice as wide, and so on. If nothing helps,
+        the translation is empty, its score is −∞, and a warning names the sentence.
         """
         hypotheses = super().inference_step(generator, models, sample, **kwargs)
         # fairseq's scorer of given translations has no search.
@@ -113,7 +115,7 @@ class PublishedTranslationTask(TranslationTask):
         finally:
             generator.beam_size, generator.unk_penalty = beam, penalty
         source = self.source_dictionary.string(one["net_input"]["src_tokens"])
-        logger.warning("no translation of %r ends, even in a beam of %d: an empty one is given", source, LARGEST_BEAM)
+        logger.warning("no translation of %r ends, even with a beam of %d: writing an empty one", source, LARGEST_BEAM)
         never = torch.tensor([float("-inf")])
         empty = {"tokens": torch.tensor([generator.eos]), "score": never[0], "positional_scores": never}
         return [{**empty, "attention": torch.empty(0), "alignment": torch.empty(0)}]

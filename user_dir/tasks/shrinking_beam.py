@@ -11,13 +11,13 @@ from torch import Tensor
 
 
 class ShrinkingBeam(Search):
-    """A beam that loses one place to every finished hypothesis, with limits that depend on the source.
+    """A beam that loses one place for every finished hypothesis, with limits that depend on the source.
 
-    With n the length of the source, its end counted: no hypothesis may end in the first ⌊n/2⌋ steps, none may have more
-    than 3n words, its end counted, and the search stops when as many hypotheses have ended as the beam had places. What
-    has not ended by then is dropped, so there may be fewer hypotheses than that, or none. fairseq's own search keeps
-    its beam full instead. (The authors' ``sample.py``; Cho et al. 2014b and Bahdanau et al. 2015 call it "basic beam
-    search".)
+    With n the length of the source, including its end: no hypothesis may end in the first ⌊n/2⌋ steps, none may have
+    more than 3n words, including its end, and the search stops when as many hypotheses have ended as the beam had
+    places. Anything that has not ended by then is dropped, so there may be fewer hypotheses, or none. fairseq's own
+    search keeps its beam full instead. (The authors' ``sample.py``; Cho et al. 2014b and Bahdanau et al. 2015 call it
+    "basic beam search".)
     """
 
     needs_src_lengths = True
@@ -35,18 +35,18 @@ class ShrinkingBeam(Search):
         prev_output_tokens: Tensor | None = None,
         original_batch_idxs: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Chooses how the hypotheses go on.
+        """Chooses how the hypotheses continue.
 
         Args:
             step: from 0.
             lprobs: (B, K, V) log-probabilities of the next word.
             scores: (B, K, step) sums so far.
-            prev_output_tokens: not needed.
-            original_batch_idxs: not needed.
+            prev_output_tokens: not used.
+            original_batch_idxs: not used.
 
         Returns:
-            Scores, words and hypotheses of the best continuations (B, 2K); those beyond a sentence's places have the
-            score −∞ and a word that ends nothing.
+            Scores, words and hypotheses of the best continuations (B, 2K); those beyond a sentence's places have a
+            score of −∞ and a word that ends nothing.
         """
         batch, beam, vocabulary = lprobs.shape
         if step == 0 or scores is None:
@@ -72,5 +72,5 @@ class ShrinkingBeam(Search):
         return best, words, hypotheses
 
     def prune_sentences(self, batch_idxs: Tensor) -> None:
-        """Keeps the places of the sentences that go on."""
+        """Keeps the places of the sentences that continue."""
         self.places = self.places[batch_idxs]

@@ -43,8 +43,8 @@ def hard_links(alignment: SoftAlignment) -> frozenset[Link]:
 def read_gold_links(path: str | PathLike[str]) -> list[GoldLinks]:
     """Reads links, the pairs of one sentence a line: ``0-0 1-2 2?1``, source first, from 0.
 
-    A link with ``-`` is sure, one with ``?`` possible. In a file without ``?``, as the embedded corpus's, every link is
-    sure, and there are no other possible ones.
+    A link with ``-`` is sure, one with ``?`` possible. In a file without ``?``, as the synthetic corpus's, every link
+    is sure, and there are no other possible ones.
 
     Raises:
         LogError: naming the line of something else.

@@ -31,7 +31,7 @@ def attend(
     Args:
         state: (n, H).
         memory: as in :func:`attentive_gru`.
-        weights: of them only those of the attention.
+        weights: only those of the attention are used.
         backend: as in :func:`attentive_gru`.
 
     Raises:
@@ -55,33 +55,33 @@ def attentive_gru(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Runs a GRU over packed rows whose every step first reads a context from the memory.
 
-    With s the previous state, h_j the annotations and k_j their keys::
+    With s the previous state, h_j the annotations, and k_j their keys::
 
         e_j = v_a · tanh(W_a s + k_j)  or  s · k_j        α = softmax(e)        c = Σ_j α_j h_j
         [r z] = σ(x_rz + U_rz s + C_rz c)    s̃ = tanh(x_s + U (r ⊙ s) + C c)    s' = z ⊙ s + (1 − z) ⊙ s̃
 
     Additive scores: Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
     A.1.2 and A.2.2, where k_j = U_a h_j. Dot-product scores: Luong et al. (2015), eq. (8), where k_j = h_j ("dot") or
-    a projection of it ("general"), but asked with the state before the update. z keeps the old state.
+    a projection of it ("general"), but with the state before the update as the query. z keeps the old state.
 
-    With a gate over time, what enters a step in the place of s, the attention's query included, is
-    g ⊙ s_{t−1} + (1 − g) ⊙ s_{t−K}; see :mod:`recurrent_mt.kernels.entering`.
+    With a gate over time, what enters a step instead of s, including the attention's query, is g ⊙ s_{t−1} + (1 − g) ⊙
+    s_{t−K}; see :mod:`recurrent_mt.kernels.entering`.
 
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
         initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
-        memory: B sources, in packed order; or, where a step of a search has N targets, B of which N is a multiple.
-        weights: ``score`` None means the dot product.
+        memory: B sources, in packed order; in a step of a search with N targets, N is a multiple of B.
+        weights: with ``score`` None, attention is the dot product.
         counts: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         time_gate: (H,) g, or None.
-        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
+        backend: ``packed``, ``reference``, or ``fused`` (Triton, on a GPU).
 
     Returns:
         The states s' (N, H), the contexts c (N, D) and the attention α (N, S), in the weights' number format, see
         :mod:`recurrent_mt.kernels.mixed_precision`. The attention carries no gradient.
 
     Raises:
-        ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
+        ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
     """
     size, width = check_initial(initial, time_gate), memory.keys.size(2)
     shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
@@ -90,7 +90,9 @@ def attentive_gru(
     if inputs.shape != (sum(counts), 3 * size):
         raise ValueError(f"inputs must be {(sum(counts), 3 * size)}, not {tuple(inputs.shape)}")
     if (weights.query is None) != (weights.score is None):
-        raise ValueError("additive attention needs both a query weight and a score vector, the dot product neither")
+        raise ValueError(
+            "additive attention needs both a query weight and a score vector; the dot product needs neither"
+        )
     if weights.score is None and width != size:
         raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
     if not counts:

@@ -1,4 +1,4 @@
-"""The attentive GRU as ``packed`` has it, attention and what is between the step's matrix products in Triton."""
+"""The attentive GRU of ``packed``, with the attention and everything between a step's matrix products in Triton."""
 
 from __future__ import annotations
 

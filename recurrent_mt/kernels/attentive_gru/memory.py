@@ -14,7 +14,7 @@ from ..matrix import Matrix, as_matrix
 class Memory(NamedTuple):
     """The annotations of a batch of sources, in packed order of the targets.
 
-    In a search several targets have one source: with more states than sources, state n reads source n // (n / B).
+    In a search, several targets share a source: with more states than sources, state i of n reads source i // (n / B).
 
     Attributes:
         keys: (B, S, A) what queries are compared with: the annotations or a projection of them.
@@ -43,9 +43,9 @@ class AttentiveGRUWeights(NamedTuple):
 
     Attributes:
         gate: (2H, H) U_r above U_z, whole or a product of two matrices.
-        candidate: (H, H) U, likewise.
-        context: (3H, D) C_r above C_z above C, likewise.
-        query: (A, H) W_a for additive attention; None where the state itself is the query (then A = H).
+        candidate: (H, H) U, the same way.
+        context: (3H, D) C_r above C_z above C, the same way.
+        query: (A, H) W_a for additive attention; None if the state itself is the query (then A = H).
         score: (A,) v_a for additive attention; None for the dot product of query and key.
     """
 
@@ -56,11 +56,11 @@ class AttentiveGRUWeights(NamedTuple):
     score: Tensor | None
 
     def to(self, number: torch.dtype) -> AttentiveGRUWeights:
-        """The matrices in another number format; the score vector, which no product of matrices takes, as it is."""
+        """The matrices in another number format; the score vector, which is in no matrix product, is unchanged."""
         return self._each(lambda matrix: matrix.to(number))
 
     def for_steps(self, steps: int) -> AttentiveGRUWeights:
-        """The same, stored as so many steps multiply with them fastest; see :meth:`Matrix.for_steps`."""
+        """The same, stored in the way that is fastest for that many steps; see :meth:`Matrix.for_steps`."""
         return self._each(lambda matrix: matrix.for_steps(steps))
 
     def _each(self, change: Callable[[Matrix], Matrix]) -> AttentiveGRUWeights:

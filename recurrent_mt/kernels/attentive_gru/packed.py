@@ -1,8 +1,8 @@
-"""The attentive GRU with a backward pass of its own.
+"""The attentive GRU with its own backward pass.
 
-What a loop under autograd would do at every step is done once after it: the gradients of all weights, of the values
-and, for the dot product, of the keys are one product each. The tanh of additive attention, B × S × A numbers a step,
-is computed again in the backward pass rather than kept.
+What a loop under autograd would do at every step is done once, after the loop: the gradients of all weights, of the
+values, and, for the dot product, of the keys are one product each. The tanh of additive attention, B × S × A numbers
+per step, is recomputed in the backward pass instead of being kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _weights(factors: Sequence[Any]) -> AttentiveGRUWeights:
 
 
 def by_sentence(rows: Tensor, counts: Sequence[int]) -> Tensor:
-    """Packed rows (N, …) as sentences in packed order (B, T, …), zeros after a sentence's end."""
+    """Packed rows (N, …) as sentences in packed order (B, T, …), with zeros after a sentence's end."""
     padded = rows.new_zeros(counts[0], len(counts), *rows.shape[1:])
     for position, part in enumerate(rows.split(list(counts))):
         padded[: part.size(0), position] = part
@@ -47,7 +47,7 @@ def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """The context (n, D) and the attention (n, S) for the states (n, H)."""
     keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
-    # The hypotheses of one source stand side by side, and read it where it is: (b, beam, …).
+    # The hypotheses of a source are adjacent, and read it without a copy: (b, beam, …).
     grouped = state.view(keys.size(0), -1, state.size(1))
     if weights.query is None or weights.score is None:
         energy = torch.bmm(grouped, keys.transpose(1, 2))
@@ -71,7 +71,7 @@ class Attention:
         return attend(state, memory, weights)
 
     def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
-        """What collects the gradients of that, from the last step to the first."""
+        """What collects its gradients, from the last step to the first."""
         return AttentionBackward(memory, weights, attention)
 
 
@@ -79,8 +79,8 @@ class Parts(NamedTuple):
     """What a step does besides the matrix products of its recurrence.
 
     Attributes:
-        elementwise: between the products.
-        attention: before them.
+        elementwise: what happens between the products.
+        attention: what happens before them.
     """
 
     elementwise: Elementwise
@@ -181,7 +181,7 @@ class _AttentiveGRU(torch.autograd.Function):
 
 
 def _outer(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
-    """For each sentence the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
+    """For each sentence, the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
     product = torch.bmm(by_sentence(left, counts).transpose(1, 2), by_sentence(right, counts))
     if counts[0] == like.size(0):
         return product
@@ -195,7 +195,7 @@ class AttentionBackward:
         self.memory, self.weights, self.attention = memory, weights, attention
         self.grad_energy = torch.empty_like(attention)  # (N, S)
         if weights.score is not None:
-            # v_a, common to all steps' gradients of the keys and queries, is multiplied in at the end.
+            # v_a, which the gradients of keys and queries share at all steps, is multiplied in at the end.
             self.grad_keys = torch.zeros_like(memory.keys)
             self.grad_queries = attention.new_empty(attention.size(0), memory.keys.size(2))
             self.grad_score = torch.zeros_like(weights.score)

@@ -1,4 +1,4 @@
-"""A GRU whose every step reads a context, as a loop in the letters of Bahdanau et al. (2015), A.1.2 and A.2.2."""
+"""A GRU that reads a context at every step, as a loop in the letters of Bahdanau et al. (2015), A.1.2 and A.2.2."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Additive attention of one step in Triton: scores, softmax and context are one kernel, and so are their gradients.
+"""Additive attention of one step in Triton: scores, softmax, and context are one kernel, and so are their gradients.
 
-A program has one target and all positions of its source. tanh(W_a s + k_j), n × S × A numbers, stays in registers.
+A program handles one target and all positions of its source. tanh(W_a s + k_j), n × S × A numbers, stays in registers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .memory import AttentiveGRUWeights, Memory
 from .packed import Attention, AttentionBackward, project_query
 
 MASKED = tl.constexpr(-1e30)
-"""The energy of padding: finite, so that a source of nothing but padding has an attention, too."""
+"""The energy of padding: finite, so that a source with nothing but padding has an attention, too."""
 
 
 @triton.jit(do_not_specialize=["positions", "beam"])
@@ -80,9 +80,9 @@ def attend_gradient_kernel(
     COLUMNS: tl.constexpr,
     ACCUMULATOR: tl.constexpr,
 ):
-    """Gradients of queries (n, A); those of keys (n, S, A), but for v_a, and of v_a, a row a source, are added to.
+    """Gradients of queries (n, A); adds those of keys (n, S, A), up to v_a, and of v_a, one row per source.
 
-    Each source has one target at a step, and so no two programs add to one place.
+    Each source has one target per step, so no two programs add to the same place.
     """
     row = tl.program_id(0).to(tl.int64)
     position = tl.arange(0, POSITIONS)[:, None]
@@ -113,7 +113,7 @@ def attend_gradient_kernel(
 
 
 def _constants(memory: Memory) -> dict[str, object]:
-    """The constants of both kernels and the warps of a program: at least 16 columns are read together."""
+    """The constants of both kernels and a program's warps: at least 16 columns are read together."""
     positions = triton.next_power_of_2(memory.keys.size(1))
     columns = max(16, NUMBERS // positions)
     return {
@@ -127,7 +127,7 @@ def _constants(memory: Memory) -> dict[str, object]:
 
 
 class FusedAttention(Attention):
-    """Additive attention as one kernel; the dot product's is made of matrix products, and stays as it is."""
+    """Additive attention as one kernel; dot-product attention consists of matrix products and is unchanged."""
 
     def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
         """See :class:`~.packed.Attention`."""
@@ -151,7 +151,7 @@ class FusedAttention(Attention):
 
 
 class FusedAttentionBackward(AttentionBackward):
-    """The gradients of additive attention, a kernel a step; sums over the steps are in float32 at least."""
+    """The gradients of additive attention, one kernel per step; sums over the steps are at least in float32."""
 
     def __init__(
         self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor, query_weight: Tensor, score: Tensor

@@ -29,17 +29,17 @@ def grconv(
     checkpoint_levels: int = 0,
     backend: str = "packed",
 ) -> GRConvOutput:
-    """Merges neighbors, level by level, until one node a sentence is left or the height is reached.
+    """Merges neighbors, level by level, until one node per sentence is left or the height is reached.
 
     With l and r the children of a node on the level below::
 
         h̃ = φ(W^l l + W^r r + b)    [w_c w_l w_r] = softmax(G^l l + G^r r + b_G)    h = w_c h̃ + w_l l + w_r r
 
     Cho et al. (2014b), "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches", section 2.2.
-    The three gates are scalars a node, or vectors with a softmax for each unit, which the weights' shapes tell (the
+    The three gates are scalars per node or, depending on the weights' shapes, vectors with a softmax for each unit (the
     normalized update gates of Chen et al. 2015, "Gated Recursive Neural Network for Chinese Word Segmentation"). The
-    biases are the released code's. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2 nodes; a
-    bounded height t costs fewer than t nodes a leaf.
+    biases come from the released code. A sentence of n leaves has its root on level n − 1 and costs n(n − 1)/2 nodes; a
+    bounded height t costs fewer than t nodes per leaf.
 
     Args:
         leaves: (N, H) packed rows.
@@ -48,20 +48,20 @@ def grconv(
         activation: φ, one of :data:`ACTIVATIONS`.
         height: the last level that is computed; 0: up to the root.
         annotation_height: the last level whose nodes are returned; 0: none are.
-        checkpoint_levels: K of ``packed`` and ``fused``: of every K levels one is kept for the backward pass, and all
-            else is computed again, for a third of the products more; 0: all that takes a product is kept.
-        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
+        checkpoint_levels: K for ``packed`` and ``fused``: one in every K levels is kept for the backward pass, and
+            everything else is recomputed, for a third more products; 0: keep everything that takes a product.
+        backend: ``packed``, ``reference``, or ``fused`` (Triton, on a GPU).
 
     Raises:
-        ValueError: if the shapes or the heights do not fit together, or the activation or the backend is unknown,
-            or the backend cannot run here.
+        ValueError: if the shapes or the heights do not fit together, if the activation or the backend is unknown, or if
+            the backend cannot run here.
     """
     size = leaves.size(1)
     weights.check(size)
     if activation not in ACTIVATIONS:
         raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if leaves.size(0) != sum(counts):
-        raise ValueError(f"{sum(counts)} leaves are planned, but there are {leaves.size(0)}")
+        raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
     _check_levels(height, annotation_height, checkpoint_levels)
     if not counts:
         nothing = leaves.new_zeros(0, size)
@@ -81,6 +81,6 @@ def grconv(
 
 def _check_levels(height: int, annotation_height: int, checkpoint_levels: int) -> None:
     if min(height, annotation_height) < 0 or 0 < height < annotation_height:
-        raise ValueError(f"nodes up to level {annotation_height} are asked of a pyramid of height {height}")
+        raise ValueError(f"nodes up to level {annotation_height} are requested from a pyramid of height {height}")
     if checkpoint_levels < 0:
-        raise ValueError(f"checkpoints every {checkpoint_levels} levels do not exist; 0: none")
+        raise ValueError(f"checkpoint_levels must be 0 (none) or more, not {checkpoint_levels}")

@@ -1,4 +1,4 @@
-"""The gated recursive convolution as ``packed`` has it, each level in Triton around its matrix products."""
+"""The gated recursive convolution of ``packed``, with everything around each level's matrix products in Triton."""
 
 from __future__ import annotations
 

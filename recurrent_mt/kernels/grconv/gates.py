@@ -1,4 +1,4 @@
-"""The gates of a node: three numbers that sum to one, or three such vectors of one number a unit."""
+"""The gates of a node: three numbers that sum to one, or three vectors with one such number per unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 def open_gates(logits: Tensor) -> Tensor:
     """The softmax over [new, left, right]: logits (n, 3) → (n, 3, 1), or logits (n, 3H) → (n, 3, H)."""
     if logits.size(1) == 3:
-        # A softmax over the last dimension is the faster one.
+        # A softmax over the last dimension is faster.
         return torch.softmax(logits, dim=1).unsqueeze(2)
     return torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
 
@@ -24,10 +24,10 @@ def gates_gradient(grad: Tensor, gates: Tensor, candidate: Tensor, left_nodes: T
 
     Args:
         grad: (n, H) with respect to the nodes.
-        gates: as :func:`open_gates` gave them.
+        gates: as returned by :func:`open_gates`.
         candidate: (n, H) what the first gate lets in.
-        left_nodes: (n, H) likewise the second.
-        right_nodes: (n, H) likewise the third.
+        left_nodes: (n, H) what the second lets in.
+        right_nodes: (n, H) what the third lets in.
     """
     values = (candidate, left_nodes, right_nodes)
     if gates.size(2) == 1:

@@ -16,7 +16,7 @@ from .gates import gates_gradient, open_gates
 
 
 class LevelWeights(NamedTuple):
-    """The weights of all levels: candidate and gates share one product a child.
+    """The weights of all levels: candidate and gates share one product per child.
 
     Attributes:
         both: (2, H + G, H) W^l above G^l, then W^r above G^r.
@@ -28,12 +28,12 @@ class LevelWeights(NamedTuple):
 
     @property
     def left(self) -> Tensor:
-        """(H + G, H) of the left child."""
+        """(H + G, H), for the left child."""
         return self.both[0]
 
     @property
     def right(self) -> Tensor:
-        """(H + G, H) of the right child."""
+        """(H + G, H), for the right child."""
         return self.both[1]
 
 
@@ -50,7 +50,7 @@ class Children(NamedTuple):
 
 
 class Pyramid:
-    """Where the nodes of a packed batch stand: each level is packed like the leaves of sentences that much shorter.
+    """Where the nodes of a packed batch are: each level is packed like the leaves of sentences so much shorter.
 
     Args:
         counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
@@ -68,22 +68,22 @@ class Pyramid:
         return self._before[-1] - self._before[level]
 
     def left(self, level: int) -> Tensor:
-        """The rows of the level below that are left children: all but each sentence's last."""
+        """The rows of the level below that are left children: all except each sentence's last."""
         rows, first = self.left_leaves(level)
         return rows - first if first else rows
 
     def left_leaves(self, level: int) -> tuple[Tensor, int]:
-        """The left children as rows of leaves, and what to take off to make them rows of the level below."""
+        """The left children as rows of leaves, and what to subtract to make them rows of the level below."""
         return self._left[self._before[level] - self.counts[0] :], self._before[level - 1]
 
     def parents(self, level: int) -> tuple[Tensor, int]:
-        """For each node below a level the node of which it is the left child, negative for each sentence's last.
+        """For each node below a level, the node whose left child it is, negative for each sentence's last.
 
         The right children need no such list: with c nodes at the first position below, node n is the right child of
         node n − c.
 
         Returns:
-            Rows (m,), and what to take off those that are not negative.
+            Rows (m,), and what to subtract from those that are not negative.
         """
         if self._parents is None:
             parents = self._left.new_full((self._before[-1],), -1)
@@ -92,11 +92,11 @@ class Pyramid:
         return self._parents[self._before[level - 1] :], self._before[level] - self.counts[0]
 
     def children(self, level: int, below: Tensor) -> Children:
-        """The children of the nodes of a level, out of the nodes ``below`` it.
+        """The children of a level's nodes, from the nodes ``below`` it.
 
-        The right children need no list of rows. At each position of the level below, the sentences that have a node one
-        position further on are exactly those that have a parent here, so the right children are all rows after the
-        first position's.
+        The right children need no list of rows. At each position of the level below, the sentences that have a node at
+        the next position are exactly those that have a parent here, so the right children are all rows after the first
+        position's.
         """
         return Children(below.index_select(0, self.left(level)), below[self.counts[level - 1] :])
 
@@ -107,10 +107,10 @@ class Level(Protocol):
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None: ...
 
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
-        """The candidates (n, H), the gates as :func:`~.gates.open_gates` gives them, and the nodes (n, H)."""
+        """The candidates (n, H), the gates as returned by :func:`~.gates.open_gates`, and the nodes (n, H)."""
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
-        """The nodes (n, H) again, without a product."""
+        """The nodes (n, H) once more, without a product."""
 
     def backward(
         self,
@@ -122,15 +122,15 @@ class Level(Protocol):
         sums: LevelWeights,
         activation: str,
     ) -> Tensor:
-        """The gradient of all nodes below, as far as it comes through this level's nodes.
+        """The part of the gradient of all nodes below that comes through this level's nodes.
 
         Args:
             grad: (n, H) of the level's nodes.
-            candidate: as :meth:`grow` gave it.
-            gates: likewise.
-            weights: of all levels.
-            sums: the gradients of the weights, which this level's are added to.
-            activation: of the candidates.
+            candidate: as returned by :meth:`grow`.
+            gates: the same.
+            weights: the weights of all levels.
+            sums: the gradients of the weights, to which this level's are added.
+            activation: the candidates' activation.
         """
 
     @staticmethod
@@ -139,7 +139,7 @@ class Level(Protocol):
 
 
 class PackedLevel:
-    """A level whose left children are copied to where each stands beside its sibling."""
+    """A level whose left children are copied next to their siblings."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
         self.pyramid, self.level = pyramid, level
@@ -186,7 +186,7 @@ def candidate_and_gates(children: Children, weights: LevelWeights, activation: s
     gates = open_gates(pre[:, size:])
     candidate = pre[:, :size]
     if gates.size(2) > 1:
-        # Kept as a view, it would keep the logits of a gate for each unit with it.
+        # As a view, it would keep the logits alive, which are large with a gate for each unit.
         candidate = candidate.contiguous()
     return candidate.tanh_() if activation == "tanh" else candidate.relu_(), gates
 
@@ -203,7 +203,7 @@ def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
 def gradient_before_activation(
     grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, activation: str
 ) -> Tensor:
-    """The gradient (n, H + G) with respect to what candidate and gates are made of, from that of the nodes (n, H)."""
+    """The gradient (n, H + G) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
     size = grad.size(1)
     grad_pre = grad.new_empty(grad.size(0), size + (3 if gates.size(2) == 1 else 3 * size))
     for piece in pieces(grad.size(0), size, grad):
@@ -220,14 +220,14 @@ def gradient_before_activation(
 def gradient_below(
     grad: Tensor, grad_pre: Tensor, gates: Tensor, weights: LevelWeights, pyramid: Pyramid, level: int
 ) -> Tensor:
-    """The gradient of all nodes on the level below, as far as it comes through a level's nodes.
+    """The part of the gradient of all nodes on the level below that comes through a level's nodes.
 
     Args:
         grad: (n, H) of the level's nodes.
-        grad_pre: (n, H + G) as :func:`gradient_before_activation` gave it.
-        gates: of the level.
-        weights: of all levels.
-        pyramid: where the nodes stand.
+        grad_pre: (n, H + G) as returned by :func:`gradient_before_activation`.
+        gates: the level's gates.
+        weights: the weights of all levels.
+        pyramid: where the nodes are.
         level: from 1.
     """
     first = pyramid.counts[level - 1]

@@ -1,4 +1,4 @@
-"""What the gated recursive convolution gives."""
+"""What the gated recursive convolution returns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch import Tensor
 class GRConvOutput(NamedTuple):
     """The outputs for a packed batch.
 
-    Nodes stand level by level, and within a level packed like the leaves of sentences that much shorter.
+    Nodes are stored level by level, and within a level packed like the leaves of sentences that are that much shorter.
 
     Attributes:
-        summaries: (``counts[0]``, H) in packed order: the roots; where the height is bounded, the mean of a sentence's
-            nodes on the highest level that it has.
-        gates: (nodes, 3) [new, left, right] of every node, their means over the units where each unit has its own. They
+        summaries: (``counts[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a sentence's
+            nodes on its highest level.
+        gates: (nodes, 3) [new, left, right] of every node; if each unit has its own, their means over the units. They
             carry no gradient.
-        nodes: (M, H) the nodes of the levels 1 to ``annotation_height``.
+        nodes: (M, H) the nodes of levels 1 to ``annotation_height``.
     """
 
     summaries: Tensor

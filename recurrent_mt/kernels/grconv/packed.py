@@ -1,9 +1,9 @@
-"""The gated recursive convolution a level at a time: the nodes of the pyramids alone, whatever else is in the batch.
+"""The gated recursive convolution one level at a time: only the nodes of the pyramids, whatever else is in the batch.
 
-What is kept for the backward pass is the candidate and the gates of every node, and the nodes of as many levels as fit
-into a few megabytes; where that is less, of L levels those of every √L-th. The nodes between are merged again on the
-way back, a few levels at a time, which takes no matrix product. With checkpoints every K levels candidates and gates
-are not kept either, and the products are made again, too.
+For the backward pass, we keep the candidate and gates of every node, and the nodes of as many levels as fit into a few
+megabytes, or of every √L-th of L levels if that is more. The nodes in between are merged again on the way back, a few
+levels at a time, which takes no matrix product. With checkpoints every K levels, candidates and gates are not kept
+either, and the products are computed again, too.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def grconv(
 
 
 KEPT_BYTES = 1 << 24
-"""So much may be kept of nodes that could be merged again: to merge all of them again takes a twelfth of the time."""
+"""How much may be kept of nodes that could be merged again: merging all of them again takes a twelfth of the time."""
 
 
 def _spacing(counts: Sequence[int], top: int, leaves: Tensor) -> int:
-    """The least number of levels between those whose nodes are kept that respects :data:`KEPT_BYTES`, at most √L."""
+    """The smallest spacing of levels whose nodes are kept that respects :data:`KEPT_BYTES`, at most √L."""
     most = isqrt(max(1, top))
     nodes = [0, *(sum(counts[level:]) for level in range(1, top))]
     bytes_a_node = leaves.size(1) * leaves.element_size()
@@ -62,15 +62,15 @@ def _spacing(counts: Sequence[int], top: int, leaves: Tensor) -> int:
 
 
 class _Plan(NamedTuple):
-    """What is to be computed and kept.
+    """What to compute and keep.
 
     Attributes:
         counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
-        activation: of the candidates.
+        activation: the candidates' activation.
         top: the last level.
         returned: the last level whose nodes are returned.
         spacing: the nodes of every so many levels are kept, the leaves among them.
-        checkpointed: whether candidates and gates are made anew in the backward pass.
+        checkpointed: whether candidates and gates are recomputed in the backward pass.
         level: how one level is computed.
     """
 
@@ -83,7 +83,7 @@ class _Plan(NamedTuple):
     level: type[Level]
 
     def kept_levels(self) -> range:
-        """The levels whose nodes are kept; the last one's are not needed."""
+        """The levels whose nodes are kept; those of the last one are not needed."""
         return range(0, max(1, self.top), self.spacing)
 
 
@@ -94,7 +94,7 @@ def _nodes_of_sentences(counts: Sequence[int], like: Tensor) -> Tensor:
 
 
 def _means(nodes: Tensor, counts: Sequence[int]) -> Tensor:
-    """The mean of each sentence's nodes of one level; their sums are taken in the order of the positions."""
+    """The mean of each sentence's nodes on one level; they are summed in the order of their positions."""
     if len(counts) == 1:
         return nodes
     means = nodes[: counts[0]].clone()

@@ -23,7 +23,7 @@ def grconv(
     annotation_height: int = 0,
     checkpoint_levels: int = 0,
 ) -> GRConvOutput:
-    """See :func:`recurrent_mt.kernels.grconv.grconv`; autograd keeps all, whatever ``checkpoint_levels`` says."""
+    """See :func:`recurrent_mt.kernels.grconv.grconv`; autograd keeps everything: ``checkpoint_levels`` is ignored."""
     W_l, W_r, b, G_l, G_r, b_G = weights
     phi = PHI[activation]
     positions = leaves.split(list(counts))
@@ -34,14 +34,14 @@ def grconv(
         for level in range(1, (min(height, root) if height else root) + 1):
             left, right = h[:-1], h[1:]
             candidate = phi(left @ W_l.t() + right @ W_r.t() + b)
-            logits = left @ G_l.t() + right @ G_r.t() + b_G  # (n - level, 3), or three a unit: (n - level, 3H)
+            logits = left @ G_l.t() + right @ G_r.t() + b_G  # (n - level, 3), or three per unit: (n - level, 3H)
             w = torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
             h = w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right
             for position in range(h.size(0)):
                 gates[level, position, sentence] = w[position].detach().mean(dim=1)
                 if level <= annotation_height:
                     nodes[level, position, sentence] = h[position]
-        summaries.append(h.mean(dim=0))  # of one node, the root, unless the height is bounded
+        summaries.append(h.mean(dim=0))  # one node, the root, unless the height is bounded
     return GRConvOutput(
         torch.stack(summaries),
         _in_packed_order(gates, leaves.new_zeros(0, 3)),

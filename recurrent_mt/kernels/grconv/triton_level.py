@@ -1,10 +1,10 @@
-"""One level of the pyramid in Triton: everything between its matrix products is one kernel a pass.
+"""One level of the pyramid in Triton: everything between its matrix products is one kernel per pass.
 
-The products of all nodes below with the weights of either child are one matrix product, without copying the children to
-where each stands beside its sibling: a kernel finds the rows. For the products a sentence has one row more than it has
-nodes, as its last node is nobody's left child and its first one nobody's right child.
+The products of all nodes below with the weights of both children are one matrix product. The children are not copied
+next to each other; a kernel finds their rows. In the products, a sentence has one row more than it has nodes, because
+its last node is nobody's left child and its first is nobody's right child.
 
-Numbers of rows differ from level to level: kernels must not be compiled anew for those that are multiples of 16.
+The number of rows differs from level to level: kernels must not be recompiled for multiples of 16.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .level import LevelWeights, Pyramid
 
 @triton.jit
 def _pre_activation(products, bias, left, right, column, mask, PRE: tl.constexpr, ACCUMULATOR: tl.constexpr):
-    """A column of W^l l + W^r r + b for each node, or one of the logits."""
+    """A column of W^l l + W^r r + b for each node, or a column of the logits."""
     from_left = tl.load(products + left * (2 * PRE) + column, mask=mask, other=0.0).to(ACCUMULATOR)
     from_right = tl.load(products + right * (2 * PRE) + PRE + column, mask=mask, other=0.0).to(ACCUMULATOR)
     return from_left + from_right + tl.load(bias + column, mask=column < PRE, other=0.0).to(ACCUMULATOR)
@@ -49,7 +49,8 @@ def level_kernel(
 ):
     """Nodes (n, H) from the nodes below, with candidates (n, H) and gates (n, 3, 1 or H).
 
-    Candidates and gates are made of the products (m, 2(H + G)) of the m nodes below and kept; or, AGAIN, they are read.
+    Candidates and gates are computed from the products (m, 2(H + G)) of the m nodes below, and kept; or, with AGAIN,
+    they are read.
     """
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     inside = row < count
@@ -59,7 +60,7 @@ def level_kernel(
     for start in range(0, WIDTH, COLUMNS):
         column = start + tl.arange(0, COLUMNS)[None, :]
         mask = inside & (column < WIDTH)
-        # Which of a node's gates is a unit's: its own, or the only one.
+        # Which of a node's gates belongs to a unit: its own, or the only one.
         unit = column if GATES == WIDTH else tl.zeros([1, 1], tl.int32)
         gate_mask = inside & (unit < GATES)
         gate_row = gates + row * (3 * GATES) + unit
@@ -103,7 +104,7 @@ def _dot_products(
     COLUMNS: tl.constexpr,
     ACCUMULATOR: tl.constexpr,
 ):
-    """The gradients (rows, 1) of a parent's three gates: with its candidate, its left and its right child."""
+    """The gradients (rows, 1) of a parent's three gates: with its candidate, its left child, and its right child."""
     new = tl.zeros([ROWS, 1], ACCUMULATOR)
     to_left = tl.zeros([ROWS, 1], ACCUMULATOR)
     to_right = tl.zeros([ROWS, 1], ACCUMULATOR)
@@ -143,8 +144,8 @@ def _parent_gradient(
 ):
     """Writes one block of a parent's gradient before activation, zeros where there is no parent.
 
-    Returns what the left and what the right child get without a product. The gradients of the gates are given where a
-    node has one set of them.
+    Returns what the left and the right child get without a product. The gradients of the gates are passed in if a node
+    has one set of them.
     """
     inside = mask & (column < WIDTH)
     unit = column if GATES == WIDTH else tl.zeros([1, 1], tl.int32)
@@ -195,13 +196,13 @@ def gradient_kernel(
     COLUMNS: tl.constexpr,
     ACCUMULATOR: tl.constexpr,
 ):
-    """For each node below the gradient of its two products (m, 2(H + G)), and what it gets without them (m, H).
+    """For each node below, the gradient of its two products (m, 2(H + G)) and what it gets without them (m, H).
 
-    A node has up to two parents, and no other program writes its rows: nothing is added up in memory.
+    A node has up to two parents, and no other program writes its rows, so nothing is accumulated in memory.
     """
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     stored = row < size_below
-    # As a left child, and as a right one.
+    # As a left child and as a right one.
     parent_p = tl.load(parents + row, mask=stored, other=-1)
     mask_p = parent_p >= 0
     parent_p -= parents_before
@@ -234,7 +235,7 @@ def gradient_kernel(
 
 
 class FusedLevel:
-    """A level whose children are found by their rows, and never copied; see :class:`~.level.Level`."""
+    """A level whose children are found by their rows and never copied; see :class:`~.level.Level`."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
         self.below = below.contiguous()
@@ -294,6 +295,6 @@ class FusedLevel:
 
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:
-        """See :class:`~.level.Level`; in float32 at least, as a pyramid has many levels."""
+        """See :class:`~.level.Level`; at least in float32, because a pyramid has many levels."""
         dtype = accumulator_dtype(weights.both)
         return LevelWeights(*(torch.zeros_like(weight, dtype=dtype) for weight in weights))

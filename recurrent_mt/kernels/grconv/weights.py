@@ -11,7 +11,7 @@ from torch import Tensor
 class GRConvWeights(NamedTuple):
     """The weights that every node of every level shares; gates are ordered [new, left, right].
 
-    G is 3 where a node has three scalar gates, and 3H, in three blocks of H, where each of its units has three.
+    G is 3 if a node has three scalar gates, and 3H, in three blocks of H, if each of its units has three.
 
     Attributes:
         left: (H, H) W^l, from the left child to the candidate.
@@ -30,12 +30,12 @@ class GRConvWeights(NamedTuple):
     gate_bias: Tensor
 
     def to(self, number: torch.dtype) -> GRConvWeights:
-        """The matrices in another number format; the biases as they are."""
+        """The matrices in another number format; the biases are unchanged."""
         names = ("left", "right", "gate_left", "gate_right")
         return self._replace(**{name: getattr(self, name).to(number) for name in names})
 
     def check(self, size: int) -> None:
-        """Refuses weights that do not fit nodes of that width.
+        """Rejects weights that do not fit nodes of that width.
 
         Raises:
             ValueError: naming the weight.
@@ -45,5 +45,5 @@ class GRConvWeights(NamedTuple):
         for name, weight, shape in zip(self._fields, self, shapes):
             if weight.shape != shape:
                 raise ValueError(
-                    f"nodes of width {size} need the weight {name!r} to be {shape}, not {tuple(weight.shape)}"
+                    f"for nodes of width {size}, the weight {name!r} must be {shape}, not {tuple(weight.shape)}"
                 )

@@ -27,30 +27,30 @@ def gru(
 ) -> Tensor:
     """Runs a GRU over packed rows.
 
-    With h the previous state, r the reset gate and z the update gate (z keeps the old state)::
+    With h the previous state, r the reset gate, and z the update gate (z keeps the old state)::
 
         [r z] = σ(x_rz + U_rz h)    h̃ = tanh(x_h + U (r ⊙ h))    h' = z ⊙ h + (1 − z) ⊙ h̃
 
     Cho et al. (2014), "Learning Phrase Representations using RNN Encoder–Decoder", eqs. (5)–(8). The reset gate acts
-    before the recurrent product; ``torch.nn.GRU`` applies it after, which is another function.
+    before the recurrent product; ``torch.nn.GRU`` applies it after, which is a different function.
 
-    With a gate over time, what enters a step in the place of h is g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}; see
+    With a gate over time, what enters a step instead of h is g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}; see
     :mod:`recurrent_mt.kernels.entering`.
 
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
         initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
         gate_weight: (2H, H) U_r above U_z, whole or a product of two matrices.
-        candidate_weight: (H, H) U, likewise.
+        candidate_weight: (H, H) U, the same way.
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         time_gate: (H,) g, or None.
-        backend: ``packed``, ``reference``, or ``fused``, which is Triton's on a GPU.
+        backend: ``packed``, ``reference``, or ``fused`` (Triton, on a GPU).
 
     Returns:
         (N, H) the states, in the weights' number format; see :mod:`recurrent_mt.kernels.mixed_precision`.
 
     Raises:
-        ValueError: if the shapes do not fit together, or the backend is unknown or cannot run here.
+        ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
     """
     size = check_initial(initial, time_gate)
     gate = check_shape("gates' recurrent", gate_weight, (2 * size, size))

@@ -7,14 +7,14 @@ from torch import Tensor
 
 
 class Elementwise:
-    """The four parts, in PyTorch's operations; n rows, gates ordered [r, z]."""
+    """The four parts, in PyTorch operations; n rows, gates ordered [r, z]."""
 
     def reset(self, gates: Tensor, previous: Tensor) -> Tensor:
-        """The product r ⊙ h (n, H), and the gates (n, 2H) in place of what they are made of."""
+        """The product r ⊙ h (n, H), and the gates (n, 2H), written over their pre-activations."""
         return gates.sigmoid_()[:, : previous.size(1)] * previous
 
     def update(self, candidate: Tensor, gates: Tensor, previous: Tensor) -> Tensor:
-        """The state z ⊙ h + (1 − z) ⊙ h̃ (n, H), and the candidate h̃ (n, H) in place of what it is made of."""
+        """The state z ⊙ h + (1 − z) ⊙ h̃ (n, H), and the candidate h̃ (n, H), written over its pre-activation."""
         return torch.lerp(candidate.tanh_(), previous, gates[:, previous.size(1) :])
 
     def update_backward(
@@ -29,7 +29,7 @@ class Elementwise:
     def reset_backward(
         self, grad: Tensor, grad_reset_previous: Tensor, previous: Tensor, gates: Tensor, grad_inputs: Tensor
     ) -> Tensor:
-        """The gradient of h (n, H), but for the gates' product; writes the first block of the inputs' gradient."""
+        """The gradient of h (n, H) without the gates' product; writes the first block of the inputs' gradient."""
         size = previous.size(1)
         reset, update = gates[:, :size], gates[:, size:]
         torch.mul(grad_reset_previous * previous, reset * (1 - reset), out=grad_inputs[:, :size])

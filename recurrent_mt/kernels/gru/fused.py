@@ -1,4 +1,4 @@
-"""The gated recurrent unit as ``packed`` has it, in Triton between its matrix products."""
+"""The gated recurrent unit of ``packed``, with everything between its matrix products in Triton."""
 
 from __future__ import annotations
 

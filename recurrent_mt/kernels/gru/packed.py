@@ -1,4 +1,4 @@
-"""The gated recurrent unit with a backward pass of its own: the weights' gradients are one product each."""
+"""The gated recurrent unit with its own backward pass: the weights' gradients are one product each."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def step_backward(
         grad: (n, H) with respect to the step's state.
         previous: (n, H) the state before the step.
         gates: (n, 2H), as :func:`step` returned them.
-        candidate: (n, H), likewise.
+        candidate: (n, H), the same.
         gate_weight: (2H, H).
         candidate_weight: (H, H).
         elementwise: what happens between the products.
@@ -85,7 +85,7 @@ def step_backward(
 
 
 def joined(parts: Sequence[Tensor]) -> Tensor:
-    """The rows of all parts, uncopied where there is one part, as in a search."""
+    """The rows of all parts, not copied if there is only one, as in a search."""
     return torch.cat(tuple(parts)) if len(parts) > 1 else parts[0]
 
 

@@ -1,4 +1,4 @@
-"""A step of the gated recurrent unit in Triton: between two matrix products there is one kernel."""
+"""A step of the gated recurrent unit in Triton: there is one kernel between two matrix products."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..triton_math import accumulator, sigmoid, tanh
 from .elementwise import Elementwise
 
 BLOCK = 512
-"""Numbers of a program: a step has few rows, and they must do for all multiprocessors."""
+"""Numbers per program: a step has few rows, and they must be enough for all multiprocessors."""
 
 
 @triton.jit(do_not_specialize=["numbers"])
 def reset_kernel(
     gates, previous, reset_previous, numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr, ACCUMULATOR: tl.constexpr
 ):
-    """The gates (n, 2H) in place of what they are made of, and r ⊙ h (n, H)."""
+    """The gates (n, 2H), written over their pre-activations, and r ⊙ h (n, H)."""
     index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = index < numbers
     gate = gates + (index // WIDTH) * (2 * WIDTH) + index % WIDTH
@@ -33,7 +33,7 @@ def reset_kernel(
 def update_kernel(
     candidates, gates, previous, states, numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr, ACCUMULATOR: tl.constexpr
 ):
-    """The candidates (n, H) in place of what they are made of, and the states (n, H)."""
+    """The candidates (n, H), written over their pre-activations, and the states (n, H)."""
     index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = index < numbers
     gate = gates + (index // WIDTH) * (2 * WIDTH) + index % WIDTH
@@ -56,7 +56,7 @@ def update_gradient_kernel(
     BLOCK: tl.constexpr,
     ACCUMULATOR: tl.constexpr,
 ):
-    """The gradients of what update gate and candidate are made of: the last two of the three blocks of (n, 3H)."""
+    """The gradients of update gate and candidate before activation: the last two of three blocks of (n, 3H)."""
     index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = index < numbers
     row, column = index // WIDTH, index % WIDTH
@@ -82,7 +82,7 @@ def reset_gradient_kernel(
     BLOCK: tl.constexpr,
     ACCUMULATOR: tl.constexpr,
 ):
-    """The gradient of what the reset gate is made of, the first block of (n, 3H), and the previous state's (n, H)."""
+    """The gradient of the reset gate's pre-activation, the first block of (n, 3H), and the previous state's (n, H)."""
     index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = index < numbers
     row, column = index // WIDTH, index % WIDTH
