@@ -79,7 +79,7 @@ def project(tmp_path: Path, wheels: Path) -> Path:
 
 def assert_works(environment: Path) -> None:
     program = "import sys, fairseq, user_dir; print(type(sys.meta_path[0]).__name__)"
-    # The project that these tests are of must not stand in for the one that was installed.
+    # PYTHONPATH, which -E ignores, may name a checkout whose user_dir would be imported in place of the installed one.
     command = [environment / "bin/python", "-E", "-c", program]
     assert subprocess.check_output(command, text=True, cwd="/") == "RepairFinder\n"
     assert subprocess.check_output(environment / "bin/fairseq-train", text=True) == "trained\n"
