@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# From a fresh clone to a table of translated test sets, in seven minutes on two cores after the set-up.
+# From a fresh clone to a table of scores and a report, in seven minutes on two cores after setup.
 #
 #   bash scripts/quickstart.sh [--pair fr-en|zh-en] [OPTION...]
 #   bash scripts/quickstart.sh --corpus DIR --pair SRC-TGT [OPTION...]
-#
-# Sets up .venv if it is missing, makes the embedded corpus, trains gru_encoder with and without attention,
-# grconv_encoder and fairseq's own lstm with the same budget, translates the test set with each, and compares them in
-# a table and in a report, one HTML file.
-# With --corpus the text is your own: DIR/{train,valid,test}.{SRC,TGT}, split by SentencePiece.
-# The same call goes on where an earlier one stopped. VENV=DIR chooses the environment; SETUP=no takes it as it is.
+# Sets up .venv if it is missing, makes the synthetic corpus, trains gru_encoder with and without attention,
+# grconv_encoder, and fairseq's own lstm with the same budget, translates the test set with each, and compares them in a
+# table and in a report, a single HTML file. With --corpus, the text is your own: DIR/{train,valid,test}.{SRC,TGT}, split
+# by SentencePiece. The same call picks up where an earlier one stopped. VENV=DIR chooses the environment; SETUP=no uses
+# it unchanged.
 #
 set -euo pipefail
 
@@ -33,10 +32,10 @@ if [[ -n $CORPUS ]]; then
   check_corpus
 else
   SEGMENTATION=${SEGMENTATION:-word:4000}
-  choose_embedded_corpus
+  choose_synthetic_corpus
   check_options
 fi
 prepare_environment
 open_run_folder "$OUT" "$(describe_run)"
-if [[ -z $CORPUS ]]; then make_embedded_corpus; fi
+if [[ -z $CORPUS ]]; then make_synthetic_corpus; fi
 run_recipe

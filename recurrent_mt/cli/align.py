@@ -39,7 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
     parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
     parser.add_argument("--target", help="the translations, the same way")
-    parser.add_argument("--max-tokens", type=int, default=4000, help="tokens in a batch of forced decoding (%(default)s)")
+    parser.add_argument(
+        "--max-tokens", type=int, default=4000, help="tokens in a batch of forced decoding (%(default)s)"
+    )
     parser.add_argument("--gold", help="gold links, one sentence per line: 0-0 is sure, 1?0 possible; not with --log")
     parser.add_argument("--segmentation", choices=SCHEMES, help="merge word pieces before anything else")
     parser.add_argument(

@@ -64,9 +64,9 @@ def test_changes_outside_the_spread_are_marked(tmp_path, capsys, old, new, expec
 
 def test_cases_of_one_run_only(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0), case(9, 2.0)], [case(9, 2.0), case(10, 2.0)]) == [
-        "layer, width 8, mixed: in the old run only",
+        "layer, width 8, mixed: only in the old run",
         "layer, width 9, mixed: ratio to products 2.00 → 2.00, times 1.00",
-        "layer, width 10, mixed: in the new run only",
+        "layer, width 10, mixed: only in the new run",
     ]
 
 

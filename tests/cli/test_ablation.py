@@ -59,7 +59,7 @@ def whole(folder):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and "stopped; the same call goes on from here" in said
+    assert process.returncode == 1 and "stopped; the same call continues from here" in said
     assert not running(folder), "a training went on after the stop"
     return run(ablation(folder))
 

@@ -76,7 +76,7 @@ def test_a_wrong_encoding(corpus):
         (["--learning-rates", "1e-3,fast"], "--learning-rates must be numbers separated by commas, not '1e-3,fast'"),
         (["--warmup", "0"], "--warmup must be a whole number above zero, not '0'"),
         (["--jobs", "0"], "--jobs must be a whole number above zero, not '0'"),
-        (["--baseline", "fconv"], "--baseline fconv is none of --models lstm,gru_encoder-additive"),
+        (["--baseline", "fconv"], "--baseline fconv is not among --models lstm,gru_encoder-additive"),
         (["--extra-test", "news"], "--extra-test must be NAME=PREFIX, several separated by commas, not 'news'"),
         (["--extra-test", "a=x,a=y"], "--extra-test has a name twice: a a"),
         (["--extra-test", "a=missing"], "there is no file missing.fr"),
@@ -98,12 +98,12 @@ def test_bad_options(good, tmp_path, arguments, message):
 def test_a_folder_that_holds_something_else(good, tmp_path):
     (tmp_path / "thesis.txt").write_text("chapter one")
     line = command("compare_baselines.sh", corpus=good, pair="fr-en", out=tmp_path)
-    assert f"{tmp_path} is not empty and holds no run" in run(line, succeeds=False)
+    assert f"{tmp_path} is not empty and is not a run folder" in run(line, succeeds=False)
 
 
-def test_the_embedded_corpus_has_two_pairs(tmp_path):
+def test_the_synthetic_corpus_has_two_pairs(tmp_path):
     line = command("quickstart.sh", pair="de-en", out=tmp_path / "run")
-    assert "the embedded corpus has the pairs fr-en and zh-en, not de-en" in run(line, succeeds=False)
+    assert "the synthetic corpus has the pairs fr-en and zh-en, not de-en" in run(line, succeeds=False)
 
 
 @pytest.mark.parametrize("script", ["quickstart.sh", "compare_baselines.sh"])

@@ -47,7 +47,7 @@ def whole(corpus):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and "stopped; the same call goes on from here" in said
+    assert process.returncode == 1 and "stopped; the same call continues from here" in said
     return out, run(searched(corpus), timeout=900)
 
 
@@ -129,7 +129,7 @@ def test_a_budget_of_wall_time_is_kept_over_stops(corpus):
     folder = corpus.parent / "timed" / "systems" / "transformer" / "seed-1"
     log = folder / "train.log"
     said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in read(log))
-    assert "stopped; the same call goes on from here" in said
+    assert "stopped; the same call continues from here" in said
     assert not (folder / "failure").exists() and not (folder / "trained").exists()
     stop_when(line, signal.SIGKILL, lambda: "Saved checkpoint" in read(log))
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', read(log))))

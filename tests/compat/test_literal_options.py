@@ -42,7 +42,9 @@ def test_data_is_what_python_says(source, value):
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source[:20])
 def test_anything_else_is_refused(source):
-    with pytest.raises(ValueError, match="an option must consist of numbers, text, or lists or dictionaries of these, not"):
+    with pytest.raises(
+        ValueError, match="an option must consist of numbers, text, or lists or dictionaries of these, not"
+    ):
         evaluate(source)
 
 
