@@ -62,7 +62,7 @@ def test_changes_outside_the_spread_are_marked(tmp_path, capsys, old, new, expec
     assert compare(tmp_path, capsys, [old], [new]) == [f"layer, width 8, mixed: {line}" for line in expected]
 
 
-def test_cases_of_one_run_only(tmp_path, capsys):
+def test_cases_that_only_one_run_has_are_listed(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0), case(9, 2.0)], [case(9, 2.0), case(10, 2.0)]) == [
         "layer, width 8, mixed: only in the old run",
         "layer, width 9, mixed: ratio to products 2.00 → 2.00, times 1.00",
@@ -71,14 +71,14 @@ def test_cases_of_one_run_only(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("fact", ["processor", "cores", "device", "torch", "threads", "dtype", "stock_dtype"])
-def test_runs_of_two_kinds_are_refused_unless_told(tmp_path, capsys, fact):
+def test_runs_of_different_kinds_are_refused_unless_forced(tmp_path, capsys, fact):
     machine = {**copy.deepcopy(MACHINE), fact: "another"}
     with pytest.raises(SystemExit, match=rf"{fact} {MACHINE[fact]} and another\. --different-machines"):
         compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], machine=machine)
     assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], "--different-machines", machine=machine)
 
 
-def test_another_python_is_no_other_kind(tmp_path, capsys):
+def test_a_different_python_does_not_make_runs_incomparable(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 2.0)], machine={**MACHINE, "python": "3.12"})
 
 
@@ -86,7 +86,7 @@ def test_another_python_is_no_other_kind(tmp_path, capsys):
     ("content", "message"),
     [("{", "cannot be read as JSON"), ("[]", "has no machine and cases"), (None, "cannot be read")],
 )
-def test_a_file_that_is_none_of_ours(tmp_path, content, message):
+def test_a_file_that_the_benchmark_did_not_write_is_refused(tmp_path, content, message):
     file = tmp_path / "run.json"
     if content is not None:
         file.write_text(content)

@@ -21,7 +21,7 @@ def test_ratios_are_taken_within_a_round():
 
 
 @pytest.mark.parametrize(("seconds", "rounds"), [(0.0, FEWEST), (60.0, MOST)])
-def test_each_runs_once_a_round_and_none_always_first(seconds, rounds):
+def test_each_runs_once_per_round_and_none_is_always_first(seconds, rounds):
     calls = []
     taken = time_in_turn({name: lambda name=name: calls.append(name) for name in "ab"}, seconds=seconds)
     assert {name: len(times) for name, times in taken.items()} == {"a": rounds, "b": rounds}
@@ -61,7 +61,7 @@ def test_the_peak_is_what_a_run_takes(family, megabytes):
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own():
+def test_memory_is_measured_in_a_separate_process():
     shape = {"width": 64, "pyramid": "plain", "sentences": 16, "length": 40, "lengths": "equal"}
     held = 4 * 64 * 16 * sum(range(1, 40))
     assert held < peak_memory("grconv_layer", shape, "ours", Setting()) < 20 * held

@@ -43,7 +43,7 @@ def test_a_model_without_attention_has_no_alignments(tmp_path):
         forced_alignments(checkpoint, SOURCES, TARGETS)
 
 
-def test_both_sides_must_be_as_many(tmp_path):
+def test_source_and_target_must_have_the_same_number_of_sentences(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="additive")
     with pytest.raises(ValueError, match="4 source sentences, but 3 target sentences"):
         forced_alignments(checkpoint, SOURCES, TARGETS[:3])

@@ -35,7 +35,7 @@ def write_corpus(folder):
 
 
 def environment():
-    """This interpreter's environment as it is, one thread."""
+    """This interpreter's environment, with one thread."""
     return {**os.environ, "VENV": str(BIN.parent), "SETUP": "no", "OMP_NUM_THREADS": "1"}
 
 
@@ -51,7 +51,7 @@ def tiny():
 
 
 def run(command_line, *, succeeds=True, timeout=300):
-    """The recipe's output; what it said on standard error too where it had to fail."""
+    """The recipe's output, plus standard error if it was supposed to fail."""
     result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, timeout=timeout)
     if succeeds:
         assert result.returncode == 0, result.stdout + result.stderr

@@ -1,4 +1,4 @@
-"""An ablation end to end: a queue that survives a stop, a cell that fails, plans that share cells."""
+"""An ablation end to end: a queue that survives an interruption, a cell that fails, plans that share cells."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def finished(folder):
 
 @pytest.fixture(scope="module")
 def whole(folder):
-    """What the call said that went on after one was stopped once its first cell had ended."""
+    """The output of the call that continued after one was stopped when its first cell had ended."""
     process = subprocess.Popen(
         ablation(folder), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -78,7 +78,7 @@ def running(folder):
     return found
 
 
-def test_a_stopped_queue_goes_on(whole, folder):
+def test_a_stopped_queue_continues_in_the_next_call(whole, folder):
     assert "Done before: " in whole
     results = json.loads((folder / "out" / "plan.json").read_text())
     assert [cell["name"] for cell in results["cells"]] == [
@@ -94,7 +94,7 @@ def test_a_stopped_queue_goes_on(whole, folder):
     }
 
 
-def test_failures_are_named_and_stop_nothing(whole, folder):
+def test_failures_are_named_and_stop_no_other_cell(whole, folder):
     table = (folder / "out" / "plan.txt").read_text()
     assert "diverging, seed 1, failed: diverged: loss or gradient is not a number." in table
     assert "no-such-layer, seed 2, failed: error: training no-such-layer with seed 2 failed with status 1" in table

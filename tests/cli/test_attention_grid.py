@@ -26,7 +26,7 @@ UPDATES = 12
 
 
 def grid():
-    """The eight cells. The half that has any two places in all four ways is run by default."""
+    """The eight cells. By default, it runs the half that has any two places in all four combinations."""
     default = half(*SWITCHES)
     for switches in itertools.product(*SWITCHES):
         places = tuple(itertools.compress(PLACES, switches))
@@ -36,7 +36,7 @@ def grid():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The embedded corpus, small, binarized."""
+    """The synthetic corpus, small, binarized."""
     folder = tmp_path_factory.mktemp("attention-grid")
     sizes = ("--train", 300, "--valid", 10, "--test", 10, "--max-words", 12)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
@@ -45,7 +45,7 @@ def data(tmp_path_factory):
 
 
 def configuration(parser, *arguments):
-    """What a command makes of its arguments."""
+    """What a command does with its arguments."""
     return convert_namespace_to_omegaconf(
         options.parse_args_and_arch(parser, [str(argument) for argument in arguments])
     )

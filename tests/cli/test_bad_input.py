@@ -1,4 +1,4 @@
-"""Bad corpora and options are refused before anything is computed, by a sentence that names the thing."""
+"""Bad corpora and options are refused before anything is computed, in a sentence that names the problem."""
 
 import pytest
 

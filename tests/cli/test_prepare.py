@@ -1,4 +1,5 @@
-"""The recipes from text to binarized data: what they leave, that they can be killed at any moment, and what follows."""
+"""The recipes from text to binarized data: what they leave behind, that they can be killed at any moment, and what
+follows."""
 
 import hashlib
 import os
@@ -41,7 +42,7 @@ def checksums(folder):
 
 
 def kill_after(line, headings, pause):
-    """Starts a recipe and kills it and all that it started, so many seconds after it began its n-th step."""
+    """Starts a recipe and kills it and everything it started, a given number of seconds into its n-th step."""
     with subprocess.Popen(
         line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as process:
@@ -58,7 +59,7 @@ def kill_after(line, headings, pause):
 
 @pytest.fixture(scope="module")
 def prepared(corpora, tmp_path_factory):
-    """The data of an undisturbed run, and what it said."""
+    """The data of an undisturbed run, and its output."""
     out = tmp_path_factory.mktemp("undisturbed") / "data"
     return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=1, out=out))
 
@@ -232,7 +233,7 @@ def trained(prepared):
 
 @pytest.mark.slow
 def test_raw_text_in_and_raw_text_out(prepared, trained, corpora):
-    """Order and number of lines stay, empty lines too; the command is fairseq-interactive."""
+    """The order and number of lines are kept, including empty lines; the command is fairseq-interactive."""
     out, _ = prepared
     sentences = (corpora / "fr-en" / "test.fr").read_text().splitlines()[:6]
     # Alone in its batch, a sentence is translated up to its own greatest length, wherever it stands.
@@ -272,15 +273,15 @@ def test_scores_of_a_split(prepared, trained, tmp_path):
     assert "there is no reference" in message
 
 
-def test_sacrebleus_test_sets_where_they_are_to_be_had(prepared, tmp_path):
-    """Where its cache lacks a set and the network does not answer, the local reference is taken, which is said."""
+def test_test_sets_of_sacrebleu_are_used_if_available(prepared, tmp_path):
+    """If its cache lacks a set and the network does not answer, the local reference is used, with a message."""
     out, _ = prepared
     reference = out / "text" / "raw" / "test.en"
     line = command("score.sh", out, "--system", f"ours={reference}", "-t", "wmt13", "--", "--metrics", "bleu")
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     variables = {**environment(), **unreachable, "SACREBLEU": str(tmp_path)}
     said = subprocess.run(line, env=variables, capture_output=True, text=True, timeout=300).stdout
-    assert f"sacrebleu has no wmt13 for fr-en at hand (see above): the reference is {reference}" in said
+    assert f"sacrebleu has no wmt13 for fr-en available (see above): using the reference {reference}." in said
     assert "100.00" in said
     (tmp_path / "wmt13").mkdir(exist_ok=True)
     for field in DATASETS["wmt13"].fieldnames("fr-en"):

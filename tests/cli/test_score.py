@@ -38,7 +38,7 @@ def printed(files, *options, **changes):
 
 
 def refusal(files, *options, **changes):
-    """What it says before it ends with an error."""
+    """What it prints before it exits with an error."""
     done = score(files, *options, **changes)
     assert done.returncode == 1 and done.stdout == ""
     return done.stderr
@@ -115,6 +115,6 @@ def test_an_unknown_tokenization(files):
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
     ],
 )
-def test_options_that_cannot_be_meant(files, options, changes, message):
+def test_meaningless_options_are_refused(files, options, changes, message):
     done = score(files, *options, **changes)
     assert done.returncode == 2 and message in done.stderr

@@ -1,4 +1,4 @@
-"""scripts/train.sh: a configuration file, the fairseq command that it stands for, and what comes of it."""
+"""scripts/train.sh: a configuration file, the fairseq command it stands for, and the result."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def train_script(*arguments, check=True):
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The embedded corpus, small, binarized."""
+    """The synthetic corpus, small, binarized."""
     folder = tmp_path_factory.mktemp("embedded")
     sizes = ("--train", 3000, "--valid", 50, "--test", 50, "--max-words", 20)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)
@@ -49,7 +49,7 @@ def overrides(data, save, updates):
     ]
 
 
-def test_one_file_trains_with_overrides_and_flags(data, tmp_path):
+def test_one_configuration_trains_with_overrides_and_flags(data, tmp_path):
     output = train_script(
         *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 10), "model.encoder_hidden_size=32"),
         *("--", "--no-progress-bar"),
@@ -69,7 +69,7 @@ def test_dry_run_and_errors(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL_TWINS)
 def test_every_small_twin_learns(name, data, tmp_path):
-    """The papers' Adadelta is slow to start: what counts here is that the loss keeps falling."""
+    """The papers' Adadelta starts slowly: what matters here is that the loss keeps falling."""
     assert len(SMALL_TWINS) == 5
     made = losses(train_script(f"configs/{name}.yaml", *overrides(data, tmp_path, 120)))
     assert made[-1] < made[len(made) // 2] < made[0]

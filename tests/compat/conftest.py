@@ -21,7 +21,7 @@ VERSIONS = [(3, minor) for minor in range(8, 14)]
 
 @functools.cache
 def find_interpreter(version: tuple[int, int]) -> str | None:
-    """The path of a working Python of that version: this one, one on PATH, or one of pyenv's."""
+    """The path of a working Python of that version: this one, one on PATH, or one from pyenv."""
     name = "python{}.{}".format(*version)
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     candidates = [sys.executable, shutil.which(name), *sorted(map(str, pyenv.glob(f"*/bin/{name}")))]

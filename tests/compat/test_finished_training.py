@@ -14,7 +14,7 @@ class EpochBegunError(Exception):
 
 
 class Epochs:
-    """Stands for fairseq's iterator: to train is to ask it for an epoch."""
+    """Takes the place of fairseq's iterator: training means asking it for an epoch."""
 
     next_epoch_idx = 1
 
@@ -33,7 +33,7 @@ def train(updates: int, max_update: int, *, spent: float = 0, hours: float = 0) 
 
 
 @pytest.mark.parametrize("updates", [30, 31])
-def test_no_update_more_than_asked_for(updates: int, caplog: pytest.LogCaptureFixture):
+def test_a_finished_training_makes_no_further_update(updates: int, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO):
         assert train(updates, 30) == ([None], True)
     assert f"nothing is left to train: num_updates: {updates} >= max_update: 30" in caplog.text
@@ -45,7 +45,7 @@ def test_what_is_left_is_trained(updates: int, max_update: int):
         train(updates, max_update)
 
 
-def test_no_update_more_than_there_is_time_for(caplog: pytest.LogCaptureFixture):
+def test_a_training_out_of_time_makes_no_further_update(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO):
         assert train(30, 0, spent=1.5, hours=1.25) == ([None], True)
     assert "cumulative_training_time: 1.500000 > stop_time_hours: 1.250000 hour(s)" in caplog.text

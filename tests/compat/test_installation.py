@@ -87,7 +87,7 @@ def test_nothing_heavy_is_imported(python: Path):
 
 
 def test_start_costs_less_than_five_milliseconds(python: Path, tmp_path: Path):
-    """The fastest of many runs each, taken in turns: what else the machine does only adds time."""
+    """The fastest of many runs each, taking turns: whatever else the machine does only adds time."""
     bare = make_environment(tmp_path / "bare")
     assert not has_hook(bare) and has_hook(python)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}

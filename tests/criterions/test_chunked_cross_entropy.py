@@ -49,7 +49,7 @@ def test_a_loss_for_each_word():
     assert_same(build("gru_encoder").eval(), reduce=False)
 
 
-def test_a_model_of_fairseqs_own_is_trained_as_ever():
+def test_fairseqs_own_models_are_trained_as_usual():
     stock = stock_model()
     assert not isinstance(stock.decoder, Decoder)
     assert_same(stock.eval())
@@ -63,7 +63,7 @@ def stock_model():
     return FConvModel(encoder, FConvDecoder(for_task.target_dictionary, out_embed_dim=6, **sizes))
 
 
-def test_no_scores_are_made(monkeypatch):
+def test_the_scores_of_a_whole_batch_are_never_made(monkeypatch):
     model = build("gru_encoder")
     monkeypatch.setattr(model.decoder, "output_layer", lambda features: pytest.fail("all scores at once"))
     loss_and_gradients(ChunkedCrossEntropyCriterion, model)

@@ -1,4 +1,5 @@
-"""Training is stopped at random moments in three ways; the same call again must come to what it would have come to."""
+"""Training is stopped at random moments in three ways; the same call again must reach the same result as without the
+stop."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ FAULTS = ["kill"] * 7 + ["terminate"] * 6 + ["full disk"] * 7
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """The embedded corpus, small, binarized: a few epochs for these updates."""
+    """The synthetic corpus, small, binarized: a few epochs for these updates."""
     folder = tmp_path_factory.mktemp("embedded")
     sizes = ("--train", 800, "--valid", 20, "--test", 20, "--max-words", 12)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)

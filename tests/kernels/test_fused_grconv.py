@@ -38,7 +38,7 @@ def test_widths_of_every_kind(size, unit_gates):
 
 @needs_interpreter
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_rounds_what_it_stores_alone(dtype):
+def test_half_precision_only_rounds_what_it_stores(dtype):
     """One level of copies: what is computed in float32 must be off by the rounding of its result, and no more."""
     counts, tensors = arguments([2, 2, 2], 300, torch.float64)
     tensors = [tensor.to(dtype) for tensor in tensors]

@@ -52,7 +52,7 @@ def test_hypotheses_side_by_side_read_their_source(beam):
 
 @needs_interpreter
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_rounds_what_it_stores_alone(dtype):
+def test_half_precision_only_rounds_what_it_stores(dtype):
     """Outputs are off by a rounding or two; gradients, which cancel, are hardly further off than where all is rounded.
 
     Hardly, because the interpreter truncates to bfloat16, which errs by twice as much as a GPU's rounding.

@@ -1,4 +1,4 @@
-"""What is particular to grConv: its heights, and what its options cost in parameters."""
+"""What is special about grConv: its heights, and what its options cost in parameters."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def alone(layer, sentence):
     return layer(*batch([sentence], left_pad=True))
 
 
-def test_only_sentences_above_the_bound_notice_it():
+def test_only_sentences_above_the_bound_are_affected():
     free, bounded = encoder(), encoder(height=3)
     arguments = batch(sentences(), left_pad=True)
     expected, found = free(*arguments).summary, bounded(*arguments).summary
@@ -64,7 +64,7 @@ def test_parameters(unit_gates):
     assert count == (EMBED + 1) * HIDDEN + (2 * HIDDEN + 1) * HIDDEN + (2 * HIDDEN + 1) * gates
 
 
-def test_heights_that_cannot_be_are_named():
+def test_impossible_heights_are_named():
     with pytest.raises(ValueError, match="--grconv-annotation-height 3 is above --grconv-height 2"):
         encoder(height=2, annotation_height=3)
     with pytest.raises(ValueError, match="--grconv-height must be 0 or more, not -1"):

@@ -17,7 +17,7 @@ def rows(step, sentences=2):
     return random(sentences, 4, seed=100 + step)
 
 
-def test_it_holds_what_was_appended_and_in_which_order_the_sentences_stand():
+def test_the_cache_holds_what_was_appended_in_sentence_order():
     grown, expected, padding = cache(), random(2, 3, 4), PADDING
     for step, order in enumerate([[1, 0], [0, 0, 1], [2, 1, 0], [1], [0, 0]] * 8):
         grown, expected, padding = grown.index_select(torch.tensor(order)), expected[order], padding[order]
@@ -28,7 +28,7 @@ def test_it_holds_what_was_appended_and_in_which_order_the_sentences_stand():
 
 
 @pytest.mark.parametrize("reordered", [False, True])
-def test_what_grows_out_of_one_cache_twice_does_not_meet(reordered):
+def test_two_caches_grown_from_one_do_not_overlap(reordered):
     start = cache().append(rows(0))
     if reordered:
         start = start.index_select(torch.tensor([0, 1]))
@@ -42,7 +42,7 @@ def test_what_grows_out_of_one_cache_twice_does_not_meet(reordered):
         assert torch.equal(grown.keys_and_values, expected)
 
 
-def test_growing_copies_seldom():
+def test_growing_rarely_copies():
     """Of 300 steps only those copy that find no room: as the room doubles, a handful."""
     grown, places = cache(), set()
     for step in range(300):

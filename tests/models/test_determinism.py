@@ -20,7 +20,7 @@ def losses_and_translations(seed):
     return losses, [(one["tokens"], one["positional_scores"]) for beam in found for one in beam]
 
 
-def test_twice_the_same_and_otherwise_with_another_seed():
+def test_the_same_seed_repeats_and_another_seed_differs():
     (losses, translations), (again, translations_again) = losses_and_translations(1), losses_and_translations(1)
     assert losses == again
     for one, other in zip(translations, translations_again, strict=True):

@@ -60,8 +60,9 @@ def test_one_token_and_nothing_but_padding(architecture, attention):
 
 @every_attention
 @every_architecture
-def test_a_batch_without_sentences_has_scores_and_a_loss_of_nothing(architecture, attention):
-    """fairseq's search does not take one, and its batches never are: a worker without work gets a dummy batch."""
+def test_an_empty_batch_has_empty_scores_and_zero_loss(architecture, attention):
+    """fairseq's search does not accept one, and its batches are never empty: a worker without work gets a dummy
+    batch."""
     batch = batch_of([3, 2], [2, 3])
     empty = {**batch, "target": batch["target"][:0], "net_input": {k: v[:0] for k, v in batch["net_input"].items()}}
     model = model_for(architecture, attention)

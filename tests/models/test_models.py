@@ -1,4 +1,4 @@
-"""What every registered model owes to fairseq."""
+"""What every registered model must provide to fairseq."""
 
 import pytest
 import torch
@@ -156,7 +156,7 @@ def test_scores_do_not_depend_on_the_batch(architecture, attention):
 @every_architecture
 @pytest.mark.parametrize("attention", ["additive", "dot", "general"])
 @pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
-def test_attention_stands_where_the_source_tokens_stand(architecture, attention, left_pad):
+def test_attention_is_in_the_layout_of_the_source_tokens(architecture, attention, left_pad):
     """fairseq's own lstm returns it in flipped positions for padded sources, so that its alignments are wrong."""
     model = build(architecture, decoder_attention=attention).eval()
     previous = sample([3, 6, 1], [5, 5, 5])["net_input"]["prev_output_tokens"]
@@ -174,7 +174,7 @@ def test_attention_stands_where_the_source_tokens_stand(architecture, attention,
 
 
 @every_architecture
-def test_no_attention_is_said_so(architecture):
+def test_a_model_without_attention_refuses_alignments(architecture):
     model = build(architecture, decoder_attention="none").eval()
     assert model(**sample([3, 2], [4, 1])["net_input"])[1] is None
     with pytest.raises(ValueError, match=r"--print-alignment needs attention.*--decoder-attention none"):
@@ -204,7 +204,7 @@ def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
 
 @every_architecture
 @every_attention
-def test_autocast_narrows_products_alone(architecture, attention):
+def test_autocast_only_narrows_products(architecture, attention):
     """As --autocast, and around the model as fairseq's --amp does it on a GPU."""
     model = build(architecture, decoder_attention=attention).eval()
     batch = sample([4, 1, 6], [5, 2, 7])["net_input"]

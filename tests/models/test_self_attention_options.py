@@ -29,20 +29,20 @@ def test_scores_of_the_search_are_those_of_teacher_forcing(options, attention, o
 
 @with_or_without
 @every_architecture
-def test_they_are_for_every_encoder(architecture, attention):
+def test_self_attention_works_with_every_encoder(architecture, attention):
     built = models(architecture, attention, count=2, **PLACES["both"])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 
 @both_orders
 @with_or_without
-def test_they_are_with_every_part_of_the_decoder(attention, order):
+def test_self_attention_works_with_every_decoder_part(attention, order):
     parts = {"gru_rank": 4, "skip_io": True, "skip_time": 3, "decoder_layer_norm": True, "decoder_output_rank": 3}
     built = models("gru_encoder", attention, decoder_layers=3, decoder_order=order, **parts, **PLACES["both"])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
 
 
-def test_they_are_with_attention_over_phrases():
+def test_self_attention_works_with_attention_over_phrases():
     pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
     built = models("grconv_encoder", "additive", **pyramid, **PLACES["both"])
     assert_search_agrees_with_teacher_forcing(built, attention=True)
@@ -100,7 +100,7 @@ def test_the_cost_in_parameters(attention, bidirectional):
 
 
 @every_architecture
-def test_what_the_decoder_reads_is_what_attends(architecture):
+def test_the_summary_attends_if_the_decoder_reads_only_it(architecture):
     """With attention the annotations, without it the summary; the other is what the encoder made."""
     tokens = sources(LENGTHS)["src_tokens"]
     for attention, changed in (("additive", "annotations"), ("none", "summary")):

@@ -25,6 +25,6 @@ def test_lists_reach_the_layer_in_their_order():
         ({"encoder_layers": 0}, "--encoder-layers must be at least 1, not 0"),
     ],
 )
-def test_what_cannot_be_is_named(options, message):
+def test_impossible_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         build("sepconv_encoder", **options)

@@ -45,7 +45,7 @@ def test_the_modes_are_the_four_of_the_code():
     assert list(MODES) == list(BY_HAND)
 
 
-def test_a_word_alone_is_the_papers_last_resort():
+def test_a_single_word_costs_the_last_resort_by_the_papers_divisor():
     assert normalize(0.5, 1) == pytest.approx(0.5 / math.log(3))
     assert normalize(0.5, 1, paper_divisor) == LAST_RESORT
 
@@ -57,6 +57,6 @@ def test_no_candidate_is_the_last_resort_in_every_mode():
         assert normalize(LAST_RESORT, words) == LAST_RESORT
 
 
-def test_the_inverse_model_is_missing():
+def test_a_missing_inverse_model_is_named():
     with pytest.raises(ValueError, match="no inverse cost"):
         choose([Candidate(("word",), 1.0)], inverse=True)

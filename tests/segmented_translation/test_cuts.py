@@ -19,7 +19,7 @@ def every_segmentation(length, longest):
     return found
 
 
-def test_every_segmentation_is_every_segmentation():
+def test_the_test_lists_every_segmentation():
     assert len(every_segmentation(10, 10)) == 2**9
     assert len(every_segmentation(4, 2)) == 5  # the Fibonacci numbers
 
@@ -41,7 +41,7 @@ def test_as_cheap_as_the_cheapest_of_all(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_of_equals_the_longest_last_span_wins_in_every_prefix(seed):
+def test_the_longest_last_span_wins_a_tie_in_every_prefix(seed):
     """Costs are small whole numbers, so that many segmentations cost the same."""
     generator = random.Random(seed)
     length, longest = generator.randint(2, 9), generator.randint(2, 9)
@@ -69,7 +69,7 @@ def test_sentences_of_no_word_one_word_and_one_span():
 
 
 @pytest.mark.parametrize("longest", [1, 2, 5])
-def test_no_span_beyond_the_limit_is_asked_for(longest):
+def test_no_span_beyond_the_limit_is_requested(longest):
     asked = []
 
     def cost(start, end):
@@ -87,7 +87,7 @@ def test_forbidden_everywhere():
 
 
 @pytest.mark.parametrize("cost", [math.nan, -math.inf])
-def test_a_cost_that_is_none(cost):
+def test_a_cost_that_is_not_a_number_is_refused(cost):
     with pytest.raises(ValueError, match="the span from word 1 to word 1 has the cost"):
         cheapest_segmentation(3, lambda start, end: cost, longest=2)
 

@@ -51,7 +51,7 @@ def test_pools_waste_less_padding_than_single_batches_and_more_than_one_sort():
     assert padding(1) > padding(4) > padding(100)
 
 
-def test_the_order_is_the_seeds():
+def test_the_seed_decides_the_order():
     assert [b.tolist() for b in batches(3)[0]] == [b.tolist() for b in batches(3)[0]]
     assert [b.tolist() for b in batches(3)[0]] != [b.tolist() for b in batches(3, seed=2)[0]]
 
@@ -61,7 +61,7 @@ def test_pairs_with_a_side_of_more_words_are_left_out():
     assert sorted(np.concatenate(made)) == np.flatnonzero(lengths <= 7).tolist()
 
 
-def test_what_cannot_be_done_is_named():
+def test_impossible_requests_are_named():
     pairs, _ = dataset()
     with pytest.raises(ValueError, match="--sort-k-batches needs a batch size in sentences: --batch-size"):
         PooledBatchesDataset(pairs, batches=3, max_words=0).batch_by_size(np.arange(5), max_tokens=100)
