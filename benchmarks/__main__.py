@@ -48,7 +48,7 @@ def _compare(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "--different-machines",
         action="store_true",
-        help="compare runs of different processors, threads, versions of torch or number formats too",
+        help="also compare runs with different processors, threads, torch versions, or number formats",
     )
     options = parser.parse_args(arguments)
     old, new = load(options.old), load(options.new)
@@ -90,7 +90,7 @@ def _measure(arguments: Sequence[str]) -> None:
 
 
 def _save(path: Path | None, result: dict[str, Any]) -> None:
-    """Writes what has been measured so far: a run is long, and may be stopped."""
+    """Writes what has been measured so far, because a run is long and may be stopped."""
     if path:
         partial = path.with_name(path.name + ".partial")
         partial.write_text(json.dumps(result, indent=2) + "\n")
@@ -98,15 +98,15 @@ def _save(path: Path | None, result: dict[str, Any]) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuses at once what would fail later."""
+    """Rejects at once what would fail later."""
     if options.device == "cuda" and not torch.cuda.is_available():
         raise ValueError("--device cuda: torch sees no GPU here")
     if options.threads < 1:
         raise ValueError(f"--threads must be at least 1, not {options.threads}")
     if options.device == "cuda" and "profile" in options.parts:
-        raise ValueError("--parts profile: of the CPU only; on a GPU use the vendor's profiler")
+        raise ValueError("--parts profile: only on a CPU; on a GPU, use the vendor's profiler")
     if set(options.parts) <= {"memory", "profile"} and "memory" in options.parts:
-        raise ValueError("--parts memory: memory is measured with time or growth; name one of them too")
+        raise ValueError("--parts memory: memory is measured with time or growth; also name one of them")
     if options.json and not options.json.parent.is_dir():
         raise ValueError(f"--json {options.json}: there is no folder {options.json.parent}")
 
@@ -115,38 +115,40 @@ def _parser() -> argparse.ArgumentParser:
     about = "\n".join(f"  {family.name:14} {family.about}" for family in FAMILIES.values())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Times each case against the bare matrix products that it cannot do without, and against "
-        "fairseq's lstm of the same sizes, in turn. What the figures mean: docs/performance.md.",
+        description="Times each case against the bare matrix products that it cannot do without and against "
+        "fairseq's lstm of the same sizes, in turn. docs/performance.md explains the figures.",
         epilog=f"cases:\n{about}\n\npython -m benchmarks compare OLD.json NEW.json compares two runs.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--cases", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="all unless named")
+    parser.add_argument("--cases", nargs="+", choices=FAMILIES, default=list(FAMILIES), help="default: all")
     parser.add_argument(
         "--parts",
         nargs="+",
         choices=PARTS,
         default=PARTS[:3],
-        help="time, memory and growth unless named; memory is a part of the other two; profile: where the time goes",
+        help="default: time, memory, and growth; memory is part of the other two; profile: where the time goes",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of torch (default: its own)")
+    parser.add_argument(
+        "--threads", type=int, default=torch.get_num_threads(), help="torch's threads (default: its own)"
+    )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument(
         "--dtype",
         choices=(*DTYPES, AUTOCAST),
         default="float32",
-        help="of our models and the bare products; autocast: products in bfloat16, all else in float32, as --autocast",
+        help="of our models and the bare products; autocast: products in bfloat16, the rest float32, like --autocast",
     )
     parser.add_argument("--stock-dtype", choices=DTYPES, default="float32", help="of fairseq's lstm")
     parser.add_argument(
-        "--seconds", type=float, default=20.0, help="of timing for a case, at least three rounds (default: 20)"
+        "--seconds", type=float, default=20.0, help="how long to time a case, for at least three rounds (default: 20)"
     )
-    parser.add_argument("--quick", action="store_true", help="small shapes, to see that everything runs")
+    parser.add_argument("--quick", action="store_true", help="small shapes, to check that everything runs")
     return parser
 
 
 def _quieten() -> None:
-    """Keeps what fairseq logs and torch warns of out of the table, here and where memory is measured."""
+    """Keeps fairseq's logs and torch's warnings out of the table, here and where memory is measured."""
     logging.disable(logging.INFO)
     warnings.simplefilter("ignore", FutureWarning)
     os.environ.setdefault("PYTHONWARNINGS", "ignore::FutureWarning")

@@ -1,4 +1,4 @@
-"""Made-up batches: lengths as corpora and fairseq's batches have them, words drawn at random."""
+"""Made-up batches: lengths like those of corpora and fairseq's batches, random words."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate
 
-#: How the lengths of a batch are spread.
+#: How the lengths in a batch are distributed.
 KINDS = {
     "equal": "all as long as the longest",
-    "alike": "up to a fifth shorter than the longest, as in fairseq's batches, which are made of sentences alike",
+    "alike": "up to a fifth shorter than the longest, as in fairseq's batches of similar sentences",
     "mixed": "from 5 to the longest, evenly",
 }
 
 
 def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
-    """Lengths, the first of which is the longest.
+    """Lengths, the longest one first.
 
     Raises:
         ValueError: if there is no such kind.
@@ -30,7 +30,7 @@ def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[
 
 
 def dictionary(size: int) -> Dictionary:
-    """A dictionary of this size, fairseq's symbols included."""
+    """A dictionary of this size, including fairseq's symbols."""
     result = Dictionary()
     for word in range(size - result.nspecial):
         result.add_symbol(f"w{word}", n=size - word)
@@ -41,11 +41,11 @@ def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths:
     """A batch of sentence pairs, collated by fairseq; lengths count the end symbol.
 
     Args:
-        vocabulary: of both languages.
+        vocabulary: for both languages.
         sentences: B.
-        length: of the longest source, and of the longest target.
+        length: the longest source's and the longest target's.
         lengths: one of :data:`KINDS`, for either side.
-        seed: of lengths and words.
+        seed: for lengths and words.
     """
     generator = torch.Generator().manual_seed(seed)
     sources = draw_lengths(sentences, length, lengths, seed=seed)
@@ -63,10 +63,10 @@ def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths:
 
 
 def source_lengths(sample: dict[str, Any]) -> list[int]:
-    """Of each source of a batch."""
+    """The lengths of a batch's sources."""
     return sample["net_input"]["src_lengths"].tolist()
 
 
 def target_lengths(sample: dict[str, Any], vocabulary: Dictionary) -> list[int]:
-    """Of each target of a batch."""
+    """The lengths of a batch's targets."""
     return sample["target"].ne(vocabulary.pad()).sum(dim=1).tolist()

@@ -10,7 +10,7 @@ from typing import Any
 from .machine import IDENTITY
 from .table import label
 
-#: What is compared, and whether a smaller figure is the better one.
+#: What is compared, and whether a smaller figure is better.
 RATIOS = {"ratio_to_products": True, "speed_over_stock": False}
 
 
@@ -30,7 +30,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def check_same_machine(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Refuses runs whose times have no common measure.
+    """Rejects runs whose times cannot be compared.
 
     Raises:
         ValueError: naming every fact that differs.
@@ -39,12 +39,12 @@ def check_same_machine(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     different = [f"{name} {before} and {after}" for name, before, after in facts if before != after]
     if different:
         raise ValueError(
-            f"the two runs are not of one kind: {'; '.join(different)}. --different-machines compares them all the same"
+            f"the two runs are of different kinds: {'; '.join(different)}. --different-machines compares them anyway"
         )
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """A line for each ratio of each case in both runs, and one for each case in one of them only.
+    """A line for each ratio of each case in both runs, and one for each case that is in only one of them.
 
     A line ends in ``better`` or ``worse`` if the quartiles of the two runs do not overlap. Peak memory, which is
     measured once, is compared without such a mark.
@@ -54,8 +54,8 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     for name in before.keys() & after.keys():
         lines += _lines_of_a_case(name, before[name], after[name])
     order = [*before, *(name for name in after if name not in before)]
-    lines += [f"{name}: in the old run only" for name in before.keys() - after.keys()]
-    lines += [f"{name}: in the new run only" for name in after.keys() - before.keys()]
+    lines += [f"{name}: only in the old run" for name in before.keys() - after.keys()]
+    lines += [f"{name}: only in the new run" for name in after.keys() - before.keys()]
     return sorted(lines, key=lambda line: order.index(line.partition(": ")[0]))
 
 

@@ -1,4 +1,4 @@
-"""A case, and what it is made into to be measured."""
+"""A case, and what it is turned into for measuring."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .products import Product
 from .setting import Setting
 
-#: Sizes and kinds by name: what a case is told apart by, printed and written to JSON.
+#: Sizes and kinds by name, which identify a case; printed and written to JSON.
 Shape = Mapping[str, int | str]
 
 
@@ -18,11 +18,11 @@ class Contest:
 
     Attributes:
         run: ours.
-        products: what ours cannot do without.
+        products: the products ours cannot do without.
         check: raises ParityError unless ours agrees with the reference kernels.
         unit: what speed counts, ``words`` or ``sentences``.
-        amount: how many of them one run works through.
-        stock: fairseq's ``lstm`` of the same sizes on the same batch, where there is such a thing.
+        amount: how many of them one run processes.
+        stock: fairseq's ``lstm`` of the same sizes on the same batch, if there is one.
     """
 
     run: Callable[[], object]
@@ -33,7 +33,7 @@ class Contest:
     stock: Callable[[], object] | None = None
 
     def contestants(self) -> dict[str, Callable[[], object]]:
-        """Ours, and the stock model where there is one."""
+        """Ours, and the stock model if there is one."""
         return {"ours": self.run} | ({} if self.stock is None else {"stock": self.stock})
 
 
@@ -43,10 +43,10 @@ class Family:
 
     Attributes:
         name: what ``--cases`` calls it.
-        about: what is timed, in a line.
-        prepare: makes the contest of a setting and a shape; the shape's entries are keyword arguments.
-        shapes: of the cases.
-        quick: small ones, to see that everything runs; the first is also what memory is warmed up with.
+        about: what is timed, in one line.
+        prepare: makes the contest for a setting and a shape; the shape's entries are keyword arguments.
+        shapes: the shapes of the cases.
+        quick: small ones, to check that everything runs; the first one also warms up the memory measurement.
         growth: the shape whose ``length`` and ``sentences`` are varied to see how cost grows.
         small_growth: the same for a quick run.
     """
@@ -60,5 +60,5 @@ class Family:
     small_growth: Shape
 
     def contest(self, setting: Setting, shape: Shape) -> Contest:
-        """The contest of a shape."""
+        """The contest for a shape."""
         return self.prepare(setting, **shape)

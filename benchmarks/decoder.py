@@ -1,4 +1,4 @@
-"""The decoder over given targets, forward and backward, beside the decoder of fairseq's ``lstm``."""
+"""The decoder over given targets, forward and backward, compared with the decoder of fairseq's ``lstm``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .systems import model_shape, prepare_rivals
 
 
 def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
-    """The decoder alone, from an encoded batch to the scores of the vocabulary, and all its gradients.
+    """The decoder alone, from an encoded batch to scores over the vocabulary, and all its gradients.
 
     The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
     """
@@ -46,7 +46,7 @@ def _forward_and_backward(model: FairseqEncoderDecoderModel, net_input: dict[str
 
     with torch.no_grad():
         gradient = constant_gradient(scores())
-    # Without attention nothing reads the annotations.
+    # Without attention, nothing reads the annotations.
     return lambda: torch.autograd.grad(scores(), inputs, gradient, allow_unused=True)
 
 
@@ -56,7 +56,7 @@ def _carries_gradient(field: object) -> bool:
 
 FAMILY = Family(
     name="decoder",
-    about="the decoder over given targets, with the scores of the vocabulary, forward and backward",
+    about="the decoder over given targets, with scores over the vocabulary, forward and backward",
     prepare=prepare,
     shapes=(
         model_shape("RNNsearch", "small", 32, 30, "mixed"),

@@ -1,4 +1,4 @@
-"""Encoders with their embeddings, forward and backward, beside the encoder of fairseq's ``lstm``."""
+"""Encoders with their embeddings, forward and backward, compared with the encoder of fairseq's ``lstm``."""
 
 from __future__ import annotations
 

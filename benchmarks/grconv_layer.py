@@ -1,4 +1,4 @@
-"""The grConv layer, forward and backward, against its matrix products; there is no stock layer of the kind."""
+"""The grConv layer, forward and backward, against its matrix products; there is no stock layer of this kind."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ PYRAMIDS: dict[str, dict[str, Any]] = {
 
 
 def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Contest:
-    """The layer on packed leaves, with relu, every output asked for a gradient.
+    """The layer on packed leaves, with relu, with a gradient for every output.
 
     Args:
-        setting: of the run.
+        setting: the run's setting.
         width: H.
         pyramid: a name of :data:`PYRAMIDS`.
         sentences: B.
@@ -49,7 +49,7 @@ def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, lengt
     gates = weights.gate_bias.numel()
 
     def check() -> None:
-        # A relu whose sum is rounded to the other side of zero has another slope: in few bits the check takes tanh.
+        # A relu whose sum is rounded across zero has a different slope: with few bits, the check uses tanh.
         few = Layer(leaves[:SENTENCES], weights, setting, options)
         few.check("tanh", setting.product_number)
         few.check("relu", torch.float64)
@@ -81,9 +81,9 @@ class Layer(NamedTuple):
         """A forward and backward pass: outputs and gradients.
 
         Args:
-            backend: of the kernel.
+            backend: the kernel's.
             activation: of the candidates.
-            dtype: of all numbers, which are rounded to the run's before; the run's own, of the products.
+            dtype: the format of all numbers, which are first rounded to the run's; for the run's own, of the products.
         """
         narrow = self.setting.autocast and backend == "packed" and dtype == self.setting.product_number
         generator = torch.Generator().manual_seed(2)

@@ -1,4 +1,4 @@
-"""How time, memory and operations grow with the length of sentences and with their number."""
+"""How time, memory, and operations grow with the length and the number of sentences."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .products import operations
 from .setting import Setting
 from .timing import time_in_turn
 
-#: What the quantity is multiplied with, from the family's ``growth`` shape.
+#: What the quantity is multiplied by, starting from the family's ``growth`` shape.
 FACTORS = (1, 2, 4)
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The power of the size that fits the costs best: the slope of the least-squares line of the logarithms."""
+    """The power of the size that best fits the costs: the slope of the least-squares line through the logarithms."""
     return statistics.linear_regression([math.log(size) for size in sizes], [math.log(cost) for cost in costs]).slope
 
 

@@ -1,4 +1,4 @@
-"""What a run was made on: figures of different machines are not to be compared."""
+"""What a run was made on: figures from different machines should not be compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def describe(setting: Setting) -> dict[str, str | int]:
 
 
 def processor() -> str:
-    """The processor's name, or its kind where the system does not tell the name."""
+    """The processor's name, or its kind if the system does not say the name."""
     table = Path("/proc/cpuinfo")
     lines = table.read_text().splitlines() if table.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,4 +1,4 @@
-"""One case: checked, timed, weighed."""
+"""One case: checked, timed, its memory measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .timing import Spread, ratios, time_in_turn
 
 
 def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool) -> dict[str, Any]:
-    """The record of a case, as it is printed and written.
+    """The record of a case, as printed and written.
 
     Raises:
         ParityError: if ours does not agree with the reference kernels; then nothing was timed.

@@ -1,4 +1,4 @@
-"""Peak memory of one run, each in a process of its own, so that nothing of another case is in it."""
+"""Peak memory of one run, each in its own process, so that it includes nothing from other cases."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _PROCESS = Path("/proc/self")
 
 
 def peak_memory(family: str, shape: Shape, contestant: str, setting: Setting) -> int | None:
-    """Bytes that the first run takes at its peak, over what is held when model and batch are ready.
+    """Bytes that the first run takes at its peak, beyond what is held when model and batch are ready.
 
-    The model's weights are therefore not in it; gradients and, of a training step, Adam's moments are.
+    It therefore excludes the model's weights but includes gradients and, in a training step, Adam's moments.
 
     Args:
-        family: of the case.
-        shape: of the case.
+        family: the case's family.
+        shape: the case's shape.
         contestant: ``ours`` or ``stock``.
-        setting: of the run.
+        setting: the run's setting.
 
     Returns:
-        None on a CPU whose system does not tell the peak (it is read where Linux has it).
+        None on a CPU whose system does not report the peak (it is read where Linux keeps it).
 
     Raises:
-        RuntimeError: if the process ends before it has an answer, as it does when memory runs out.
+        RuntimeError: if the process ends before it has an answer, as when memory runs out.
     """
     if setting.device == "cpu" and not (_PROCESS / "clear_refs").exists():
         return None
@@ -46,7 +46,7 @@ def peak_memory(family: str, shape: Shape, contestant: str, setting: Setting) ->
         except BrokenProcessPool as error:
             raise RuntimeError(
                 f"the process that measured the memory of {contestant} in {family} {dict(shape)} ended: "
-                "there may not be enough of it"
+                "there may not be enough memory"
             ) from error
 
 
@@ -64,7 +64,7 @@ def measure_here(family: str, shape: Shape, contestant: str, setting: Setting) -
         torch.cuda.synchronize()
         return torch.cuda.max_memory_allocated() - before
     _return_what_is_free()
-    # 5 sets the peak back to what is held now: see proc_pid_clear_refs(5).
+    # 5 resets the peak to what is held now: see proc_pid_clear_refs(5).
     (_PROCESS / "clear_refs").write_text("5")
     before = _resident_peak()
     run()
@@ -72,7 +72,7 @@ def measure_here(family: str, shape: Shape, contestant: str, setting: Setting) -
 
 
 def _return_what_is_free() -> None:
-    """Has the C library give freed memory back: what it keeps, the run would take without a trace in the peak."""
+    """Makes the C library return freed memory: the run could use what it keeps without a trace in the peak."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

@@ -1,4 +1,4 @@
-"""The products of encoders, decoders and searches; the letters are those of the models' equations."""
+"""The products of encoders, decoders, and searches, in the letters of the models' equations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def running(lengths: Sequence[int]) -> list[int]:
 
 
 def gru_layer(counts: Sequence[int], *, inputs: int, hidden: int, first_is_zero: bool) -> Products:
-    """A GRU over packed rows; where its first state is zero, that position's recurrent products are not needed."""
+    """A GRU over packed rows; if its first state is zero, that position's recurrent products are not needed."""
     later = counts[1:] if first_is_zero else counts
     return (
         linear(sum(counts), inputs, 3 * hidden)
@@ -34,7 +34,7 @@ def grconv_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height:
     """The nodes of the pyramids, level by level.
 
     A node's candidate and gates are a product of (H + gates, 2H) with its two children. Levels depend on each other,
-    and the weights' gradient is added up on the way down, so it too is a product a level.
+    and the weights' gradient is accumulated on the way down, so it, too, is one product per level.
     """
     counts = running(lengths)
     top = min(height or len(counts), len(counts) - 1)
@@ -48,12 +48,12 @@ def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
 
 
 def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> Products:
-    """The decoder over given targets, the scores of the vocabulary included.
+    """The decoder over given targets, including the scores over the vocabulary.
 
     Args:
         source: lengths of the sources.
         target: lengths of the targets.
-        sizes: of the model.
+        sizes: the model's.
         attention: additive, or none.
     """
     embedding, hidden, readout = sizes.embedding, sizes.decoder, 2 * sizes.readout
@@ -70,7 +70,7 @@ def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, atten
 
 
 def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, annotation: int) -> Products:
-    """Scores v · tanh(…) and weighted sums, over the padded sources: one call cannot do it otherwise."""
+    """Scores v · tanh(…) and weighted sums, over the padded sources, as one call requires."""
     forward: list[Product] = []
     backward = [Product(positions, len(counts), annotation, batch=counts[0])]
     for count, times in sorted(Counter(counts).items(), reverse=True):
@@ -84,11 +84,11 @@ def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, ann
 
 
 def search(source: Sequence[int], sizes: Sizes, *, steps: int, beam: int) -> tuple[Product, ...]:
-    """The decoder with additive attention in a beam search that takes so many steps; it has no gradients.
+    """The decoder with additive attention in a beam search of that many steps, without gradients.
 
-    The annotations meet every weight once a source, and a step sums their products. All hypotheses of a source begin
-    alike, so the first step is one of sentences. How many different words the hypotheses of a step end in is not known
-    before, so one of them is counted.
+    The annotations are multiplied by every weight once per source, and a step sums their products. All hypotheses of a
+    source start the same, so the first step is over sentences. How many different words the hypotheses of a step end in
+    is not known beforehand, so one is counted.
     """
     embedding, hidden, readout = sizes.embedding, sizes.decoder, 2 * sizes.readout
     sentences, positions = len(source), max(source)

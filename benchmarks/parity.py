@@ -19,12 +19,12 @@ TIMES_THE_ROUNDING = 2
 #: A gradient smaller than this share of the greatest is compared as if it had that size: it is rounding.
 LEAST_SHARE = 1e-3
 
-#: Sentences that are compared; the reference loops are too slow for whole batches.
+#: How many sentences are compared; the reference loops are too slow for whole batches.
 SENTENCES = 4
 
 
 class ParityError(AssertionError):
-    """Ours is not what the reference is; nothing may be timed."""
+    """Ours differs from the reference; nothing may be timed."""
 
 
 def assert_parity(
@@ -36,13 +36,13 @@ def assert_parity(
     """Compares tensors one by one, each by the norm of the difference.
 
     Args:
-        what: is compared, for the message.
+        what: what is compared, for the message.
         ours: makes the tensors in the run's dtype.
-        reference: makes them with the reference kernels in a dtype, in the same order.
-        dtype: of the run's products.
+        reference: makes them with the reference kernels in a given dtype, in the same order.
+        dtype: the format of the run's products.
 
     Raises:
-        ParityError: naming the first that is too far off.
+        ParityError: naming the first tensor that is too far off.
     """
     expected = [tensor.detach().double() for tensor in reference(torch.float64)]
     norms = [float(tensor.norm()) for tensor in expected]
@@ -63,7 +63,7 @@ def _distances(tensors: Sequence[Tensor], expected: Sequence[Tensor]) -> list[fl
 
 
 def copy_in(module: nn.Module, dtype: torch.dtype) -> nn.Module:
-    """A copy in that dtype, products and all."""
+    """A copy in that dtype, including its products."""
     module = copy.deepcopy(module).to(dtype)
     for part in module.modules():
         if hasattr(part, "autocast"):
@@ -72,7 +72,7 @@ def copy_in(module: nn.Module, dtype: torch.dtype) -> nn.Module:
 
 
 def reference_of(module: nn.Module, dtype: torch.dtype) -> nn.Module:
-    """A copy in that dtype, products and all, whose kernels are the references.
+    """A copy in that dtype, including its products, that uses the reference kernels.
 
     Raises:
         ValueError: if nothing in the module has a choice of kernels.
@@ -89,14 +89,15 @@ def reference_of(module: nn.Module, dtype: torch.dtype) -> nn.Module:
 def assert_model_agrees(what: str, model: nn.Module, net_input: dict[str, Any], dtype: torch.dtype) -> None:
     """Compares a model's scores and all its gradients, without dropout.
 
-    Where products are narrower than the weights, the scores alone, and the gradients in float64: the two numbers that
-    a maxout chooses from can be rounded to one, which then share its gradient, and a small model has few of them.
+    If products are narrower than the weights, it compares only the scores, and the gradients in float64: the two
+    numbers that a maxout chooses between can be rounded to the same value and then share its gradient, and a small
+    model has few of them.
 
     Args:
-        what: is compared, for the message.
-        model: of ours, in fairseq's form.
-        net_input: of a batch.
-        dtype: of the run's products.
+        what: what is compared, for the message.
+        model: one of ours, in fairseq's form.
+        net_input: a batch's.
+        dtype: the format of the run's products.
 
     Raises:
         ParityError: if they differ.

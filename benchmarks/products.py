@@ -1,8 +1,8 @@
 """Matrix products as data: the same list gives the operations and the time of the bare products.
 
-What is in a list is what no implementation can do without, in the pieces that the data allow: a recurrence needs its
-products position by position, while its weights' gradients are one product over all positions. What is computed twice,
-on padding or with a state of zeros is not in it.
+A list holds what no implementation can do without, in the pieces that the data allow: a recurrence needs its products
+position by position, while its weights' gradients are one product over all positions. It leaves out whatever is
+computed twice, on padding, or with a state of zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Product(NamedTuple):
         k: columns of the left one, rows of the right one.
         n: columns of the right one.
         times: how often it is done.
-        batch: how many such products one call makes, each of matrices of its own.
+        batch: how many such products one call computes, each of different matrices.
     """
 
     m: int
@@ -46,8 +46,8 @@ class Products:
     """The products of a computation and of its gradients.
 
     Attributes:
-        forward: of the computation.
-        backward: of the gradients of its inputs and weights.
+        forward: those of the computation.
+        backward: those of the gradients of its inputs and weights.
     """
 
     forward: tuple[Product, ...] = ()
@@ -61,7 +61,7 @@ class Products:
         return self.forward + self.backward
 
     def times(self, number: int) -> Products:
-        """The same, done so many times."""
+        """The same, done that many times."""
         return Products(_repeated(self.forward, number), _repeated(self.backward, number))
 
 
@@ -70,7 +70,7 @@ def _repeated(products: Iterable[Product], number: int) -> tuple[Product, ...]:
 
 
 def operations(products: Iterable[Product]) -> int:
-    """Floating-point operations of all of them."""
+    """Floating-point operations of all products."""
     return sum(product.operations for product in products)
 
 
@@ -82,7 +82,7 @@ def linear(rows: int, inputs: int, outputs: int) -> Products:
 def recurrent(counts: Sequence[int], inputs: int, outputs: int) -> Products:
     """A weight (outputs, inputs) times the rows of one position after the other, ``counts`` of them.
 
-    The gradients of the rows are likewise a product a position, that of the weight is one.
+    The gradients of the rows also take one product per position; the weight's gradient is a single product.
     """
     positions = sorted(Counter(counts).items(), reverse=True)
     return Products(

@@ -1,4 +1,4 @@
-"""Where the time of a case goes: the share of each of torch's operations, and of what is none of them."""
+"""Where the time of a case goes: the share of each torch operation, and of the time outside them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from torch.profiler import profile as recorded
 from .contest import Family, Shape
 from .setting import Setting
 
-#: torch's names of products of matrices, without the ``_`` of those that add to what is there.
+#: torch's names of matrix products, without the ``_`` of those that work in place.
 PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv"}
 
 RUNS = 3
 
 
 def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str, Any]:
-    """Our part of a case under torch's profiler, after a run that warms it up.
+    """Our part of a case under torch's profiler, after a warm-up run.
 
-    The profiler takes a microsecond or so for each operation, which counts as time between operations: where these
-    are many and small, that share is too large.
+    The profiler takes about a microsecond per operation, which counts as time between operations: if there are many
+    small ones, that share is too large.
 
     Args:
-        family: of the case.
-        shape: of the case.
-        setting: of the run, on a CPU: on a GPU operations go on while Python runs ahead.
+        family: the case's family.
+        shape: the case's shape.
+        setting: the run's setting, on a CPU: on a GPU, operations continue while Python runs ahead.
 
     Returns:
         The case, its shape, and shares of the time: ``products`` all together; ``operations``, the others by
-        name, largest first; ``between``, what is no operation: Python, autograd's bookkeeping, the profiler.
+        name, largest first; ``between``, everything that is not an operation: Python, autograd's bookkeeping, the
+        profiler.
     """
     run = family.contest(setting, shape).run
     run()

@@ -1,4 +1,4 @@
-"""How everything in one run is computed: device, number format, threads, patience."""
+"""How everything in one run is computed: device, number format, threads, time limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
-#: bfloat16 products, all else in float32.
+#: bfloat16 products, everything else in float32.
 AUTOCAST = "autocast"
 
 
@@ -18,11 +18,11 @@ class Setting:
 
     Attributes:
         device: ``cpu`` or ``cuda``.
-        dtype: a name of :data:`DTYPES`, of our models and of the bare products; or :data:`AUTOCAST`.
-        stock_dtype: a name of :data:`DTYPES`, of fairseq's ``lstm``, the yardstick, which stays as it is while ours
-            changes.
-        threads: of torch, in this process and in those that memory is measured in.
-        seconds: how long a case is timed, though never for fewer than :data:`~benchmarks.timing.FEWEST` rounds.
+        dtype: a name in :data:`DTYPES`, for our models and the bare products; or :data:`AUTOCAST`.
+        stock_dtype: a name in :data:`DTYPES`, for fairseq's ``lstm``, the yardstick, which does not change when ours
+            does.
+        threads: torch's threads, in this process and in those that measure memory.
+        seconds: how long a case is timed, but never for fewer than :data:`~benchmarks.timing.FEWEST` rounds.
     """
 
     device: str = "cpu"
@@ -38,12 +38,12 @@ class Setting:
 
     @property
     def autocast(self) -> bool:
-        """Whether our models make their products in another format than their weights are in."""
+        """Whether our models compute their products in a different format from their weights."""
         return self.dtype == AUTOCAST
 
     @property
     def product_number(self) -> torch.dtype:
-        """The dtype of products, which says how exact a run can be."""
+        """The dtype of products, which determines how exact a run can be."""
         return torch.bfloat16 if self.autocast else DTYPES[self.dtype]
 
     @property

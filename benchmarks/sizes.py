@@ -9,11 +9,11 @@ class Sizes(NamedTuple):
     """Units of each part.
 
     Attributes:
-        embedding: E, of both languages.
-        encoder: H of each of the encoder's two directions; one without directions has twice as many units.
+        embedding: E, for both languages.
+        encoder: H per direction of the encoder; an encoder without directions has twice as many units.
         decoder: H of the decoder.
         readout: maxout units, or for the stock model the layer before the vocabulary.
-        vocabulary: V of each language, fairseq's symbols included.
+        vocabulary: V for each language, including fairseq's symbols.
     """
 
     embedding: int

@@ -1,4 +1,4 @@
-"""Our models and fairseq's ``lstm``, built by fairseq, with random weights, of equal sizes."""
+"""Our models and fairseq's ``lstm``, built by fairseq with random weights and equal sizes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .sizes import Sizes, sizes
 
 
 class System(NamedTuple):
-    """A model of ours by its short name.
+    """One of our models, by its short name.
 
     Attributes:
-        architecture: of ours.
-        options: besides sizes.
+        architecture: the name of ours.
+        options: the options besides sizes.
         attention: whether the decoder attends.
-        encoder_products: from lengths and sizes.
+        encoder_products: a function of lengths and sizes.
     """
 
     architecture: str
@@ -62,8 +62,8 @@ class Rivals(NamedTuple):
 
     Attributes:
         system: which model ours is.
-        size: of both.
-        task: that holds the dictionary.
+        size: the size of both.
+        task: the task with the dictionary.
         ours: on the device, in the run's dtype.
         stock: on the device, in the stock dtype.
         sample: on the device.
@@ -94,13 +94,13 @@ def prepare_rivals(
     """Builds both and draws a batch.
 
     Args:
-        setting: of the run.
+        setting: the run's setting.
         system: a name of :data:`SYSTEMS`.
         size: a name of :data:`~benchmarks.sizes.SIZES`.
         sentences: B.
-        length: of the longest sentence, on either side.
+        length: the longest sentence's, on either side.
         lengths: a kind of :data:`~benchmarks.batches.KINDS`.
-        dropout: wherever the models have one.
+        dropout: wherever the models have dropout.
     """
     chosen, units = find_system(system), sizes(size)
     vocabulary = dictionary(units.vocabulary)
@@ -127,7 +127,7 @@ def prepare_rivals(
 
 
 def on_device(sample: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """The batch where the models are."""
+    """The batch, on the models' device."""
     return utils.move_to_cuda(sample) if setting.device == "cuda" else sample
 
 
@@ -146,7 +146,7 @@ def build_ours(system: System, size: Sizes, task: TranslationTask, dropout: floa
 
 
 def build_stock(system: System, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
-    """The ``lstm`` of fairseq with the same sizes, bidirectional, with its attention where ours has one."""
+    """The ``lstm`` of fairseq with the same sizes, bidirectional, with its attention if ours has one."""
     options = Namespace(
         **_shared_options(size, dropout),
         criterion="cross_entropy",

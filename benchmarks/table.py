@@ -1,4 +1,4 @@
-"""What a run prints: a line a case, as a table of Markdown."""
+"""What a run prints: a Markdown table with one line per case."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ HEADER, GROWTH_HEADER, PROFILE_HEADER = map(_header, (_COLUMNS, _GROWTH_COLUMNS,
 
 
 def label(case: str, shape: Shape) -> str:
-    """A case in words: its family and what tells it apart."""
+    """A case in words: its family and what identifies it."""
     parts = (f"{name} {value}" if isinstance(value, int) else value for name, value in shape.items())
     return ", ".join([case, *parts])
 
 
 def line(record: Mapping[str, Any]) -> str:
-    """A case's figures: seconds, speeds, ratios with their quartiles, megabytes at the peak."""
+    """A case's figures: seconds, speeds, ratios with their quartiles, peak megabytes."""
     seconds = {name: spread["median"] for name, spread in record["seconds"].items()}
     memory = record.get("memory", {})
     cells = [
@@ -71,7 +71,7 @@ def growth_line(record: Mapping[str, Any]) -> str:
 
 
 def profile_line(record: Mapping[str, Any]) -> str:
-    """The shares of a case's time: products, what lies between operations, and the largest of the other operations."""
+    """The shares of a case's time: products, time between operations, and the largest of the other operations."""
     largest = list(record["operations"].items())[:5]
     others = ", ".join(f"{name} {share:.0%}" for name, share in largest)
     return _row(

@@ -1,4 +1,4 @@
-"""Timing on a machine that is not quiet: the contestants in turn, ratios within a round, medians, quartiles."""
+"""Timing on a busy machine: the contestants take turns; ratios are within a round; medians and quartiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-#: Rounds of timing, however long one takes, and however short.
+#: The fewest and the most rounds of timing, however long one takes.
 FEWEST, MOST = 3, 25
 
 
@@ -38,12 +38,12 @@ def time_in_turn(
 ) -> dict[str, list[float]]:
     """The seconds that each took, round by round; in a round each runs once.
 
-    Running them in turn exposes all to the same drift of the machine, so their ratios hold where times do not. Each
-    round starts with another contestant.
+    Taking turns exposes all of them to the same drift of the machine, so their ratios hold even if the times do not.
+    Each round starts with a different contestant.
 
     Args:
         contestants: functions without arguments, by name. Each is called once before anything is timed.
-        seconds: time to spend, though never on fewer than :data:`FEWEST` rounds nor on more than :data:`MOST`.
+        seconds: time to spend, but never on fewer than :data:`FEWEST` rounds or more than :data:`MOST`.
         device: whose queue must be empty before and after each call.
     """
     for function in contestants.values():

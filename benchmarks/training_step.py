@@ -1,4 +1,4 @@
-"""A whole update by fairseq's own trainer: batch in, weights changed; beside the same with fairseq's ``lstm``."""
+"""A whole update by fairseq's own trainer, from batch to new weights, compared with fairseq's ``lstm``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .model_products import decoder
 from .setting import Setting
 from .systems import model_shape, prepare_rivals
 
-#: As configs/multi30k.yaml has them.
+#: As in configs/multi30k.yaml.
 DROPOUT, CLIP_NORM = 0.2, 1.0
 
-#: So small that a thousand updates on one batch change nothing that would change the time.
+#: So small that a thousand updates on one batch change nothing that affects the time.
 LEARNING_RATE = 1e-6
 
 
-#: Ours of the plug-in, and what fairseq's own model is trained with: the same loss.
+#: The plug-in's criterion, and the one that fairseq's own model is trained with: the same loss.
 CRITERION, STOCK_CRITERION = "chunked_cross_entropy", "cross_entropy"
 
 
@@ -42,9 +42,9 @@ def prepare(
 ) -> Contest:
     """One update: fairseq's translation task, cross-entropy, clipping, Adam.
 
-    The products are those of encoder and decoder; embeddings, softmax and Adam have none. bfloat16 is fairseq's
-    ``--bf16``, with master weights in float32. The arguments are those of
-    :func:`~benchmarks.systems.prepare_rivals`, and the criterion of our model.
+    The products are those of encoder and decoder; embeddings, softmax, and Adam have none. bfloat16 is fairseq's
+    ``--bf16``, with master weights in float32. The arguments are those of :func:`~benchmarks.systems.prepare_rivals`,
+    and the criterion of our model.
     """
     rivals = prepare_rivals(
         setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths, dropout=DROPOUT

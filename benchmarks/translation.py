@@ -1,7 +1,7 @@
-"""Beam search by fairseq's own generator, beside the same with fairseq's ``lstm``.
+"""Beam search by fairseq's own generator, compared with the same for fairseq's ``lstm``.
 
-How long the translations of untrained models are says nothing, so both are held to the same number of steps: no
-hypothesis may end before, and all must end then. The search never becomes narrower, as it does with trained models.
+The length of untrained models' translations means nothing, so both take the same number of steps: no hypothesis may end
+before that, and all must end then. The search never becomes narrower, as it does with trained models.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def prepare(setting: Setting, *, system: str, size: str, sentences: int, length:
 def translator(
     model: FairseqEncoderDecoderModel, rivals: Rivals, sample: dict[str, Any], steps: int
 ) -> Callable[[], list[list[dict[str, Tensor]]]]:
-    """A search of exactly so many steps, the end symbol included."""
+    """A search of exactly that many steps, including the end symbol."""
     limits = {"min_len": steps - 1, "max_len_b": steps - 1}
     generator = SequenceGenerator([model], rivals.task.target_dictionary, beam_size=BEAM, **limits)
     return lambda: generator.generate([model], sample)
@@ -53,7 +53,7 @@ def translator(
 def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
     """Model and search, on the batch's first sentences.
 
-    What is compared of the search is the best translation's score: two translations may be as good as each other.
+    For the search, the best translation's score is compared: two translations may be equally good.
     """
     rivals.check()
     tokens = {name: rivals.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}

@@ -2,11 +2,10 @@
 # Trains every cell of a plan with every seed, and writes one table and plots.
 #
 #   bash scripts/ablation.sh configs/ablations/NAME.yaml [--corpus DIR --pair fr-en] [--jobs N] [OPTION...]
-#
-# Without --corpus the corpus is the embedded one. OPTIONs come after those that the plan gives. The same call goes on
-# where an earlier one stopped. A cell that fails is reported as such and does not stop the rest.
-# Plans with the same recipe may share a folder (--out): cells that they have in common are trained once.
-# VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
+# Without --corpus, it uses the synthetic corpus. OPTIONs come after those that the plan gives. The same call picks up
+# where an earlier one stopped. A cell that fails is reported and does not stop the others. Plans with the same recipe
+# may share a folder (--out): cells that they have in common are trained once. VENV=DIR chooses the environment (.venv);
+# SETUP=no uses it unchanged.
 #
 set -euo pipefail
 
@@ -21,7 +20,7 @@ DROPOUT=0.1 LEARNING_RATE=2e-3 BEAM=5 OUT="" JOB_LOGS=yes
 # shellcheck source=lib/recipe.sh
 . "$ROOT/scripts/lib/recipe.sh"
 
-# Options of this script alone are taken out; the others are the recipe's.
+# This script's own options are taken out; the others belong to the recipe.
 arguments=() PLAN=""
 while [[ $# -gt 0 ]]; do
   case $1 in
@@ -36,14 +35,14 @@ DRY_RUN="" prepare_environment
 options=$(read_plan recipe)
 mapfile -t options <<<"$options"
 parse_options "${options[@]}" "${arguments[@]}"
-if [[ -n $LEARNING_RATES$EXTRA_TESTS ]]; then fail "--learning-rates and --extra-test are not for ablations"; fi
+if [[ -n $LEARNING_RATES$EXTRA_TESTS ]]; then fail "ablations do not take --learning-rates and --extra-test"; fi
 cells=$(read_plan cells)
 mapfile -t cells <<<"$cells"
 
 FOLDER=${OUT:-$ROOT/runs/ablations-$SOURCE_LANG-$TARGET_LANG}
 COMMON_SEGMENTATION=$SEGMENTATION GIVEN_CORPUS=$CORPUS
 
-# Cells of one segmentation share their data: a run folder for each.
+# Cells with the same segmentation share their data: one run folder per segmentation.
 declare -A members=()
 for cell in "${cells[@]}"; do
   own=$(read_plan segmentation "$cell")

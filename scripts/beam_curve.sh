@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Translates the test set of a run with one beam after the other, once with scores divided by length and once without,
-# and draws what that does to the systems.
+# Translates the test set of a run with one beam after another, once with scores divided by length and once without, and
+# draws what that does to the systems.
 #
 #   bash scripts/beam_curve.sh RUN [--beams 1,2,5,10,20] [--lenpens 1,0] [--models LIST] [--seeds LIST]
-#
-# RUN is the folder of quickstart.sh or compare_baselines.sh; its trained systems are taken, of the seed 1 unless
-# --seeds says otherwise. --lenpens are exponents of the length that a hypothesis' log-probability is divided by: 1 is
-# fairseq's default, 0 divides by nothing. Tables, figures and logs with n-best lists go to RUN/beams; the recipe, called
-# once more, shows tables and figures in its report. The same call goes on where an earlier one stopped. VENV=DIR chooses
-# the environment (.venv); SETUP=no takes it as it is.
+# RUN is a folder made by quickstart.sh or compare_baselines.sh; its trained systems are used, with seed 1 unless
+# --seeds says otherwise. --lenpens are exponents of the length by which a hypothesis's log-probability is divided: 1 is
+# fairseq's default, 0 means no division. Tables, figures, and logs with n-best lists go to RUN/beams; the recipe's next
+# call shows tables and figures in its report. The same call picks up where an earlier one stopped. VENV=DIR chooses the
+# environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
 

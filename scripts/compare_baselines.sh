@@ -2,13 +2,11 @@
 # Trains several systems on one corpus with one budget, translates the test set, and prints what they score and cost.
 #
 #   bash scripts/compare_baselines.sh --corpus DIR --pair fr-en [OPTION...]
-#
-# The same call goes on where an earlier one stopped. --models, --seeds and --extra-test may grow from call to call. A
-# system that fails is reported and does not stop the rest. docs/baselines.md says what is held equal.
-# VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
-#
-# Defaults: 6,000 joint BPE merges with a dictionary a side, one layer, embeddings 256, encoder 256 a direction, decoder
-# 512, dropout 0.2, Adam 1e-3, 2,000 tokens a batch, 6 epochs, beam 5.
+# The same call picks up where an earlier one stopped. --models, --seeds, and --extra-test may grow from call to call. A
+# system that fails is reported and does not stop the others. docs/baselines.md says what is the same for all models.
+# VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
+# Defaults: 6,000 joint BPE merges with one dictionary per side, one layer, embeddings 256, encoder 256 per direction,
+# decoder 512, dropout 0.2, Adam 1e-3, 2,000 tokens per batch, 6 epochs, beam 5.
 #
 set -euo pipefail
 
@@ -25,8 +23,8 @@ DROPOUT=0.2 LEARNING_RATE=1e-3 BEAM=5 OUT=""
 . "$ROOT/scripts/lib/recipe.sh"
 
 parse_options "$@"
-if [[ -z $CORPUS ]]; then fail "--corpus is needed; see --help"; fi
-if [[ -z $SOURCE_LANG || -z $TARGET_LANG ]]; then fail "--pair is needed, for example --pair fr-en"; fi
+if [[ -z $CORPUS ]]; then fail "--corpus is required; see --help"; fi
+if [[ -z $SOURCE_LANG || -z $TARGET_LANG ]]; then fail "--pair is required, for example --pair fr-en"; fi
 OUT=${OUT:-$ROOT/runs/$(basename "$(realpath "$CORPUS")")-$SOURCE_LANG-$TARGET_LANG}
 check_options
 check_corpus

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# French-English data, from download to what fairseq-train reads: gets, cleans, selects, segments and binarizes.
+# French-English data, from download to what fairseq-train reads: gets, cleans, selects, segments, and binarizes.
 #
 #   bash scripts/prepare_fr_en.sh [--direction fr-en|en-fr] [--size small|medium|full] --out DIR [OPTION...]
 #   bash scripts/prepare_fr_en.sh --corpus DIR --out DIR [OPTION...]
 #
 # small is the news commentary; medium adds Europarl and Common Crawl; full adds the United Nations and the 10^9 corpus,
-# which is what Cho et al. and Bahdanau et al. took 348M words from: --select-words 348M. Development sets are newstest2012
-# and 2013, the test set is newstest2014. Defaults: fr-en, small, 30,000 words a side, 50 tokens a sentence.
+# from which Cho et al. and Bahdanau et al. took 348M words: --select-words 348M. The development sets are newstest2012
+# and 2013, the test set is newstest2014. Defaults: fr-en, small, 30,000 words per side, 50 tokens per sentence.
 #
 set -euo pipefail
 
@@ -14,8 +14,8 @@ ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
 if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
 
 PAIR=fr-en SEGMENTATION=word:30000 MAX_LENGTH=50
-# Role, sizes, mtdata's id, pairs and megabytes to download (? where they are not published). The United Nations corpus of
-# WMT is not in mtdata; MultiUN has the same documents.
+# Role, sizes, mtdata's id, pairs, and megabytes to download (? if not published). The United Nations corpus of WMT is
+# not in mtdata; MultiUN has the same documents.
 CORPORA='
 train small,medium,full OPUS-news_commentary-v9.0-eng-fra          183,251      ?
 train medium,full       Statmt-europarl-7-fra-eng                2,007,723    194

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a table of translated test sets, in seven minutes on two cores after the set-up.
+# From a fresh clone to a table of scores and a report, in seven minutes on two cores after setup.
 #
 #   bash scripts/quickstart.sh [--pair fr-en|zh-en] [OPTION...]
 #   bash scripts/quickstart.sh --corpus DIR --pair SRC-TGT [OPTION...]

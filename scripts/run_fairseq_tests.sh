@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Runs those of fairseq's own tests that concern translation, and prints how many passed.
+# Runs fairseq's own tests that concern translation, and prints how many passed.
 #
 #   bash scripts/run_fairseq_tests.sh CHECKOUT
-#
-# CHECKOUT is a folder with fairseq's repository at the tag v0.12.2, for instance from
+# CHECKOUT is a folder with fairseq's repository at the tag v0.12.2, for example from
 #   git clone --depth 1 --branch v0.12.2 https://github.com/facebookresearch/fairseq
-# The tests run against the fairseq that is installed in .venv (VENV= chooses another environment).
-# Takes about 15 minutes on two cores.
+# The tests run against the fairseq installed in .venv (VENV= chooses another environment). Takes about 15 minutes on
+# two cores.
 set -euo pipefail
 
 readonly TESTS=(
@@ -31,7 +30,7 @@ version=$(cat "$checkout/fairseq/version.txt" 2>/dev/null || true)
 python=$(cd "${VENV:-$project/.venv}" 2>/dev/null && pwd)/bin/python || stop "there is no environment; run scripts/setup.sh first."
 [[ -x $python ]] || stop "there is no $python; run scripts/setup.sh first."
 
-# In the checkout itself the tests would import its fairseq, which is not compiled.
+# In the checkout itself, the tests would import its fairseq, which is not compiled.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp -R "$checkout/tests" "$folder/tests"

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Scores translations of a test set: BLEU, chrF and TER with their signatures.
+# Scores translations of a test set: BLEU, chrF, and TER with their signatures.
 #
 #   bash scripts/score.sh DATA --system NAME=FILE [--system NAME=FILE...] [OPTION...] [-- FLAG...]
 #
-# DATA is the --out folder of a recipe, FILE a translation of its test set as people write it, one sentence a line, such as
-# translate.sh makes. FLAGs go to recurrent-mt score, for example --confidence, --paired bootstrap or --metrics bleu,meteor.
+# DATA is the --out folder of a recipe, FILE is a detokenized translation of its test set, one sentence per line, such
+# as translate.sh makes. FLAGs go to recurrent-mt score, for example --confidence, --paired bootstrap, or --metrics
+# bleu,meteor.
 #
 #   --split NAME           which test set of DATA is the reference (test)
-#   -t, --test-set NAME    instead of it a test set that sacrebleu knows and downloads, for example wmt14/full or wmt17; where
-#                          it cannot be had, the reference of DATA is taken, which is said
-#   --out PREFIX           writes PREFIX.txt, PREFIX.md and PREFIX.json as well
+#   -t, --test-set NAME    instead, a test set that sacrebleu knows and downloads, for example wmt14/full or wmt17; if
+#                          it is not available, DATA's reference is used, with a message
+#   --out PREFIX           also write PREFIX.txt, PREFIX.md, and PREFIX.json
 #   --dry-run              print the commands only
 #   --help
 #
-# VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
+# VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
 
@@ -23,7 +24,7 @@ if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
 # shellcheck source=lib/recipe.sh
 . "$ROOT/scripts/lib/recipe.sh"
 
-# get_reference NAME FILE: the reference of one of sacrebleu's test sets; false if it cannot be had.
+# get_reference NAME FILE: the reference of one of sacrebleu's test sets; false if it is not available.
 get_reference() {
   local known command=("$VENV/bin/sacrebleu" --test-set "$1" --language-pair "$SOURCE_LANG-$TARGET_LANG" --echo ref)
   printf '%s > %q\n' "$(print_command "${command[@]}")" "$2"
@@ -31,7 +32,7 @@ get_reference() {
   if "${command[@]}" >"$2" 2>"$2.log" && [[ -s $2 ]]; then return; fi
   known=$("$VENV/bin/sacrebleu" --list)
   if [[ $'\n'$known != *$'\n'"$1 "* ]]; then
-    fail "sacrebleu knows no test set $1: its command sacrebleu --list prints those it knows"
+    fail "sacrebleu has no test set $1: sacrebleu --list prints those it has"
   fi
   tail -n 1 "$2.log" >&2
   return 1
@@ -70,9 +71,9 @@ if [[ -n $TEST_SET ]]; then
   if get_reference "$TEST_SET" "$work/reference"; then
     reference=$work/reference
   elif [[ -f $reference ]]; then
-    say "sacrebleu has no $TEST_SET for $SOURCE_LANG-$TARGET_LANG at hand (see above): the reference is $reference."
+    say "sacrebleu has no $TEST_SET for $SOURCE_LANG-$TARGET_LANG available (see above): using the reference $reference."
   else
-    fail "neither sacrebleu's $TEST_SET nor $reference is to be had"
+    fail "neither sacrebleu's $TEST_SET nor $reference is available"
   fi
 elif [[ ! -f $reference ]]; then
   fail "there is no reference $reference: is $SPLIT a test set of $DATA?"

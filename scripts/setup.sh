@@ -5,16 +5,15 @@
 #
 #   PYTHON=python3.12   the interpreter (default: the first usable of python3.11, 3.12, 3.10)
 #   VENV=/some/folder   the environment (default: .venv in the project)
-#
-# Safe to call again at any time: when all is in place it returns at once, and what an interrupted
-# call left behind is made anew.
+# Safe to call again at any time: if everything is in place, it returns at once; what an interrupted call left behind is
+# rebuilt.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 stop() { say "$*"; exit 1; }
 
-# Prints an identification of an interpreter that can work; else one line why it cannot, and fails.
-# The probe has to run on any Python, so that an old one gets its sentence, too.
+# Prints an identification of a suitable interpreter; otherwise, prints one line that says why not, and fails. The probe
+# has to run on any Python, so that an old one gets its message, too.
 probe() {
     local output
     output=$("$1" - 2>&1 <<'PYTHON'

@@ -4,7 +4,7 @@
 #   bash scripts/test.sh [PYTEST-ARGUMENT...]
 #
 # One worker a core, each with one thread; -n 0 runs all in one process. pytest's own help: .venv/bin/pytest --help
-# VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
+# VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
 

@@ -10,7 +10,7 @@
 #   --dry-run              print the command only
 #   --help
 #
-# VENV=DIR chooses the environment (.venv); SETUP=no takes it as it is.
+# VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
 

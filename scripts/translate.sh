@@ -14,8 +14,8 @@
 #   --dry-run              print the commands only
 #   --help
 #
-# The commands are printed on standard error. An empty line stays one. VENV=DIR chooses the environment (.venv); SETUP=no
-# takes it as it is.
+# The commands are printed on standard error. An empty line stays one. VENV=DIR chooses the environment (.venv);
+# SETUP=no uses it unchanged.
 #
 set -euo pipefail
 

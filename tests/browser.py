@@ -20,13 +20,13 @@ OPTIONS = (
 
 
 def why_not():
-    """The reason why there is no browser, empty if there is one."""
+    """Why there is no browser; empty if there is one."""
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     return f"not installed: {', '.join(missing)}" if missing else ""
 
 
 def start(folder):
-    """A browser with a profile of its own in the folder, which puts downloads into ``folder/downloads``.
+    """A browser with its own profile in the folder, which puts downloads into ``folder/downloads``.
 
     Everything that a page asks the network for is in its performance log: see `requested_addresses`.
     """
@@ -44,13 +44,13 @@ def start(folder):
 
 
 def resize(driver, width, height):
-    """Gives the page so many CSS pixels: a window cannot be as narrow as a phone."""
+    """Makes the page that many CSS pixels wide: a window cannot be as narrow as a phone."""
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
 def prefer(driver, scheme):
-    """Has pages see ``light`` or ``dark`` as what the user prefers."""
+    """Makes pages see ``light`` or ``dark`` as the user's preference."""
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
@@ -61,7 +61,7 @@ def complaints(driver):
 
 
 def requested_addresses(driver):
-    """What pages asked the network for since the last call."""
+    """What pages requested from the network since the last call."""
     events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
     addresses = [params["request"]["url"] for params in sent]
@@ -70,7 +70,7 @@ def requested_addresses(driver):
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
-    """One browser for all tests, for it takes seconds to start; without one they are skipped with the reason."""
+    """One browser for all tests, because it takes seconds to start; without one, they are skipped with the reason."""
     pytest.importorskip("selenium")
     if why_not():
         pytest.skip(why_not())

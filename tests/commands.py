@@ -1,4 +1,4 @@
-"""Commands of this environment as processes of their own, without the seconds that each would import PyTorch for.
+"""Commands of this environment as separate processes, without the seconds that importing PyTorch takes in each.
 
 `run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, once for
 all tests of a pytest worker: memory, standard streams, working directory, environment and exit status are the command's
@@ -80,7 +80,7 @@ def run(
 def run_warm(
     command: str, *arguments: object, text: str = "", cwd: Path = REPOSITORY, **variables: str
 ) -> subprocess.CompletedProcess:
-    """As `run`, for a command of fairseq or recurrent-mt, in a process that has imported fairseq already."""
+    """Like `run`, for a command of fairseq or recurrent-mt, in a process that has already imported fairseq."""
     line = [command, *map(str, arguments)]
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
@@ -112,7 +112,7 @@ def _become(line: list[str], streams: list[Path], cwd: Path, variables: Mapping[
         raise ImportError("the server of warm commands has not imported fairseq")
     for number, (stream, flags) in enumerate(zip(streams, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY))):
         os.dup2(os.open(stream, flags | os.O_CREAT), number)
-    # The other two are as they were; this one multiprocessing has closed.
+    # The other two are unchanged; multiprocessing has closed this one.
     sys.stdin = os.fdopen(0, closefd=False)
     # multiprocessing has made its own way of starting processes the default: fairseq's data loaders would each import
     # PyTorch again, for seconds.

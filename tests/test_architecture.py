@@ -124,7 +124,7 @@ def test_no_option_is_defined_twice():
         assert "cli" in path.parts[-2:] or "add_argument" not in path.read_text(), path
 
 
-def test_no_file_named_after_nothing():
+def test_no_file_has_a_meaningless_name():
     for path in python_files("user_dir", "recurrent_mt", "fairseq_compat", "benchmarks", "tests"):
         assert path.stem not in {"utils", "helpers", "common", "misc"}, path
 

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# What the recipes say: progress, commands and errors. Sourced, never run.
+# What the recipes print: progress, commands, and errors. Sourced, never run.
 
 say() { printf '%s\n' "$*"; }
 
 heading() { printf '\n== %s\n' "$*"; }
 
-# fail MESSAGE...: one sentence on standard error, then out. A job of a queue keeps it in ERROR_FILE.
+# fail MESSAGE...: print one sentence on standard error and exit. A job of a queue keeps it in ERROR_FILE.
 fail() {
   printf 'error: %s\n' "$*" >&2
   if [[ -n ${ERROR_FILE:-} ]]; then printf 'error: %s\n' "$*" >>"$ERROR_FILE"; fi
@@ -26,7 +26,7 @@ run() {
   if [[ -z ${DRY_RUN:-} ]]; then "$@"; fi
 }
 
-# run_logged LOG COMMAND...: as run, with standard error in LOG, whose end is shown if the command fails.
+# run_logged LOG COMMAND...: like run, with standard error in LOG, whose end is shown if the command fails.
 run_logged() {
   local log=$1
   shift
@@ -37,8 +37,8 @@ run_logged() {
   fail "$(basename "$1") failed; its messages are in $log"
 }
 
-# run_into OUTPUT INPUT COMMAND...: the command as a filter; OUTPUT appears only when it is whole. Within a step it is
-# NAME.partial already, and the step renames it.
+# run_into OUTPUT INPUT COMMAND...: the command as a filter; OUTPUT appears only once it is complete. Within a step, it
+# is already NAME.partial, and the step renames it.
 run_into() {
   local output=$1 input=$2
   shift 2

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Which corpora a recipe takes, how large they are, and getting them to OUT/raw. Sourced, never run.
-# Needs ROOT VENV OUT CORPORA and the variables of the options (prepare.sh).
+# Which corpora a recipe uses, how large they are, and how they get to OUT/raw. Sourced, never run. Needs ROOT VENV OUT
+# CORPORA and the variables of the options (prepare.sh).
 
 # list_sets: sets TRAIN_SETS, VALID_SETS and TEST_SETS, the folders of OUT/raw, and SPLITS.
 list_sets() {
@@ -41,10 +41,10 @@ prefix_of() {
   esac
 }
 
-# all_sets: the names of all of them, one a line.
+# all_sets: the names of all sets, one per line.
 all_sets() { printf '%s\n' "${TRAIN_SETS[@]}" "${VALID_SETS[@]}" "${TEST_SETS[@]}"; }
 
-# local_files PREFIX: those that are there.
+# local_files PREFIX: the files that exist.
 local_files() {
   local lang ending
   for lang in "$SOURCE_LANG" "$TARGET_LANG"; do
@@ -54,7 +54,7 @@ local_files() {
   done
 }
 
-# print_plan: each corpus with its size: as published, or of the local files.
+# print_plan: each corpus with its size, as published or of the local files.
 print_plan() {
   local name prefix file size
   heading "The plan: $SOURCE_LANG-$TARGET_LANG, $SEGMENTATION, to $OUT"
@@ -65,7 +65,7 @@ print_plan() {
       continue
     fi
     if [[ $(local_files "$prefix" | wc -l) -ne 2 ]]; then
-      fail "there must be $prefix.$SOURCE_LANG and $prefix.$TARGET_LANG, each once: plain, .gz, .xz or .bz2"
+      fail "there must be $prefix.$SOURCE_LANG and $prefix.$TARGET_LANG, each once: plain, .gz, .xz, or .bz2"
     fi
     for file in $(local_files "$prefix"); do
       size=$(wc -c <"$file")
@@ -74,11 +74,11 @@ print_plan() {
   done
   if [[ -z $CORPUS ]]; then
     print_total
-    say "  Sizes as published, ? where they are not. The development and test sets lie in one file, which comes once."
+    say "  Sizes as published; ? means not published. The development and test sets are in one file, downloaded once."
   fi
 }
 
-# print_total: of the published training text.
+# print_total: the total of the published training text.
 print_total() {
   awk -v size="$SIZE" '$1 == "train" && index("," $2 ",", "," size ",") { gsub(",", "", $4); pairs += $4; size_mb += $5 }
     END { printf "  Together %.1f million pairs to train on", pairs / 1e6

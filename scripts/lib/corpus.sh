@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Checks of parallel text. Sourced, never run. Needs SOURCE_LANG and TARGET_LANG.
 
-# count_lines FILE: lines, the last one included where it lacks its newline.
+# count_lines FILE: lines, including a last one without a newline.
 count_lines() { awk 'END { print NR }' "$1"; }
 
-# check_pair PREFIX: both sides exist, are UTF-8 and have as many lines.
+# check_pair PREFIX: both sides exist, are UTF-8, and have the same number of lines.
 check_pair() {
   local file counts=()
   for file in "$1.$SOURCE_LANG" "$1.$TARGET_LANG"; do
@@ -19,8 +19,8 @@ check_pair() {
   fi
 }
 
-# check_empty_lines PREFIX drop|refuse: say where lines are empty. Pairs of a test set are never dropped:
-# BLEU on fewer sentences is another number.
+# check_empty_lines PREFIX drop|refuse: say where lines are empty. Pairs of a test set are never dropped: BLEU on fewer
+# sentences is a different number.
 check_empty_lines() {
   local file found
   for file in "$1.$SOURCE_LANG" "$1.$TARGET_LANG"; do
@@ -33,7 +33,7 @@ check_empty_lines() {
 }
 
 # select_pairs INPUT OUTPUT drop|refuse MAX: copy the pairs with 1 to MAX tokens on each side.
-# The others are dropped and counted, or refused with their place.
+# The others are dropped and counted, or rejected with their line number.
 select_pairs() {
   awk -v other="$1.$TARGET_LANG" -v policy="$3" -v max="$4" -v kept_source="$2.$SOURCE_LANG.partial" \
     -v kept_target="$2.$TARGET_LANG.partial" '

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
 # The Python environment and the device. Sourced, never run. Needs ROOT; sets VENV and DEVICE_FLAGS.
 
-# Where the caller has set it, setup.sh reads it as well.
+# If the caller has set it, setup.sh also reads it.
 VENV=${VENV:-$ROOT/.venv}
-# Corpora are UTF-8 whatever the locale says.
+# Corpora are UTF-8, whatever the locale says.
 export PYTHONUTF8=1
 # `python -m` would look for modules in the working directory first, which may be a folder from a stranger.
 export PYTHONSAFEPATH=1
 
-# prepare_environment: set up what is missing. SETUP=no takes VENV as it is.
+# prepare_environment: set up what is missing. SETUP=no uses VENV unchanged.
 prepare_environment() {
   if [[ ${SETUP:-yes} == no ]]; then return; fi
   run bash "$ROOT/scripts/setup.sh"
 }
 
-# detect_device: fairseq needs --cpu where torch sees no GPU. Asked once, and only when something is to be computed.
+# detect_device: fairseq needs --cpu if torch sees no GPU. Checked once, and only if something has to be computed.
 detect_device() {
   if [[ -n ${DEVICE_FLAGS+set} ]]; then return; fi
   DEVICE_FLAGS=()

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Test sets besides the recipe's own, of another domain for example. Sourced, never run.
-# Needs ROOT VENV OUT EXTRA_TESTS (NAME=PREFIX, comma-separated) and the variables of the options (recipe.sh).
+# Test sets besides the recipe's own, for example from another domain. Sourced, never run. Needs ROOT VENV OUT
+# EXTRA_TESTS (NAME=PREFIX, comma-separated) and the variables of the options (recipe.sh).
 #
 # OUT/extra/NAME is prepared like the test set, with the segmentation and the dictionaries of the training text.
 
-# extra_names: one a line.
+# extra_names: one per line.
 extra_names() {
   local item
   for item in ${EXTRA_TESTS//,/ }; do printf '%s\n' "${item%%=*}"; done
@@ -24,19 +24,19 @@ check_extra_tests() {
   done
 }
 
-# describe_extra_test PREFIX: what decides its scores.
+# describe_extra_test PREFIX: what determines its scores.
 describe_extra_test() {
   local lang
   for lang in "$SOURCE_LANG" "$TARGET_LANG"; do printf '%s %s\n' "$lang" "$(cksum <"$1.$lang")"; done
 }
 
-# prepare_extra_tests: OUT/extra/NAME of each.
+# prepare_extra_tests: OUT/extra/NAME for each.
 prepare_extra_tests() {
   local item name prefix
   for item in ${EXTRA_TESTS//,/ }; do
     name=${item%%=*} prefix=${item#*=}
     if [[ -e $OUT/extra/$name && $(<"$OUT/extra/$name/checksums") != "$(describe_extra_test "$prefix")" ]]; then
-      fail "test set $name was another text in $OUT/extra/$name: give $prefix another name"
+      fail "test set $name was a different text in $OUT/extra/$name: give $prefix another name"
     fi
     step "Preparing the test set $name" "$OUT/extra/$name" prepare_extra_test "$prefix"
   done

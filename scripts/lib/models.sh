@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Which models a recipe knows, and fairseq-train's flags for each. Sourced, never run.
-# Needs ROOT VENV OUT and the variables of the options (recipe.sh).
+# Which models a recipe knows, and their fairseq-train flags. Sourced, never run. Needs ROOT VENV OUT and the variables
+# of the options (recipe.sh).
 
-# Updates over which the transformer's learning rate rises: the 4,000 of Vaswani et al. (2017) where the budget has ten
-# times as many, and this many where it is not counted in updates.
+# Updates over which the transformer's learning rate rises: the 4,000 of Vaswani et al. (2017) if the budget has ten
+# times as many, and this many if it is not counted in updates.
 readonly LONGEST_WARMUP=4000 UNCOUNTED_WARMUP=400
 
 # set_model_flags NAME: sets MODEL_FLAGS. NAME is one of fairseq's own models, ARCHITECTURE-ATTENTION for those of
-# user_dir, or a configuration of configs/, which needs none. grconv_encoder has no directions: its width is that of a
+# user_dir, or a configuration of configs/, which needs none. grconv_encoder has no directions: it is as wide as a
 # bidirectional encoder's annotations.
 set_model_flags() {
   local attention=${1#*-}
@@ -38,18 +38,19 @@ set_model_flags() {
 }
 
 # set_convolution_flags EMBEDDINGS...: layers and kernels of fairseq's fconv_iwslt_de_en, half as wide as the recurrent
-# decoder, with the output of the recurrent models: 5% fewer parameters than the lstm at the default sizes and 6,000 words
-# a side. Two positions of fconv's tables are never used: with fairseq's default of 1,024 it would refuse sentences that
-# the other models take.
+# decoder, with the output of the recurrent models: 5% fewer parameters than the lstm at the default sizes and 6,000
+# words per side. Two positions of fconv's tables are never used: with fairseq's default of 1,024, it would reject
+# sentences that the other models accept.
 set_convolution_flags() {
   local width=$(((DECODER_SIZE + 1) / 2)) positions=$((POSITION_LIMIT + 3))
   MODEL_FLAGS=(--arch fconv "$@" --encoder-layers "[($width, 3)] * 4" --decoder-layers "[($width, 3)] * 3"
     --decoder-out-embed-dim "$DECODER_SIZE" --max-source-positions "$positions" --max-target-positions "$positions")
 }
 
-# set_transformer_flags: half as wide as the recurrent decoder, in whole multiples of eight, three layers a side, nothing
-# tied, as in the other models: 5% fewer parameters than the lstm where fconv has. Four heads as in fairseq's
-# transformer_iwslt_de_en; Adam and schedule of Vaswani et al. (2017), with the recipe's learning rate as the peak.
+# set_transformer_flags: half as wide as the recurrent decoder, in whole multiples of eight, three layers a side,
+# nothing tied, as in the other models: 5% fewer parameters than the lstm where fconv has 5% fewer. Four heads as in
+# fairseq's transformer_iwslt_de_en; Adam and schedule of Vaswani et al. (2017), with the recipe's learning rate as the
+# peak.
 set_transformer_flags() {
   local width=$((8 * ((DECODER_SIZE + 15) / 16))) side
   MODEL_FLAGS=(--arch transformer)
@@ -68,14 +69,14 @@ warmup_updates() {
   echo "${WARMUP:-$((tenth > 0 ? tenth : 1))}"
 }
 
-# criterion NAME: the cross-entropy of a model; that of user_dir is the same number in less memory.
+# criterion NAME: a model's cross-entropy; user_dir's gives the same number in less memory.
 criterion() { case $1 in lstm | fconv | transformer) echo cross_entropy ;; *) echo chunked_cross_entropy ;; esac }
 
 # is_configuration NAME: configs/NAME.yaml exists.
 is_configuration() { [[ $1 != */* && -f $ROOT/configs/$1.yaml ]]; }
 
-# set_training_flags NAME SEED: sets TRAINING_FLAGS: model, objective, optimizer and batches. A configuration brings its
-# own; all other systems share the recipe's.
+# set_training_flags NAME SEED: sets TRAINING_FLAGS: model, objective, optimizer, and batches. A configuration brings
+# its own; all other systems share the recipe's.
 set_training_flags() {
   local arguments
   if is_configuration "$1"; then

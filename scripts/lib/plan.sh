@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The cells of an ablation's plan. Sourced, never run.
-# Needs ROOT VENV OUT PLAN and the variables of the options (recipe.sh).
+# The cells of an ablation plan. Sourced, never run. Needs ROOT VENV OUT PLAN and the variables of the options
+# (recipe.sh).
 
-# read_plan WHAT [CELL]: one item a line.
+# read_plan WHAT [CELL]: one item per line.
 read_plan() { "$VENV/bin/python" -m recurrent_mt plan "$PLAN" "$@"; }
 
 # set_cell_flags CELL: sets MODEL_FLAGS.
@@ -12,7 +12,7 @@ set_cell_flags() {
   mapfile -t MODEL_FLAGS <<<"$flags"
 }
 
-# keep_cell CELL: refuses a cell whose name stands for other flags in this folder: plans may share their cells.
+# keep_cell CELL: reject a cell whose name means other flags in this folder, because plans may share cells.
 keep_cell() {
   local file=$OUT/systems/$1/flags
   set_cell_flags "$1"

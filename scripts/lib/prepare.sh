@@ -1,36 +1,35 @@
 # Options of both recipes:
-#   --direction SRC-TGT    which way the data is for
-#   --size NAME            small, medium or full: which of the corpora above
-#   --corpus DIR           local files instead of the network: DIR/PREFIX.LANG, plain, .gz, .xz or .bz2
+#   --direction SRC-TGT    translation direction of the data
+#   --size NAME            small, medium, or full: which of the corpora above
+#   --corpus DIR           local files instead of the network: DIR/PREFIX.LANG, plain, .gz, .xz, or .bz2
 #   --train PREFIX         (train) --valid PREFIX (valid) --test PREFIX (test); several test sets: a,b
-#   --add PREFIX           further local text to train on, PREFIX.LANG; may be repeated
+#   --add PREFIX           more local text to train on, PREFIX.LANG; may be repeated
 #   --segmentation KIND:N  word:N (the N most frequent), bpe:N (N joint merges) or sentencepiece:N (N joint pieces)
-#   --lowercase            lower-case what models see
-#   --no-cleaning          train on the text as it came, but for empty lines
-#   --select-words N       of the cleaned text keep N words, such as 348M, that are most like the development set and the
+#   --lowercase            lowercase what models see
+#   --no-cleaning          train on the original text, except for empty lines
+#   --select-words N       keep the N words, such as 348M, of the cleaned text that are most like the development set and the
 #                          news commentary (Moore and Lewis; Axelrod et al.)
 #   --max-length N         drop training pairs with more tokens than that on a side
-#   --shards K             split the training data in K parts, of which fairseq-train reads one an epoch
-#   --mirror URL           take downloads from URL/HOST/PATH
-#   --checksums FILE       of downloads, as sha256sum writes them: HASH  HOST/PATH; others are refused
+#   --shards K             split the training data into K parts, of which fairseq-train reads one per epoch
+#   --mirror URL           download from URL/HOST/PATH instead
+#   --checksums FILE       of downloads, in the format of sha256sum: HASH  HOST/PATH; others are rejected
 #   --jobs N               processes (all processors)
 #   --out DIR              receives everything
 #   --dry-run              print the plan only
 #   --help
+# Words are separated as in Moses, or by jieba for Chinese; sentencepiece learns from raw text. The same call does
+# nothing if everything is there, and picks up where an earlier one stopped. VENV=DIR chooses the environment (.venv);
+# SETUP=no uses it unchanged.
 #
-# Words are separated as Moses does, for Chinese by jieba; sentencepiece learns from raw text. The same call does nothing
-# when all is there, and goes on where an earlier one stopped. VENV=DIR chooses the environment (.venv); SETUP=no takes it
-# as it is.
-#
-# OUT/raw        each corpus as it came, one sentence a line; downloads are in OUT/downloads
+# OUT/raw        each corpus unchanged, one sentence per line; downloads are in OUT/downloads
 # OUT/clean      the training text, cleaned or selected; development and test sets, joined
-# OUT/text       words, segmented text, the segmentation model; text/raw/test.LANG is what scores are counted on
-# OUT/data       binarized, for fairseq-train; data/REPORT.md says what became of the text
-# OUT/options    what all this was made with
+# OUT/text       words, segmented text, the segmentation model; text/raw/test.LANG is what scores are computed on
+# OUT/data       binarized, for fairseq-train; data/REPORT.md says what happened to the text
+# OUT/options    what all of this was made with
 
 # shellcheck shell=bash
 # From published or local corpora to binarized data. Sourced by prepare_fr_en.sh and prepare_zh_en.sh, which give the
-# defaults and the corpora: needs ROOT, PAIR and CORPORA, a text of lines `ROLE SIZES ID PAIRS MEGABYTES`.
+# defaults and the corpora: needs ROOT, PAIR, and CORPORA, a text of lines `ROLE SIZES ID PAIRS MEGABYTES`.
 
 for part in console run_folder environment corpora corpus segmentation shards options; do
   # shellcheck source=/dev/null
@@ -98,7 +97,7 @@ check_prepare_options() {
   check_segmentation
 }
 
-# describe_preparation: all that decides the result, for open_run_folder.
+# describe_preparation: everything that determines the result, for open_run_folder.
 describe_preparation() {
   local name prefix file
   for name in SOURCE_LANG TARGET_LANG SEGMENTATION TOKENIZER LOWERCASE MAX_LENGTH CLEANING SELECT_WORDS SHARDS; do
@@ -112,7 +111,7 @@ describe_preparation() {
   done
 }
 
-# files_of LANG NAME...: the files of these sets in one language, one a line.
+# files_of LANG NAME...: the files of these sets in one language, one per line.
 files_of() {
   local name
   for name in "${@:2}"; do printf '%s\n' "$OUT/raw/$name/text.$1"; done
@@ -127,7 +126,7 @@ join_sets() {
   done
 }
 
-# join_held_out FOLDER: development and test sets, as they came.
+# join_held_out FOLDER: development and test sets, unchanged.
 join_held_out() {
   local number
   make_folder "$1"
@@ -135,7 +134,7 @@ join_held_out() {
   for number in "${!TEST_SETS[@]}"; do join_sets "$1" "test${number/#0/}" "${TEST_SETS[$number]}"; done
 }
 
-# join_training FOLDER: the training text as it came.
+# join_training FOLDER: the training text, unchanged.
 join_training() {
   make_folder "$1"
   join_sets "$1" train "${TRAIN_SETS[@]}"
@@ -144,7 +143,7 @@ join_training() {
 # make_folder FOLDER: unless it is a dry run.
 make_folder() { if [[ -z ${DRY_RUN:-} ]]; then mkdir -p "$1"; fi; }
 
-# clean_training FOLDER: what is fit to train on, and none of it in the development and test sets.
+# clean_training FOLDER: what is fit to train on and not in the development and test sets.
 clean_training() {
   local sources targets split held_out=()
   make_folder "$1"
@@ -182,7 +181,7 @@ make_training_text() {
   TRAINING_TEXT=$OUT/clean/selected
 }
 
-# link_text: OUT/text/input/SPLIT.LANG, and the test sets once more as references, OUT/text/raw/TEST.LANG.
+# link_text: OUT/text/input/SPLIT.LANG, and the test sets again as references, OUT/text/raw/TEST.LANG.
 link_text() {
   local split lang
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
@@ -200,7 +199,7 @@ segment_linked() {
   segment_text "$OUT/text/input" "$1"
 }
 
-# report_data FILE: tokens, vocabulary and unknown words, after what cleaning and selection say.
+# report_data FILE: tokens, vocabulary, and unknown words, after the reports of cleaning and selection.
 report_data() {
   local dictionaries=$OUT/data reports=()
   if [[ $SHARDS -gt 1 ]]; then dictionaries=$OUT/data/shard0; fi
@@ -219,7 +218,7 @@ print_next() {
     for ((number = 1; number < SHARDS; number++)); do data+=:$OUT/data/shard$number; done
   fi
   heading "Next"
-  say "The data is in $OUT/data; $OUT/data/REPORT.md says what became of the text. Train with"
+  say "The data is in $OUT/data; $OUT/data/REPORT.md says what happened to the text. Train with"
   say "  fairseq-train $data --source-lang $SOURCE_LANG --target-lang $TARGET_LANG --user-dir $ROOT/user_dir ..."
   say "or"
   say "  bash $ROOT/scripts/train.sh $ROOT/configs/rnnsearch-50.yaml task.data=$data pair=$SOURCE_LANG-$TARGET_LANG"
@@ -241,7 +240,7 @@ prepare_pair() {
     print_next
     return
   fi
-  # fairseq takes no longer sentence; nothing else is left out of the development set.
+  # fairseq accepts no longer sentences; nothing else is left out of the development set.
   VALID_LENGTH=$POSITION_LIMIT
   get_sets
   step "Joining the development and test sets" "$OUT/clean/held-out" join_held_out

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# A queue of trainings: one that fails is reported and does not stop the rest; one that is stopped goes on in the next
-# call. Sourced, never run. Needs OUT; AT_ONCE (--jobs), RETRY and JOB_LOGS, which is set where jobs are not to be
-# watched.
+# A queue of training runs: one that fails is reported and does not stop the others; one that is stopped continues in
+# the next call. Sourced, never run. Needs OUT; AT_ONCE (--jobs), RETRY and JOB_LOGS, which is set where jobs are not to
+# be watched.
 
-# share_processors: each job its share, where several run at once.
+# share_processors: each job gets its share if several run at once.
 share_processors() {
   local share=$(($(getconf _NPROCESSORS_ONLN) / AT_ONCE))
   if ((AT_ONCE == 1)); then return; fi
@@ -18,14 +18,14 @@ begin_queue() {
   rm -f "$OUT/.stopping"
   exec 3>&1
   if ! watched; then
-    # Each job is a process group of its own, with its training in it.
+    # Each job is its own process group, including its training.
     set -m
     trap stop_jobs INT TERM HUP
   fi
 }
 
-# watched: whether jobs say on the terminal what they do. They then run one after the other, and an interrupt from the
-# keyboard reaches them without our doing.
+# watched: whether jobs report to the terminal. They then run one after another, and an interrupt from the keyboard
+# reaches them without our help.
 watched() { [[ $AT_ONCE == 1 && -z ${JOB_LOGS:-} ]]; }
 
 # enqueue TITLE FOLDER COMMAND...: COMMAND in a shell of its own. What went wrong goes into FOLDER/failure.
@@ -52,13 +52,13 @@ enqueue() {
   fi
 }
 
-# pass_over TITLE FOLDER: in the place of enqueue, for what is done.
+# pass_over TITLE FOLDER: instead of enqueue, for what is done.
 pass_over() {
   QUEUE_PLACE=$((QUEUE_PLACE + 1))
   say "Done before: $1 ($2)"
 }
 
-# watch_job TITLE FOLDER COMMAND...: in the foreground. In a condition bash would not stop the job at its first error.
+# watch_job TITLE FOLDER COMMAND...: in the foreground. In a condition, bash would not stop the job at its first error.
 watch_job() {
   local status
   set +e
@@ -68,10 +68,10 @@ watch_job() {
   )
   status=$?
   set -e
-  if stopped_by_signal "$status"; then fail "stopped; the same call goes on from here"; fi
+  if stopped_by_signal "$status"; then fail "stopped; the same call continues from here"; fi
 }
 
-# stopped_by_signal STATUS: hangup, interrupt or termination.
+# stopped_by_signal STATUS: hangup, interrupt, or termination.
 stopped_by_signal() { [[ $1 == 129 || $1 == 130 || $1 == 143 ]]; }
 
 # run_job TITLE FOLDER COMMAND...
@@ -91,7 +91,7 @@ end_job() {
     say "$2: done in $((SECONDS - $4)) s" >&3
     return
   fi
-  # Stopped from outside, a job has not failed: the next call goes on with it.
+  # A job stopped from outside has not failed: the next call continues it.
   if [[ -e $OUT/.stopping ]] || stopped_by_signal "$1"; then return; fi
   local reason
   reason=$(failure_reason "$3")
@@ -108,19 +108,19 @@ failure_reason() {
   elif grep -qsi -e 'out of memory' -e 'MemoryError' -e "can't allocate memory" "${logs[@]}"; then
     echo "out of memory"
   elif grep -qs 'failed with status 137' "$1/errors"; then
-    echo "killed, most likely for want of memory"
+    echo "killed, most likely because memory ran out"
   else
     tail -qn 1 "$1/errors" 2>/dev/null || true
   fi
 }
 
-# stop_jobs: all that run, with their trainings.
+# stop_jobs: all running jobs, including their training.
 stop_jobs() {
   : >"$OUT/.stopping"
   local job
   for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null || true; done
   wait || true
-  fail "stopped; the same call goes on from here"
+  fail "stopped; the same call continues from here"
 }
 
 # end_queue: waits for all jobs.

@@ -1,14 +1,13 @@
 # shellcheck shell=bash
 # The search for each model's learning rate. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
-#
-# OUT/rates/NAME/seed-S/RATE is a training like any other, and OUT/rates/NAME/choice.json what came of all. The chosen
-# one's folder then becomes OUT/systems/NAME/seed-S: it is not trained again.
+# OUT/rates/NAME/seed-S/RATE is a training run like any other, and OUT/rates/NAME/choice.json has the outcome of all of
+# them. The folder of the chosen one then becomes OUT/systems/NAME/seed-S: it is not trained again.
 
 # Model to its chosen rate.
 declare -A CHOSEN_RATES=()
 
-# is_searched NAME: whether a model has its rate chosen. A configuration of configs/ keeps its own optimizer.
+# is_searched NAME: whether a model's rate is searched. A configuration of configs/ keeps its own optimizer.
 is_searched() { [[ -n $LEARNING_RATES ]] && ! is_configuration "$1"; }
 
 # search_rates MODELS SEED: trains each model with each rate and sets CHOSEN_RATES. Comma-separated list.
@@ -43,7 +42,7 @@ train_with_rate() {
   step "Training $1, seed $2, with learning rate $3" "$4/trained" train "$1" "$2" "$4"
 }
 
-# choose_rate NAME SEED: by validation loss, once. Where none can be chosen, require_rate says why.
+# choose_rate NAME SEED: by validation loss, once. If none can be chosen, require_rate says why.
 choose_rate() {
   local folder=$OUT/rates/$1 seed chosen from to
   local command=("$VENV/bin/python" -m recurrent_mt choose-rate "$folder" --seed "$2"
@@ -58,7 +57,7 @@ choose_rate() {
   say "$1: learning rate ${CHOSEN_RATES[$1]} ($folder/choice.json)"
   from=$folder/seed-$seed/${CHOSEN_RATES[$1]} to=$OUT/systems/$1/seed-$seed
   if [[ ! -e $from ]]; then return; fi
-  # Nothing is there but what a search without a choice has left.
+  # Nothing is there except what a search without a choice left.
   rm -f "$to"/{failure,errors,job.log}
   mkdir -p "$to"
   rmdir "$to"
@@ -68,7 +67,7 @@ choose_rate() {
 # is_search_planned NAME SEED: in a dry run, that the search will train this system.
 is_search_planned() { [[ -n ${DRY_RUN:-} && $2 == "${SEEDS%%,*}" ]] && is_searched "$1"; }
 
-# require_rate NAME: a model that is searched has a rate.
+# require_rate NAME: a searched model has a rate.
 require_rate() {
   local errors=$OUT/rates/$1/choice.errors reason
   if ! is_searched "$1" || [[ -n ${CHOSEN_RATES[$1]:-} ]]; then return; fi

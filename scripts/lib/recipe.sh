@@ -1,41 +1,41 @@
 # Options of every recipe:
 #   --pair SRC-TGT         languages, for example fr-en (or --source-lang SRC --target-lang TGT)
-#   --corpus DIR           folder of PREFIX.SRC and PREFIX.TGT, raw text, one sentence a line
+#   --corpus DIR           folder of PREFIX.SRC and PREFIX.TGT, raw text, one sentence per line
 #   --train PREFIX         (train) --valid PREFIX (valid) --test PREFIX (test)
 #   --segmentation KIND:N  word:N (the N most frequent), bpe:N (N joint merges) or sentencepiece:N (N joint pieces);
 #                          --bpe-merges N is short for bpe:N
-#   --tokenizer NAME       moses (Chinese: jieba), or none for text that has spaces between its tokens already;
+#   --tokenizer NAME       moses (Chinese: jieba), or none for text that already has spaces between its tokens;
 #                          sentencepiece needs none
-#   --lowercase            lower-case the text before training; scores then ignore case
+#   --lowercase            lowercase the text before training; scores then ignore case
 #   --max-length N         drop training pairs with more tokens than that on a side
 #   --models LIST          of lstm, fconv and transformer (fairseq's own), gru_encoder-A and grconv_encoder-A, where A is
 #                          none, additive, dot or general, and of names of configs/: NAME stands for configs/NAME.yaml
 #                          with all its own settings except the budget and the beam
-#   --baseline NAME        that the others are tested against (the first of fairseq's own among the models)
-#   --seeds LIST           train each model once with each
-#   --updates N            of training, or --epochs N, or --minutes N of wall time: validations and checkpoints count,
-#                          what a kill has undone does not
-#   --max-tokens N         in a batch
-#   --embedding-size N     --encoder-size N (of each direction) --decoder-size N; half the decoder's is the width of
+#   --baseline NAME        the system the others are tested against (the first fairseq model in the list)
+#   --seeds LIST           train each model once with each seed
+#   --updates N            budget; or --epochs N, or --minutes N of wall time: validations and checkpoints count,
+#                          what a kill undid does not
+#   --max-tokens N         the most tokens in a batch
+#   --embedding-size N     --encoder-size N (per direction) --decoder-size N; half the decoder's size is the width of
 #                          fconv (4 + 3 layers) and transformer (3 + 3 layers, 4 heads, inner layers four times as
-#                          wide): as many parameters as lstm within some percent, if embeddings and encoder have that
+#                          wide): within a few percent of lstm's parameters, if embeddings and encoder have that
 #                          size too
 #   --dropout P            --learning-rate R (Adam) --beam N
-#   --learning-rates LIST  train each model with each rate and the first seed; the rate of the lowest validation loss is
-#                          taken for all seeds. Models of configs/ keep their own
+#   --learning-rates LIST  train each model with each rate and the first seed; the rate with the lowest validation loss is
+#                          used for all seeds. Models from configs/ keep their own
 #   --warmup N             updates over which the transformer's rate rises before it falls with their square root (a tenth
-#                          of --updates, at most 4,000; 400 with --epochs and --minutes); all others keep theirs
-#   --extra-test LIST      of NAME=PREFIX: translate and score PREFIX.SRC and PREFIX.TGT as well, in a table of their own
+#                          of --updates, at most 4,000; 400 with --epochs and --minutes); all others keep a constant rate
+#   --extra-test LIST      of NAME=PREFIX: also translate and score PREFIX.SRC and PREFIX.TGT, in their own table
 #   --jobs N               train N systems at a time, each with its share of the processors: speeds, and what --minutes
-#                          reach, are then those of a busy machine
-#   --retry                try again what has failed
+#                          achieves, are then those of a busy machine
+#   --retry                retry what has failed
 #   --without-unknown      translate a second time with <unk> forbidden; recurrent-mt analyze shows both
 #   --out DIR              the run folder
 #   --dry-run              print the commands only
 #   --help
 
 # shellcheck shell=bash
-# All of the recipe library. Sourced, never run; needs ROOT and the defaults of the options.
+# The whole recipe library. Sourced, never run; needs ROOT and the defaults of the options.
 
 for part in console options run_folder environment corpus synthetic_corpus segmentation models queue rates \
   extra_tests systems plan report; do
@@ -43,7 +43,7 @@ for part in console options run_folder environment corpus synthetic_corpus segme
   . "$ROOT/scripts/lib/$part.sh"
 done
 
-# Options that are not set unless they are given.
+# Options that are unset unless given.
 BASELINE="" LEARNING_RATES="" WARMUP="" EXTRA_TESTS="" AT_ONCE=1 RETRY=""
 
 # parse_options [OPTION...]: sets the variables of the options above.
@@ -115,7 +115,7 @@ check_options() {
   require_match --pair "$SOURCE_LANG-$TARGET_LANG" '^[A-Za-z_]+-[A-Za-z_]+$' "two languages like fr-en"
   if [[ $SOURCE_LANG == "$TARGET_LANG" ]]; then fail "source and target language are both $SOURCE_LANG"; fi
   for option in ${MODELS//,/ }; do set_model_flags "$option"; done
-  if [[ -n $BASELINE && ,$MODELS, != *,$BASELINE,* ]]; then fail "--baseline $BASELINE is none of --models $MODELS"; fi
+  if [[ -n $BASELINE && ,$MODELS, != *,$BASELINE,* ]]; then fail "--baseline $BASELINE is not among --models $MODELS"; fi
   check_segmentation
   check_extra_tests
 }
@@ -129,15 +129,15 @@ check_budget() {
   fi
 }
 
-# describe_run: all that decides the results, for open_run_folder. Models, seeds and test sets can be added to a run
-# later.
+# describe_run: everything that determines the results, for open_run_folder. Models, seeds and test sets can be added to
+# a run later.
 describe_run() {
   local name split lang
   for name in SOURCE_LANG TARGET_LANG TRAIN_PREFIX VALID_PREFIX TEST_PREFIX SEGMENTATION TOKENIZER LOWERCASE \
     MAX_LENGTH BUDGET MAX_TOKENS EMBEDDING_SIZE ENCODER_SIZE DECODER_SIZE DROPOUT LEARNING_RATE BEAM; do
     printf '%s %s\n' "$name" "${!name}"
   done
-  # Runs from before there were these options have none of them.
+  # Runs from before these options existed have none of them.
   for name in LEARNING_RATES WARMUP; do
     if [[ -n ${!name} ]]; then printf '%s %s\n' "$name" "${!name}"; fi
   done

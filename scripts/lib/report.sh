@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# Figures of a run's models and the report of all that is known of it. Sourced, never run.
-# Needs ROOT VENV OUT and the variables of the options (recipe.sh).
+# Figures of a run's models, and the report on the run. Sourced, never run. Needs ROOT VENV OUT and the variables of the
+# options (recipe.sh).
 
-# Sentences that are drawn: the first ones of 5 to 12 words, long enough to show something and short enough to read.
+# Which sentences are drawn: the first ones of 5 to 12 words, long enough to show something and short enough to read.
 readonly DRAWN=3
 
 # choose_sentences FILE: their numbers, from 0.
 choose_sentences() { awk -v most="$DRAWN" 'NF >= 5 && NF <= 12 && count++ < most { print NR - 1 }' "$1"; }
 
-# subword_flags: what the figures have to know of the segmentation.
+# subword_flags: what the figures have to know about the segmentation.
 subword_flags() {
   case $SEGMENTATION in
     bpe:*) printf -- '--segmentation\nbpe\n' ;;
@@ -47,13 +47,13 @@ draw_figures() {
   esac
 }
 
-# make_report MODELS SEEDS: OUT/report.html, anew at each call.
+# make_report MODELS SEEDS: OUT/report.html, rebuilt at each call.
 make_report() {
   local name figure flags=()
   for name in ${1//,/ }; do
     if [[ ! -e $OUT/systems/$name/seed-${2%%,*}/failure ]]; then draw_figures "$name" "${2%%,*}"; fi
   done
-  # Of a system the numbers first, then its drawings.
+  # For each system, first the numbers, then the drawings.
   for figure in "$OUT"/figures/alignments/*/{summary.txt,*.svg}; do
     if [[ -e $figure ]]; then flags+=(--figure "Alignments: $(basename "$(dirname "$figure")")=$figure"); fi
   done

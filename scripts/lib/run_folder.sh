@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # A run folder: one set of options, one process at a time, steps that are done once. Sourced, never run.
 
-# open_run_folder FOLDER OPTIONS: OPTIONS is a text, one `name value` a line, of all that decides the results.
-# A folder made with other options is refused, so that numbers of two settings never meet in one table.
+# open_run_folder FOLDER OPTIONS: OPTIONS is a text with one `name value` per line for everything that determines the
+# results. A folder made with other options is rejected, so that numbers from two settings never end up in one table.
 open_run_folder() {
   local folder=$1 options=$2
   if [[ -e $folder/options && $(<"$folder/options") != "$options" ]]; then
@@ -11,7 +11,7 @@ open_run_folder() {
   fi
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   if [[ -d $folder && ! -e $folder/options && -n $(ls "$folder") ]]; then
-    fail "$folder is not empty and holds no run: choose another --out"
+    fail "$folder is not empty and is not a run folder: choose another --out"
   fi
   mkdir -p "$folder"
   lock_run_folder "$folder"
@@ -19,11 +19,11 @@ open_run_folder() {
   mv "$folder/options.partial" "$folder/options"
 }
 
-# restore_options FOLDER: the options that say how a run's text is read and put together again. The folder may come from a
-# stranger: these five are set, each to a value that can be nothing else, and nothing besides them.
+# restore_options FOLDER: the options that say how a run's text is read and joined again. The folder may come from a
+# stranger: only these five are set, each to a checked value.
 restore_options() {
   local file=$1/options name value language='^[A-Za-z_]+$'
-  if [[ ! -f $file ]]; then fail "$1 is not the --out folder of a recipe: there is no file options in it"; fi
+  if [[ ! -f $file ]]; then fail "$1 is not the --out folder of a recipe: it has no file named options"; fi
   SOURCE_LANG="" TARGET_LANG="" SEGMENTATION="" TOKENIZER=moses LOWERCASE=""
   # shellcheck disable=SC2094  # the file's name goes into messages; nothing is written to it
   while IFS=' ' read -r name value || [[ -n $name ]]; do
@@ -46,8 +46,8 @@ require_recorded() {
   if [[ ! $3 =~ $4 ]]; then fail "$1 has a line that no recipe wrote: $2 $3"; fi
 }
 
-# The lock is inherited by every command started here: when only this shell is killed, the next call
-# waits for the training that goes on without it, instead of writing to the same checkpoints.
+# Every command started here inherits the lock: if only this shell is killed, the next call waits for the training that
+# continues without it, instead of writing to the same checkpoints.
 lock_run_folder() {
   if ! command -v flock >/dev/null; then
     say "flock is not installed: do not start two runs on $1 at once."

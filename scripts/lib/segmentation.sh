@@ -2,18 +2,18 @@
 # From raw text to binarized data. Sourced, never run.
 # Needs ROOT VENV OUT and the variables of the options (recipe.sh).
 
-# fairseq's translation task refuses longer sentences (--max-source-positions); the end of sentence counts as one.
+# fairseq's translation task rejects longer sentences (--max-source-positions); the end of sentence counts as one token.
 readonly POSITION_LIMIT=1023
 
-# Parts of a corpus; more test sets than one are test1, test2 and so on, as fairseq calls them.
+# Parts of a corpus; additional test sets are test1, test2, and so on, as fairseq calls them.
 SPLITS=(train valid test)
-# Processes that tokenize, segment and binarize.
+# Processes that tokenize, segment, and binarize.
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 
 # check_segmentation: METHOD:SIZE with a known method, and a tokenizer that goes with it.
 check_segmentation() {
   if [[ ! $SEGMENTATION =~ ^(word|bpe|sentencepiece):[1-9][0-9]*$ ]]; then
-    fail "--segmentation must be word:N, bpe:N or sentencepiece:N, not '$SEGMENTATION'"
+    fail "--segmentation must be word:N, bpe:N, or sentencepiece:N, not '$SEGMENTATION'"
   fi
   if [[ $TOKENIZER != moses && $TOKENIZER != none ]]; then
     fail "--tokenizer must be moses or none, not '$TOKENIZER'"
@@ -24,7 +24,7 @@ check_segmentation() {
   fi
 }
 
-# check_corpus: everything that can be said about the input before any work is done.
+# check_corpus: everything that can be checked in the input before any work is done.
 check_corpus() {
   local prefix
   for prefix in "$TRAIN_PREFIX" "$VALID_PREFIX" "$TEST_PREFIX"; do check_pair "$CORPUS/$prefix"; done
@@ -34,7 +34,7 @@ check_corpus() {
 }
 
 # filter_corpus FROM TO COMMAND...: COMMAND over the files FROM/SPLIT.LANG. In COMMAND, LANG stands for the language and
-# INPUT for the file, which is its standard input too.
+# INPUT for the file, which is also its standard input.
 filter_corpus() {
   local from=$1 to=$2 split lang input output command
   shift 2
@@ -52,7 +52,7 @@ filter_corpus() {
   done
 }
 
-# require_same_count FILE FILE: a tool that takes some other character for the end of a line would shift what follows.
+# require_same_count FILE FILE: a tool that treats another character as the end of a line would shift what follows.
 require_same_count() {
   local before after
   before=$(count_lines "$1")
@@ -61,9 +61,9 @@ require_same_count() {
   fail "$1 has $before lines, but $after came out: does a line contain another line separator?"
 }
 
-# copy_corpus FOLDER: the six input files under the names train, valid and test. SOURCE_ENDING and TARGET_ENDING are
-# set where the text to train on is not in the files named after the languages. fairseq and others take a carriage
-# return for the end of a line: it becomes a space.
+# copy_corpus FOLDER: the six input files under the names train, valid and test. SOURCE_ENDING and TARGET_ENDING are set
+# if the text to train on is not in the files named after the languages. fairseq and others treat a carriage return as
+# the end of a line, so it becomes a space.
 copy_corpus() {
   local split prefix
   mkdir -p "$1"
@@ -74,7 +74,7 @@ copy_corpus() {
   done
 }
 
-# copy_test FOLDER [PREFIX]: the test set as it came, which scores are counted on.
+# copy_test FOLDER [PREFIX]: the unchanged test set, on which scores are computed.
 copy_test() {
   local lang prefix=${2:-$CORPUS/$TEST_PREFIX}
   mkdir -p "$1"
@@ -128,8 +128,8 @@ prepare_text() {
   segment_text "$OUT/text/input" "$1"
 }
 
-# segment_text FROM FOLDER: FROM/SPLIT.LANG, tokenized, segmented and without pairs that are too long. Development sets
-# are cut at VALID_LENGTH, as the training text unless it is set.
+# segment_text FROM FOLDER: FROM/SPLIT.LANG, tokenized, segmented, and without pairs that are too long. Development sets
+# are cut at VALID_LENGTH, or like the training text if it is not set.
 segment_text() {
   local words=$OUT/text/words segmented=$OUT/text/words split
   tokenize_corpus "$1" "$words"
@@ -148,17 +148,17 @@ segment_text() {
   done
 }
 
-# set_tokenizer LANG: sets WORDS, a filter from raw text to words with spaces between them: as Moses for languages that
-# have spaces, by jieba for Chinese. SentencePiece, or no tokenizer, gets the text with its characters and spaces made
-# regular and no more.
+# set_tokenizer LANG: sets WORDS, a filter from raw text to words with spaces between them: Moses for languages with
+# spaces, jieba for Chinese. SentencePiece, or no tokenizer, gets the text with only its characters and spaces
+# normalized.
 set_tokenizer() {
   local action=normalize
   if [[ $TOKENIZER == moses && $SEGMENTATION != sentencepiece:* ]]; then action="split"; fi
   WORDS=("$VENV/bin/python" -m recurrent_mt words "$action" --language "$1" ${LOWERCASE:+--lowercase} --jobs "$JOBS")
 }
 
-# set_detokenizer: sets DETOKENIZER, a filter from words to text as people write it. TRUECASED is set where sentences
-# begin with a small letter.
+# set_detokenizer: sets DETOKENIZER, a filter from words to normal text. TRUECASED is set if sentences begin with a
+# lowercase letter.
 set_detokenizer() {
   if [[ $SEGMENTATION == sentencepiece:* ]]; then
     DETOKENIZER=(cat)
@@ -175,7 +175,7 @@ tokenize_corpus() {
   filter_corpus "$1" "$2" "${WORDS[@]}"
 }
 
-# set_vocabulary_flags: sets VOCABULARY_FLAGS, which limit the dictionaries where words are not split.
+# set_vocabulary_flags: sets VOCABULARY_FLAGS, which limit the dictionaries if words are not split.
 set_vocabulary_flags() {
   VOCABULARY_FLAGS=()
   if [[ $SEGMENTATION == word:* ]]; then
@@ -183,15 +183,15 @@ set_vocabulary_flags() {
   fi
 }
 
-# join_tests PREFIX: PREFIX/test,PREFIX/test1 and so on, for --testpref.
+# join_tests PREFIX: PREFIX/test,PREFIX/test1, and so on, for --testpref.
 join_tests() {
   local split tests=()
   for split in "${SPLITS[@]:2}"; do tests+=("$1/$split"); done
   (IFS=, && printf '%s' "${tests[*]}")
 }
 
-# binarize FOLDER: fairseq's binary form of the prepared text; each side keeps a dictionary of its own, made from the
-# training text.
+# binarize FOLDER: fairseq's binary form of the prepared text; each side has its own dictionary, made from the training
+# text.
 binarize() {
   local prepared=$OUT/text/prepared
   set_vocabulary_flags

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Training data in parts, of which fairseq-train reads one an epoch. Sourced, never run.
-# Needs ROOT VENV OUT SHARDS and the variables of the options.
+# Training data in parts, of which fairseq-train reads one per epoch. Sourced, never run. Needs ROOT VENV OUT SHARDS and
+# the variables of the options.
 
 # split_training FOLDER: FOLDER/K/train.LANG, sentence n in part n modulo SHARDS, so that each part holds some of every
 # corpus.
@@ -14,7 +14,7 @@ split_training() {
   done
 }
 
-# make_dictionaries FOLDER: of the whole training text.
+# make_dictionaries FOLDER: for the whole training text.
 make_dictionaries() {
   set_vocabulary_flags
   run_logged "$OUT/dictionaries.log" "$VENV/bin/fairseq-preprocess" --source-lang "$SOURCE_LANG" \
@@ -22,7 +22,7 @@ make_dictionaries() {
     --destdir "$1" --workers "$JOBS"
 }
 
-# binarize_shard NUMBER FOLDER: the first has the development and test sets too, where fairseq looks for them.
+# binarize_shard NUMBER FOLDER: the first one also has the development and test sets, where fairseq looks for them.
 binarize_shard() {
   local dictionaries=$OUT/text/dictionaries prepared=$OUT/text/prepared held_out=()
   if [[ $1 == 0 ]]; then held_out=(--validpref "$prepared/valid" --testpref "$(join_tests "$prepared")"); fi

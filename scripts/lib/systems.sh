@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Training, translating and comparing the systems of one run folder. Sourced, never run.
-# Needs ROOT VENV OUT and the variables of the options (recipe.sh).
+# Training, translating, and comparing the systems of one run folder. Sourced, never run. Needs ROOT VENV OUT and the
+# variables of the options (recipe.sh).
 
-# show_progress: fairseq's log on standard input; one line that changes on a terminal, else one line every 100 updates.
+# show_progress: fairseq's log on standard input; one changing line on a terminal, otherwise one line every 100 updates.
 show_progress() {
   local line text interval='\| train_inner \| \{"epoch": ([0-9]+),.*"loss": "([0-9.]+)"'
   interval+='.*"wps": "([0-9.]+)".*"num_updates": "([0-9]+)"'
@@ -21,9 +21,9 @@ show_progress() {
   done
 }
 
-# set_budget_flags: sets BUDGET_FLAGS. Zero is no limit: a configuration of configs/ has one of its own, which stands in
-# front. fairseq counts the time of validations and checkpoints, and keeps the count in its checkpoints: what a kill
-# has undone is not counted.
+# set_budget_flags: sets BUDGET_FLAGS. Zero means no limit: a configuration from configs/ has its own limit, which comes
+# first. fairseq counts the time of validations and checkpoints, and keeps the count in its checkpoints: what a kill
+# undid is not counted.
 set_budget_flags() {
   local amount=${BUDGET#* }
   case $BUDGET in
@@ -36,7 +36,7 @@ set_budget_flags() {
   esac
 }
 
-# train NAME SEED FOLDER STAMP: goes on from FOLDER/checkpoints/checkpoint_last.pt if there is one.
+# train NAME SEED FOLDER STAMP: continues from FOLDER/checkpoints/checkpoint_last.pt if there is one.
 train() {
   local folder=$3 log=$3/train.log
   set_training_flags "$1" "$2"
@@ -48,7 +48,7 @@ train() {
   print_command "${command[@]}"
   if [[ -n ${DRY_RUN:-} ]]; then return; fi
   mkdir -p "$folder/checkpoints"
-  # A log that was cut off in mid-line must not swallow the first line of this call.
+  # A log that was cut off in mid-line must not swallow this call's first line.
   if [[ -s $log && -n $(tail -c 1 "$log") ]]; then echo >>"$log"; fi
   local status=0
   "$VENV/bin/python" -m recurrent_mt peak-memory "$folder/peak-memory" "${command[@]}" 2>&1 | tee -a "$log" |
@@ -60,7 +60,7 @@ train() {
   : >"$4"
 }
 
-# listed_hypotheses BEAM: how long the n-best lists are that a log of this beam keeps.
+# listed_hypotheses BEAM: how long the n-best lists are in a log with this beam.
 listed_hypotheses() { printf '%s' "$(($1 < 10 ? $1 : 10))"; }
 
 # set_search_flags DATA CHECKPOINT: sets SEARCH_FLAGS, what fairseq-generate and fairseq-interactive need.
@@ -79,14 +79,14 @@ set_search_flags() {
 # FLAGs come last on its command line.
 translate() { search "$OUT/data" "$1" --nbest "$(listed_hypotheses "$BEAM")" "${@:2}"; }
 
-# search DATA FOLDER [FLAG...] OUTPUT: as translate, of the test set in DATA.
+# search DATA FOLDER [FLAG...] OUTPUT: like translate, for the test set in DATA.
 search() {
   set_search_flags "$1" "$2/checkpoints/checkpoint_best.pt"
   run_search "${!#}" fairseq-generate "${SEARCH_FLAGS[@]}" --gen-subset test "${@:3:$#-3}"
 }
 
-# run_search LOG TOOL ARGUMENT...: Translations go to standard output and the timing to standard error: unbuffered, their
-# lines stay whole in one file.
+# run_search LOG TOOL ARGUMENT...: Translations go to standard output and the timing to standard error: without
+# buffering, their lines stay whole in one file.
 run_search() {
   local output=$1 command=(env PYTHONUNBUFFERED=1 "$VENV/bin/$2" "${@:3}")
   printf '%s > %q 2>&1\n' "$(print_command "${command[@]}")" "${output%.partial}"
@@ -156,16 +156,16 @@ run_systems() {
   end_queue
 }
 
-# compare_systems MODELS SEEDS: the tables of all that have not failed. Comma-separated lists.
+# compare_systems MODELS SEEDS: the tables of all systems that have not failed. Comma-separated lists.
 compare_systems() {
   heading "Comparing"
   run_logged "$OUT/table.errors" "$VENV/bin/python" -m recurrent_mt compare "$OUT" \
     --models "$1" --seeds "$2" ${BASELINE:+--baseline "$BASELINE"} \
     ${EXTRA_TESTS:+--extra-tests "$(extra_names | paste -sd,)"} --out "$OUT/table"
-  say "The tables: $OUT/table.txt, .md and .json. Logs, checkpoints and translations: $OUT/systems."
+  say "Tables: $OUT/table.txt, .md, and .json. Logs, checkpoints, and translations: $OUT/systems."
 }
 
-# failed_systems MODELS SEEDS: one a line.
+# failed_systems MODELS SEEDS: one per line.
 failed_systems() {
   local name seed
   for name in ${1//,/ }; do

@@ -64,14 +64,14 @@ def test_changes_outside_the_spread_are_marked(tmp_path, capsys, old, new, expec
 
 def test_cases_of_one_run_alone_are_said_to_be(tmp_path, capsys):
     assert compare(tmp_path, capsys, [case(8, 2.0), case(9, 2.0)], [case(9, 2.0), case(10, 2.0)]) == [
-        "layer, width 8, mixed: in the old run only",
+        "layer, width 8, mixed: only in the old run",
         "layer, width 9, mixed: ratio to products 2.00 → 2.00, times 1.00",
-        "layer, width 10, mixed: in the new run only",
+        "layer, width 10, mixed: only in the new run",
     ]
 
 
 @pytest.mark.parametrize("fact", ["processor", "cores", "device", "torch", "threads", "dtype", "stock_dtype"])
-def test_runs_of_two_kinds_are_refused_unless_told(tmp_path, capsys, fact):
+def test_runs_of_different_kinds_are_refused_unless_forced(tmp_path, capsys, fact):
     machine = {**copy.deepcopy(MACHINE), fact: "another"}
     with pytest.raises(SystemExit, match=rf"{fact} {MACHINE[fact]} and another\. --different-machines"):
         compare(tmp_path, capsys, [case(8, 2.0)], [case(8, 1.0)], machine=machine)

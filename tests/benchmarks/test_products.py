@@ -1,4 +1,4 @@
-"""The lists of products against what is counted while the models run."""
+"""The lists of products compared with what is counted while the models run."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def rivals_of(system, lengths="equal"):
 
 
 def zero_states(system, sentences):
-    """The recurrent products of the encoder's first positions, which are done although their states are zero."""
+    """The recurrent products of the encoder's first positions, which are computed even though their states are zero."""
     return 2 * 2 * sentences * 3 * TINY.encoder**2 if "RNN" in system else 0
 
 
@@ -50,7 +50,7 @@ def test_operations_of_products_are_those_counted_by_hand(products, expected):
     assert operations(products) == expected
 
 
-def test_one_product_a_position_and_one_for_the_weight():
+def test_one_product_per_position_and_one_for_the_weight():
     assert recurrent([4, 4, 2], 3, 5).forward == (Product(4, 3, 5, 2), Product(2, 3, 5, 1))
     assert recurrent([4, 4, 2], 3, 5).backward[-1] == Product(5, 10, 3)
 
@@ -117,5 +117,5 @@ COUNTABLE = [(family, shape) for family in FAMILIES.values() if family.name != "
 def test_no_case_can_do_with_fewer_products(family, shape):
     contest = family.contest(SETTING, shape)
     listed = operations(contest.products)
-    # Beyond the list: padding, states of zeros, and what is computed again in the backward pass to save memory.
+    # Not in the list: padding, all-zero states, and what is recomputed in the backward pass to save memory.
     assert listed <= counted(contest.run) <= 1.5 * listed

@@ -21,7 +21,7 @@ def test_ratios_are_taken_within_a_round():
 
 
 @pytest.mark.parametrize(("seconds", "rounds"), [(0.0, FEWEST), (60.0, MOST)])
-def test_each_runs_once_a_round_and_none_always_first(seconds, rounds):
+def test_each_runs_once_per_round_and_none_is_always_first(seconds, rounds):
     calls = []
     taken = time_in_turn({name: lambda name=name: calls.append(name) for name in "ab"}, seconds=seconds)
     assert {name: len(times) for name, times in taken.items()} == {"a": rounds, "b": rounds}

@@ -21,7 +21,7 @@ def small_checkpoint(folder: Path, architecture: str, **options: Any) -> Checkpo
     task.source_dictionary.save(str(folder / "dict.src.txt"))
     task.target_dictionary.save(str(folder / "dict.tgt.txt"))
     model = building.build(architecture, task, **options)
-    # fairseq prints no begin symbols, which an untrained model would write as readily as other words.
+    # fairseq prints no begin symbols, which an untrained model would produce as readily as other words.
     with torch.no_grad():
         model.decoder.output_projection.bias[task.target_dictionary.bos()] = -100.0
     config = OmegaConf.structured(FairseqConfig)

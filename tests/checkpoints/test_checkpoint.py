@@ -1,4 +1,4 @@
-"""A file that is no checkpoint, or would run code, is an error that names it; the scripts print it as one line."""
+"""A file that is not a checkpoint, or would run code, gives an error that names it; the tools print it as one line."""
 
 import os
 

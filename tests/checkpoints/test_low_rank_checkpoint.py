@@ -67,7 +67,7 @@ def test_below_full_rank_it_is_the_model_that_the_option_builds(tmp_path):
         torch.testing.assert_close(error, values[2], **INVARIANCE)
 
 
-def test_checkpoints_from_before_these_options_load_and_score_the_same(tmp_path):
+def test_checkpoints_older_than_these_options_load_and_score_the_same(tmp_path):
     expected = beams(small_checkpoint(tmp_path, "gru_encoder"))
     save_again(tmp_path, lambda state: [state["cfg"]["model"].pop(name) for name in NEW_OPTIONS])
     assert beams(Checkpoint(tmp_path / "checkpoint.pt", tmp_path)) == expected

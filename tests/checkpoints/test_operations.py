@@ -1,4 +1,4 @@
-"""Counts against what the sizes of the matrices say."""
+"""Counts compared with what the sizes of the matrices say."""
 
 import pytest
 import torch
@@ -45,7 +45,7 @@ def test_operations_of_a_corpus_are_the_sum_of_its_pairs(tmp_path):
     assert (both.sentences, both.target_tokens) == (2, 7)
 
 
-def test_a_fused_lstm_is_seen_through():
+def test_products_inside_a_fused_lstm_are_counted():
     lstm, rows = torch.nn.LSTM(E, H, batch_first=True), torch.zeros(1, 3, E)
     counter = FlopCounterMode(display=False, custom_mapping=FORMULAS)
     with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), counter:

@@ -35,7 +35,7 @@ def write_corpus(folder):
 
 
 def environment():
-    """This interpreter's environment as it is, one thread."""
+    """This interpreter's environment, with one thread."""
     return {**os.environ, "VENV": str(BIN.parent), "SETUP": "no", "OMP_NUM_THREADS": "1"}
 
 

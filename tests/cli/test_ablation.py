@@ -1,4 +1,4 @@
-"""An ablation end to end: a queue that survives a stop, a cell that fails, plans that share cells."""
+"""An ablation end to end: a queue that survives an interruption, a cell that fails, plans that share cells."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def finished(folder):
 
 @pytest.fixture(scope="module")
 def whole(folder):
-    """What the call said that went on after one was stopped once its first cell had ended."""
+    """The output of the call that continued after one was stopped when its first cell had ended."""
     process = subprocess.Popen(
         ablation(folder), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -59,7 +59,7 @@ def whole(folder):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and "stopped; the same call goes on from here" in said
+    assert process.returncode == 1 and "stopped; the same call continues from here" in said
     assert not running(folder), "a training went on after the stop"
     return run(ablation(folder))
 

@@ -1,4 +1,4 @@
-"""recurrent-mt align and recurrent-mt structure as they are called, on an untrained grConv with attention."""
+"""recurrent-mt align and recurrent-mt structure as users call them, on an untrained grConv with attention."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_bad_calls_of_align_and_structure_are_explained(tmp_path, name, argument
 
 
 @pytest.mark.parametrize("name", ["align", "structure"])
-def test_a_sentence_that_is_not_there_is_named(folder, tmp_path, name):
+def test_a_missing_sentence_number_is_named(folder, tmp_path, name):
     line = {"sentence": 0, "source": ["</s>"], "target": ["</s>"], "gates": [], "weights": [[1.0]]}
     (tmp_path / "lines").write_text(json.dumps(line) + "\n")
     option = "--gates" if name == "structure" else "--alignments"

@@ -43,7 +43,7 @@ def data(tmp_path_factory):
 
 
 def configuration(parser, *arguments):
-    """What a command makes of its arguments."""
+    """What a command does with its arguments."""
     return convert_namespace_to_omegaconf(
         options.parse_args_and_arch(parser, [str(argument) for argument in arguments])
     )

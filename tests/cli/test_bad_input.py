@@ -1,4 +1,4 @@
-"""Bad corpora and options are refused before anything is computed, by a sentence that names the thing."""
+"""Bad corpora and options are refused before anything is computed, in a sentence that names the problem."""
 
 import pytest
 
@@ -68,15 +68,15 @@ def test_text_that_is_not_utf_8_is_refused_by_file(corpus):
             ["--models", "lstm,gru_encoder-loud"],
             "unknown model 'gru_encoder-loud': choose lstm, fconv, transformer, gru_encoder or grconv_encoder",
         ),
-        (["--segmentation", "syllables:9"], "must be word:N, bpe:N or sentencepiece:N, not 'syllables:9'"),
-        (["--bpe-merges", "many"], "must be word:N, bpe:N or sentencepiece:N, not 'bpe:many'"),
+        (["--segmentation", "syllables:9"], "must be word:N, bpe:N, or sentencepiece:N, not 'syllables:9'"),
+        (["--bpe-merges", "many"], "must be word:N, bpe:N, or sentencepiece:N, not 'bpe:many'"),
         (["--tokenizer", "jieba"], "--tokenizer must be moses or none, not 'jieba'"),
         (["--epochs", "0"], "--epochs must be a whole number above zero, not '0'"),
         (["--minutes", "0.0"], "--minutes must be a number above zero, not '0.0'"),
         (["--learning-rates", "1e-3,fast"], "--learning-rates must be numbers separated by commas, not '1e-3,fast'"),
         (["--warmup", "0"], "--warmup must be a whole number above zero, not '0'"),
         (["--jobs", "0"], "--jobs must be a whole number above zero, not '0'"),
-        (["--baseline", "fconv"], "--baseline fconv is none of --models lstm,gru_encoder-additive"),
+        (["--baseline", "fconv"], "--baseline fconv is not among --models lstm,gru_encoder-additive"),
         (["--extra-test", "news"], "--extra-test must be NAME=PREFIX, several separated by commas, not 'news'"),
         (["--extra-test", "a=x,a=y"], "--extra-test has a name twice: a a"),
         (["--extra-test", "a=missing"], "there is no file missing.fr"),
@@ -98,7 +98,7 @@ def test_bad_options_of_a_comparison_are_refused_by_name(good, tmp_path, argumen
 def test_a_folder_that_holds_something_else_is_refused(good, tmp_path):
     (tmp_path / "thesis.txt").write_text("chapter one")
     line = command("compare_baselines.sh", corpus=good, pair="fr-en", out=tmp_path)
-    assert f"{tmp_path} is not empty and holds no run" in run(line, succeeds=False)
+    assert f"{tmp_path} is not empty and is not a run folder" in run(line, succeeds=False)
 
 
 def test_a_pair_that_the_synthetic_corpus_lacks_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""recurrent-mt itself: the list of its tools, what it says of wrong calls, where it finds the plug-in."""
+"""recurrent-mt itself: the list of its tools, what it says about wrong calls, where it finds the plug-in."""
 
 import re
 import shlex
@@ -82,7 +82,7 @@ def test_a_failure_is_one_line_and_a_wrong_option_shows_the_usage():
     assert wrong.returncode == 2 and wrong.stderr.startswith("usage: recurrent-mt beams ")
 
 
-def test_a_bug_is_not_taken_for_a_failure_of_the_user(monkeypatch):
+def test_a_bug_is_not_reported_as_a_user_error(monkeypatch):
     monkeypatch.setattr("recurrent_mt.cli.user_dir.find_plugin", lambda: {}["no such key"])
     with pytest.raises(KeyError):
         call("user-dir")
@@ -110,7 +110,7 @@ def test_the_folder_for_fairseqs_option_is_printed():
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_texts_name_tools_that_there_are(path):
+def test_texts_only_name_existing_tools(path):
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"scripts/\w+\.py", text)
     # As a command: on a line of its own, between backquotes, or in $(…). In prose any word may follow.
@@ -118,7 +118,7 @@ def test_texts_name_tools_that_there_are(path):
     assert set(named) <= set(TOOLS)
 
 
-def test_recipes_and_configurations_name_tools_that_there_are():
+def test_recipes_and_configurations_only_name_existing_tools():
     paths = [*REPOSITORY.glob("scripts/**/*.sh"), *REPOSITORY.glob("configs/**/*.yaml")]
     texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     named = set(re.findall(r"(?:recurrent-mt|-m recurrent_mt) ([a-z][\w-]*)", texts))

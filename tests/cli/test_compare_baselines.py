@@ -36,7 +36,7 @@ def searched(corpus, *arguments):
 
 @pytest.fixture(scope="module")
 def whole(corpus):
-    """The folder, and what the call said that went on after one was stopped in its search."""
+    """The folder, and the output of the call that continued after one was stopped during its search."""
     out = corpus.parent / "searched"
     process = subprocess.Popen(
         searched(corpus), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -47,7 +47,7 @@ def whole(corpus):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and "stopped; the same call goes on from here" in said
+    assert process.returncode == 1 and "stopped; the same call continues from here" in said
     return out, run(searched(corpus), timeout=900)
 
 
@@ -73,7 +73,7 @@ def test_every_model_is_searched_trained_and_scored(whole):
     assert "transformer: learning rate 1e-2; validation loss " in said and "diverged at 1e38 (seed 1)." in said
 
 
-def test_the_chosen_training_is_not_made_again(whole):
+def test_the_chosen_rate_is_not_trained_again(whole):
     out, _ = whole
     for model in MODELS:
         assert [path.name for path in (out / "rates" / model / "seed-1").iterdir()] == ["1e38"]
@@ -88,14 +88,14 @@ def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
     assert said.count("Done before: ") >= len(MODELS) * 2
 
 
-def test_another_text_of_the_same_name_is_refused(whole, corpus, tmp_path):
+def test_a_different_test_set_with_the_same_name_is_refused(whole, corpus, tmp_path):
     changed = copy(corpus, tmp_path / "corpus")
     (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
     line = [part.replace(f"far={corpus}", f"far={changed}") for part in searched(corpus)]
     assert "test set far was another text" in run(line, succeeds=False)
 
 
-def test_a_system_that_fails_stops_no_other(corpus):
+def test_a_failing_system_does_not_stop_the_others(corpus):
     line = comparison(corpus, "--learning-rate", "1e38", models="lstm,rnnsearch-30-small", out="failing")
     said = run(line, succeeds=False)
     assert "lstm, seed 1: failed: diverged: loss or gradient is not a number" in said
@@ -110,7 +110,7 @@ def test_a_system_that_fails_stops_no_other(corpus):
 
 
 def stop_when(line, number, condition):
-    """What a recipe said that got a signal, as a terminal sends it, once the condition held."""
+    """The output of a recipe that got a signal, as a terminal sends it, once the condition held."""
     process = subprocess.Popen(
         line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
@@ -123,13 +123,14 @@ def stop_when(line, number, condition):
     return said
 
 
-def test_a_budget_of_wall_time_is_kept_over_stops(corpus):
-    """Validations and the time before a kill count, up to the last checkpoint; what was lost is trained again."""
+def test_a_wall_time_budget_survives_interruptions(corpus):
+    """Validations count, and so does the time before a kill, up to the last checkpoint; what was lost is trained
+    again."""
     line = comparison(corpus, models="transformer", out="timed", minutes=".5")
     folder = corpus.parent / "timed" / "systems" / "transformer" / "seed-1"
     log = folder / "train.log"
     said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in read(log))
-    assert "stopped; the same call goes on from here" in said
+    assert "stopped; the same call continues from here" in said
     assert not (folder / "failure").exists() and not (folder / "trained").exists()
     stop_when(line, signal.SIGKILL, lambda: "Saved checkpoint" in read(log))
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', read(log))))
@@ -144,5 +145,5 @@ def test_a_budget_of_wall_time_is_kept_over_stops(corpus):
 
 
 def read(log):
-    """What a log holds by now; nothing before there is one."""
+    """What a log holds so far; nothing if there is none yet."""
     return log.read_text(errors="replace") if log.exists() else ""

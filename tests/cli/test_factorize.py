@@ -1,4 +1,4 @@
-"""recurrent-mt factorize as it is called: a trained model made low-rank, translated with and fine-tuned."""
+"""recurrent-mt factorize as users call it: a trained model made low-rank, used to translate, and fine-tuned."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ MODELS = {
     "gru_encoder": ["--arch", "gru_encoder", "--encoder-bidirectional"],
     "grconv_encoder": [
         *("--arch", "grconv_encoder", "--decoder-attention", "none", "--encoder-hidden-size", "48", "--lr", "0.003"),
-        # With seed 1 the loss jumps up near the last update: how far it has come down again is a matter of rounding.
+        # With seed 1 the loss jumps up near the last update: how far it has come down again depends on rounding.
         *("--seed", "2"),
     ],
 }
@@ -73,7 +73,7 @@ def test_validate_agrees_with_training(data, trained):
 
 
 def test_print_alignment_points_at_the_translated_word(data, trained):
-    """The target is the reversed source, so the alignment of a right translation is known."""
+    """The target is the reversed source, so the alignment of a correct translation is known."""
     path = trained["gru_encoder"][1] / "checkpoint_best.pt"
     done = toy.generate(data, path, "--print-alignment", "hard")
     hypotheses, references, alignments = (toy.lines(done.stdout, letter) for letter in "HTA")
@@ -121,7 +121,7 @@ def test_bleu_can_choose_the_best_checkpoint_during_training(data, tmp_path):
 
 
 def test_adaptive_softmax_and_bfloat16_train_and_translate(data, tmp_path):
-    """Of fairseq's distributed backends only legacy_ddp goes with its adaptive loss, on one process as well."""
+    """Of fairseq's distributed backends, only legacy_ddp works with its adaptive loss, even with one process."""
     process = toy.train(
         *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "25", "--bf16", "--criterion", "adaptive_loss"),
         *("--adaptive-softmax-cutoff", "4,8", "--ddp-backend", "legacy_ddp"),
@@ -132,7 +132,7 @@ def test_adaptive_softmax_and_bfloat16_train_and_translate(data, tmp_path):
 
 
 def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
-    """A target dictionary without W0: where the model says <unk>, the source's word must be copied."""
+    """A target dictionary without W0: where the model produces <unk>, the source word must be copied."""
     text, raw = tmp_path / "text", tmp_path / "raw"
     text.mkdir()
     for file in corpus.iterdir():

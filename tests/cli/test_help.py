@@ -111,7 +111,7 @@ def test_a_wrong_architecture_is_still_refused():
     assert done.returncode == 2 and "invalid choice: 'gru_decoder'" in done.stderr
 
 
-def test_lines_that_ask_for_no_help_are_parsed_as_before():
+def test_command_lines_without_help_are_parsed_as_usual():
     parse = options.parse_args_and_arch
     assert pickle.loads(pickle.dumps(parse)) is parse
     line = ["data", "--arch", "gru_encoder", "--gru-rank", "7", "--task", "published_translation"]

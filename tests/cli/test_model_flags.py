@@ -1,4 +1,4 @@
-"""What the recipes ask of fairseq-train: models of comparable size, schedules, budgets, run folders."""
+"""What the recipes request from fairseq-train: models of comparable size, schedules, budgets, run folders."""
 
 import shlex
 import subprocess
@@ -90,7 +90,7 @@ def test_a_budget_becomes_fairseqs_flags(budget, expected):
 
 
 def test_options_that_are_not_given_change_no_run_folder():
-    """Folders of earlier versions have none of them in their file options."""
+    """Folders of earlier versions have none of them in their options file."""
     names = [
         "SOURCE_LANG", "TARGET_LANG", "TRAIN_PREFIX", "VALID_PREFIX", "TEST_PREFIX", "SEGMENTATION", "TOKENIZER",
         "LOWERCASE", "MAX_LENGTH", "BUDGET", "MAX_TOKENS", "EMBEDDING_SIZE", "ENCODER_SIZE", "DECODER_SIZE", "DROPOUT",

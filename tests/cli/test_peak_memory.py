@@ -20,7 +20,7 @@ def holding(mebibytes, then=""):
     return [sys.executable, "-c", f"text = b'x' * ({mebibytes} * {MEBIBYTE}); print('held', flush=True); {then}"]
 
 
-def test_the_greatest_of_all_calls_is_kept(tmp_path):
+def test_the_peak_over_all_calls_is_kept(tmp_path):
     file = tmp_path / "peak"
     for mebibytes, least in ((60, 60), (120, 120), (1, 120)):
         subprocess.run(peak_memory(file, *holding(mebibytes)), check=True, capture_output=True)
@@ -41,7 +41,7 @@ def test_output_and_status_are_the_commands(tmp_path):
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="the kernel says it of a running process on Linux only"
 )
-def test_a_kill_leaves_what_was_known(tmp_path):
+def test_a_kill_leaves_the_peak_so_far(tmp_path):
     file = tmp_path / "peak"
     process = subprocess.Popen(
         peak_memory(file, *holding(60, "import time; time.sleep(60)")),

@@ -1,4 +1,5 @@
-"""The recipes from text to binarized data: what they leave, that they can be killed at any moment, and what follows."""
+"""The recipes from text to binarized data: what they leave behind, that they can be killed at any moment, and what
+follows."""
 
 import hashlib
 import os
@@ -41,7 +42,7 @@ def checksums(folder):
 
 
 def kill_after(line, headings, pause):
-    """Starts a recipe and kills it and all that it started, so many seconds after it began its n-th step."""
+    """Starts a recipe and kills it and everything it started, a given number of seconds into its n-th step."""
     with subprocess.Popen(
         line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as process:
@@ -58,7 +59,7 @@ def kill_after(line, headings, pause):
 
 @pytest.fixture(scope="module")
 def prepared(corpora, tmp_path_factory):
-    """The data of an undisturbed run, and what it said."""
+    """The data of an undisturbed run, and its output."""
     out = tmp_path_factory.mktemp("undisturbed") / "data"
     return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", jobs=1, out=out))
 
@@ -268,7 +269,7 @@ def test_score_compares_translations_with_the_reference_of_a_split(prepared, tra
     assert "BLEU" in text and "| " not in text
     assert any(row.split()[:2] == ["reference", "100.00"] for row in text.splitlines())
     message = run(command("score.sh", out, "--system", f"ours={hypotheses}", "-t", "wmt99"), succeeds=False)
-    assert "sacrebleu knows no test set wmt99" in message
+    assert "sacrebleu has no test set wmt99" in message
     message = run(command("score.sh", out, "--system", f"ours={hypotheses}", split="test7"), succeeds=False)
     assert "there is no reference" in message
 
@@ -281,17 +282,17 @@ def test_score_takes_a_test_set_of_sacrebleu_where_its_cache_has_it(prepared, tm
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     variables = {**environment(), **unreachable, "SACREBLEU": str(tmp_path)}
     said = subprocess.run(line, env=variables, capture_output=True, text=True, timeout=300).stdout
-    assert f"sacrebleu has no wmt13 for fr-en at hand (see above): the reference is {reference}" in said
+    assert f"sacrebleu has no wmt13 for fr-en available (see above): using the reference {reference}." in said
     assert "100.00" in said
     (tmp_path / "wmt13").mkdir(exist_ok=True)
     for field in DATASETS["wmt13"].fieldnames("fr-en"):
         (tmp_path / "wmt13" / f"wmt13.fr-en.{field}").write_text("something else\n" * 20)
     said = subprocess.run(line, env=variables, capture_output=True, text=True, timeout=300).stdout
-    assert "at hand" not in said and "100.00" not in said and "BLEU" in said
+    assert "using the reference" not in said and "100.00" not in said and "BLEU" in said
 
 
 def test_recipes_without_a_required_argument_name_it(tmp_path):
     assert "which data and which checkpoint" in run(command("translate.sh"), succeeds=False)
-    assert "there is no file options in it" in run(command("translate.sh", tmp_path, "model.pt"), succeeds=False)
+    assert "it has no file named options" in run(command("translate.sh", tmp_path, "model.pt"), succeeds=False)
     assert "which translations" in run(command("score.sh", tmp_path), succeeds=False)
     assert "option --process is unknown" in run(command("train.sh", "--process", 2, "x.yaml"), succeeds=False)

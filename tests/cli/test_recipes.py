@@ -1,4 +1,4 @@
-"""The two recipes end to end, on a corpus and a budget that take seconds: what they say, leave, repair."""
+"""The two recipes end to end, on a corpus and a budget that take seconds: what they print, leave behind, and repair."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def quickstart(corpus, *arguments, models="grconv_encoder-none,gru_encoder-addit
 
 
 def kill_when(line, condition):
-    """Starts a recipe and kills it and all that it started once the condition holds."""
+    """Starts a recipe and kills it and everything it started once the condition holds."""
     process = subprocess.Popen(
         line, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -44,7 +44,7 @@ def kill_when(line, condition):
 
 @pytest.fixture(scope="module")
 def interrupted(corpus):
-    """The folder of a quickstart killed while it trained, and what the call that repaired it said."""
+    """The folder of a quickstart killed while it trained, and the output of the call that repaired it."""
     out = corpus.parent / "quickstart"
     log = out / "systems" / "grconv_encoder-none" / "seed-1" / "train.log"
     kill_when(quickstart(corpus), lambda: log.exists() and "begin validation" in log.read_text(errors="replace"))

@@ -11,7 +11,7 @@ RECORDED = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100",
 
 
 def run_folder(folder, **lines):
-    """The least that translate.sh, score.sh and beam_curve.sh look at before they start anything."""
+    """The minimum that translate.sh, score.sh, and beam_curve.sh check before they start anything."""
     for path in ("text/raw/test.en", "text/segmentation.model", "systems/model/seed-1/trained", "checkpoint.pt"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).touch()

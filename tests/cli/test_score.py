@@ -38,7 +38,7 @@ def printed(files, *options, **changes):
 
 
 def refusal(files, *options, **changes):
-    """What it says before it ends with an error."""
+    """What it prints before it exits with an error."""
     done = score(files, *options, **changes)
     assert done.returncode == 1 and done.stdout == ""
     return done.stderr

@@ -1,4 +1,4 @@
-"""What every shell script keeps to: shellcheck's rules, and a help that is the comment at its top."""
+"""What every shell script must satisfy: shellcheck's rules, and a help text that is the comment at its top."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""scripts/train.sh: a configuration file, the fairseq command that it stands for, and what comes of it."""
+"""scripts/train.sh: a configuration file, the fairseq command it stands for, and the result."""
 
 import json
 import os

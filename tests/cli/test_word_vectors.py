@@ -1,4 +1,4 @@
-"""recurrent-mt word-vectors as it is called: vectors of one language, mapped and joint ones, a model with them."""
+"""recurrent-mt word-vectors as users call it: vectors of one language, mapped and joint vectors, a model with them."""
 
 from __future__ import annotations
 

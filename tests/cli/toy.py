@@ -20,7 +20,7 @@ SMALL = [
 TRAINING = [
     *("--optimizer", "adam", "--lr", "0.01", "--clip-norm", "1", "--max-tokens", "600", "--cpu", "--seed", "1"),
     *("--log-format", "json", "--log-interval", "1", "--no-progress-bar"),
-    # Epochs of a toy corpus are four updates: most of the time would go to what is done after each.
+    # An epoch of the toy corpus has four updates: most of the time would go to the work after each epoch.
     *("--no-epoch-checkpoints", "--save-interval", "10", "--validate-interval", "10"),
 ]
 

@@ -1,4 +1,4 @@
-"""A checkpoint is there whole or not at all, whatever stops its writing; and the file is named."""
+"""A checkpoint appears complete or not at all, whatever interrupts its writing, and the file is named."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_copy_replaces_the_old_file_only_when_it_is_whole(
     assert torch.load(last) == {"updates": 200}
 
 
-def test_a_second_attempt_does_not_go_on_behind_the_first(
+def test_a_second_attempt_does_not_append_to_the_first(
     last: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     """fairseq's own would: its second torch.save succeeds, and the file it renames cannot be opened."""

@@ -132,7 +132,7 @@ def test_arrays_of_anything_but_numbers_are_refused(array: np.ndarray):
 
 
 def test_layout_of_a_type_is_not_taken_from_the_file():
-    """numpy's own unpickling takes fields and flags as they come: here, an object in place of a number."""
+    """numpy's own unpickling trusts fields and flags: here, an object instead of a number."""
     number_type = NumberType("i8", False, True)
     number_type.__setstate__((3, "<", None, ("field",), {"field": (np.dtype("O"), 0)}, 8, 8, 63))
     assert number_type.dtype == np.dtype("<i8")

@@ -68,7 +68,7 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     first = losses(train("transformer", folder, "--bf16", "--max-update", 20, *bleu))
     assert len(first) == 4 and first[-1] < first[0] - 0.5
 
-    # With --eval-bleu the meters are arrays of numpy's.
+    # With --eval-bleu, the meters are numpy arrays.
     assert "numpy.core.multiarray _reconstruct" in globals_in(folder / "checkpoint_last.pt")
     assert "argparse Namespace" in globals_in(folder / "checkpoint_last.pt")
     log = train("transformer", folder, "--bf16", "--max-update", 40, *bleu, warm=True)

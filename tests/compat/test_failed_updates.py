@@ -45,7 +45,7 @@ def test_all_parameters_after_the_first_are_counted(tmp_path):
         training.train_step([BATCH])
 
 
-def test_a_loss_that_grows_without_bound_is_said_to(caplog):
+def test_a_loss_that_grows_without_bound_is_reported(caplog):
     training = trainer(build("gru_encoder"), "cross_entropy", *ADAM)
     training.cfg.optimizer.lr = training.cfg.lr_scheduler.lr = [1e6]
     training.cfg.optimization.clip_norm = 0

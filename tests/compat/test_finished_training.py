@@ -14,7 +14,7 @@ class EpochBegunError(Exception):
 
 
 class Epochs:
-    """Stands for fairseq's iterator: to train is to ask it for an epoch."""
+    """Takes the place of fairseq's iterator: training means asking it for an epoch."""
 
     next_epoch_idx = 1
 

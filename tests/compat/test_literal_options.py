@@ -47,7 +47,7 @@ def test_an_option_that_is_a_program_is_refused(source):
 
 
 def test_no_module_of_fairseq_that_loads_with_it_evaluates_otherwise():
-    """Its examples are no modules of the package, and its commands evaluate their own command line alone."""
+    """Its examples are not modules of the package, and its commands only evaluate their own command line."""
     found = set()
     for path in FAIRSEQ.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from .conftest import PROJECT, find_interpreter
 
 
 def start_setup(project: Path, **variables: object) -> subprocess.Popen:
-    """Starts the project's setup.sh, with the project's wheels in the place of pip's configuration."""
+    """Starts the project's setup.sh, with the project's wheels instead of pip's configuration."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "VENV", "PYTHON"))}
     environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": (project / "wheels").as_uri()}
     environment |= {name: str(value) for name, value in variables.items()}
@@ -49,7 +49,7 @@ def write_wheel(folder: Path, name: str, version: str, files: dict[str, bytes | 
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in the place of the network: pip and setuptools as installed here, and a stand-in for fairseq."""
+    """A folder instead of the network: pip and setuptools as installed here, and a stand-in for fairseq."""
     folder = tmp_path_factory.mktemp("wheels")
     for name in ("pip", "setuptools"):
         distribution = importlib.metadata.distribution(name)
@@ -137,7 +137,7 @@ def test_machine_without_python_gets_one_sentence(project: Path, tmp_path: Path)
     assert f"{folder}/python3.11: broken" in finished.stderr and finished.stderr.count("\n") == 1
 
 
-def test_folder_of_somebody_else_is_not_touched(project: Path, tmp_path: Path):
+def test_an_unrelated_folder_is_not_touched(project: Path, tmp_path: Path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "work.txt").write_text("years of it")
@@ -165,7 +165,7 @@ def test_environment_is_made_once_and_repaired(project: Path):
 
 
 @pytest.mark.slow
-def test_failed_installation_is_not_taken_for_whole(project: Path):
+def test_failed_installation_is_not_considered_complete(project: Path):
     requirements = (project / "requirements.txt").read_text()
     (project / "requirements.txt").write_text("a-package-that-is-nowhere==1\n" + requirements)
     failed = setup(project, PYTHON=sys.executable)

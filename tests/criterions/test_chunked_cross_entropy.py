@@ -49,7 +49,7 @@ def test_the_chunked_loss_of_each_word_is_fairseqs():
     assert_same(build("gru_encoder").eval(), reduce=False)
 
 
-def test_a_model_of_fairseqs_own_is_trained_as_ever():
+def test_fairseqs_own_models_are_trained_as_usual():
     stock = stock_model()
     assert not isinstance(stock.decoder, Decoder)
     assert_same(stock.eval())

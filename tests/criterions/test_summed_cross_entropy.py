@@ -1,4 +1,4 @@
-"""One update under fairseq's trainer against the same update by hand."""
+"""One update by fairseq's trainer compared with the same update by hand."""
 
 import copy
 
@@ -48,7 +48,7 @@ def test_one_step_of_adadelta_is_the_one_worked_out_by_hand():
         torch.testing.assert_close(parameter, before - step, rtol=1e-4, atol=1e-6)
 
 
-def test_fairseqs_own_order_is_another_update():
+def test_fairseqs_order_of_division_and_clipping_gives_a_different_update():
     ours, theirs = build("gru_encoder"), build("gru_encoder")
     batches = [sample([4, 1, 6], [5, 2, 7])]
     flags = ["--optimizer", "sgd", "--lr", "0.5", "--clip-norm", "1"]

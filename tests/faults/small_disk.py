@@ -32,7 +32,7 @@ class SmallDisk:
         return os.strerror(28 if self.mounted else 27)
 
     def fill(self, process: int, size: int, share: float) -> None:
-        """Leaves too little room for a file of `size` bytes and a copy of it, or just for the file under the limit.
+        """Leaves too little room for a file of `size` bytes and a copy of it, or, with the limit, just for the file.
 
         Args:
             process: that writes.

@@ -1,4 +1,5 @@
-"""Training is stopped at random moments in three ways; the same call again must come to what it would have come to."""
+"""Training is stopped at random moments in three ways; the same call again must reach the same result as without the
+stop."""
 
 from __future__ import annotations
 

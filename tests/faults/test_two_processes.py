@@ -1,4 +1,4 @@
-"""Two gloo processes against one with ``--update-freq 2``, over sharded data; one of them is killed on the way.
+"""Two gloo processes compared with one with ``--update-freq 2``, over sharded data; one is killed along the way.
 
 Update n of either run is made of batches 2n and 2n + 1: fairseq deals them out to the processes in turn, or hands two
 of them to one process. So the gradients are sums of the same two terms, and what the processes do to them besides is to

@@ -1,4 +1,4 @@
-"""A training that runs beside the test, as scripts/train.sh starts it, and can be stopped at an update."""
+"""A training run next to the test, started like scripts/train.sh does, that can be stopped at an update."""
 
 from __future__ import annotations
 

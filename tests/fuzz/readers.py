@@ -1,4 +1,4 @@
-"""What reads files of others: for each reader a few good files to damage, and what must hold of an answer."""
+"""The readers of files from strangers: for each, a few good files to damage, and what must hold for an answer."""
 
 from __future__ import annotations
 

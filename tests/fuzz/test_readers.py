@@ -1,4 +1,4 @@
-"""Damaged and made-up files: every reader gives a right answer, or an error that names the file."""
+"""Damaged and made-up files: every reader gives a right answer or an error that names the file."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def arguments(lengths, size, *, additive, values=6, keys=4, dtype=torch.float32)
         (3 * size, values),
     ] + ([(keys, size), (keys,)] if additive else [])
     tensors = [random(*s, seed=i, dtype=dtype) for i, s in enumerate(shapes)]
-    # Recurrent weights of this size neither blow up nor damp what 63 steps carry.
+    # Recurrent weights of this size neither amplify nor dampen what 63 steps carry.
     return packing_of(lengths).counts, mask, [*tensors[:4], *(weight / size**0.5 for weight in tensors[4:])]
 
 

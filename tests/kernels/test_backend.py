@@ -16,7 +16,7 @@ def test_fused_without_triton_says_what_is_missing(monkeypatch):
         run(counts)("fused", *tensors)
 
 
-def test_triton_is_imported_by_its_kernels_alone():
+def test_triton_is_only_imported_by_its_kernels():
     others = [path for path in KERNELS.rglob("*.py") if not path.stem.startswith("triton_")]
     assert len(others) > 15
     for path in others:

@@ -1,4 +1,5 @@
-"""Triton's kernels compile for a GPU, which need not be there. The interpreter lets pass what a compiler does not."""
+"""Triton's kernels compile for a GPU, which need not be there. The interpreter accepts things that a compiler does
+not."""
 
 import importlib
 import os

@@ -10,7 +10,7 @@ def arguments(lengths, size, dtype=torch.float32):
     packing = packing_of(lengths)
     shapes = [(sum(lengths), 3 * size), (len(lengths), size), (2 * size, size), (size, size)]
     tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
-    # Recurrent weights of this size neither blow up nor damp what 63 steps carry.
+    # Recurrent weights of this size neither amplify nor dampen what 63 steps carry.
     return packing.counts, [*tensors[:2], *(weight / size**0.5 for weight in tensors[2:])]
 
 

@@ -72,7 +72,7 @@ def test_gradients_of_each_part_are_those_of_finite_differences(backend, recurre
 
 @every_recurrence
 @every_backend(BACKENDS)
-def test_a_gate_that_is_open_is_no_skip_in_time(backend, recurrence):
+def test_an_open_gate_turns_off_the_skip_in_time(backend, recurrence):
     lengths = [4, 7, 0, 1]
     skipping, tensors = arguments(recurrence, lengths, product=False, skip=True)
     plain, _ = arguments(recurrence, lengths, product=False, skip=False)

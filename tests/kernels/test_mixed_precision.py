@@ -105,7 +105,7 @@ every_fast_backend = every_backend(["packed", "fused"])
 
 @every_case
 @every_fast_backend
-def test_products_are_narrow_and_all_else_is_as_it_was(backend, run, arguments):
+def test_only_products_are_narrow(backend, run, arguments):
     outputs, gradients, formats = outputs_and_gradients(run, arguments, backend, autocast=True, narrow=1)
     assert formats == {torch.bfloat16}
     assert all(tensor.dtype is torch.float32 for tensor in [*outputs, *gradients])
@@ -113,7 +113,7 @@ def test_products_are_narrow_and_all_else_is_as_it_was(backend, run, arguments):
 
 @every_case
 @every_fast_backend
-def test_what_comes_out_is_that_of_the_reference_but_for_rounding(backend, run, arguments):
+def test_outputs_equal_the_references_up_to_rounding(backend, run, arguments):
     outputs, gradients, _ = outputs_and_gradients(run, arguments, backend, autocast=True)
     expected, expected_gradients, formats = outputs_and_gradients(run, arguments, "reference", autocast=True)
     assert formats == {torch.float32}

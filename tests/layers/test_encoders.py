@@ -1,4 +1,4 @@
-"""What every encoder owes to the decoder, whatever is inside it. A new encoder adds a line to ENCODERS."""
+"""What every encoder must provide to the decoder, whatever is inside it. A new encoder adds a line to ENCODERS."""
 
 from itertools import product
 
@@ -77,7 +77,7 @@ def build(name, backend="packed"):
 
 
 def batch(sentences, *, left_pad, filler=0.0):
-    """Sentences (n, E) as a padded batch and its mask; ``filler`` stands on padding."""
+    """Sentences (n, E) as a padded batch and its mask, with ``filler`` on padding."""
     width = max(len(sentence) for sentence in sentences)
     embedded = torch.full((len(sentences), width, EMBED), filler)
     mask = torch.ones(len(sentences), width, dtype=torch.bool)
@@ -155,7 +155,7 @@ def test_an_empty_sentence_in_a_batch_is_a_zero_summary(name, backend):
 @every_encoder
 @both_sides
 def test_every_annotation_covers_tokens_of_its_own_sentence(name, left_pad):
-    """Attention moved to the tokens sums to what it was, and none of it comes to stand on padding."""
+    """Attention moved to the tokens has the same sum, and none of it ends up on padding."""
     _, mask = arguments = batch(sentences(), left_pad=left_pad)
     output = build(name)(*arguments)
     if output.coverage is None:
@@ -193,7 +193,7 @@ def test_a_summary_of_one_direction_is_its_part_of_both(summary, columns):
     torch.testing.assert_close(one(*arguments).summary, both(*arguments).summary[:, columns])
 
 
-def test_a_summary_that_cannot_be_is_named():
+def test_an_impossible_summary_is_named():
     with pytest.raises(ValueError, match="no encoder summary 'mean'; there are: both, forward, backward"):
         GRUEncoder(EMBED, HIDDEN, summary="mean")
     with pytest.raises(ValueError, match="--encoder-summary backward needs --encoder-bidirectional"):

@@ -1,4 +1,4 @@
-"""What is particular to grConv: its heights, and what its options cost in parameters."""
+"""What is special about grConv: its heights, and what its options cost in parameters."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def alone(layer, sentence):
     return layer(*batch([sentence], left_pad=True))
 
 
-def test_only_sentences_above_the_bound_notice_it():
+def test_only_sentences_above_the_bound_are_affected():
     free, bounded = encoder(), encoder(height=3)
     arguments = batch(sentences(), left_pad=True)
     expected, found = free(*arguments).summary, bounded(*arguments).summary

@@ -1,4 +1,5 @@
-"""Self-attention against its equations, written out for one sentence, and what it owes to batches and to the search."""
+"""Self-attention compared with its equations, written out for one sentence, and its behavior in batches and in
+search."""
 
 import math
 
@@ -214,7 +215,7 @@ def test_the_cost_in_parameters_does_not_depend_on_the_heads(heads):
     assert parameter_count(SelfAttention(SIZE, num_heads=heads)) == 4 * SIZE**2 + 2 * SIZE
 
 
-def test_dropout_stands_before_the_sum_and_in_training_only():
+def test_dropout_comes_before_the_sum_and_only_in_training():
     module = EncoderSelfAttention(SIZE, num_heads=2, dropout=1.0).double()
     source, _ = encoded([5], left_pad=True)
     expected = torch.nn.functional.layer_norm(source.annotations, (SIZE,))

@@ -80,7 +80,7 @@ def test_every_parameter_of_separable_convolutions_learns(options):
     assert_every_parameter_learns(SeparableConvolutionEncoder(EMBED, HIDDEN, **options))
 
 
-def test_a_super_separable_convolution_is_one_separable_convolution_a_group():
+def test_a_super_separable_convolution_is_one_separable_convolution_per_group():
     whole = randomized(SeparableConvolution(HIDDEN, width=3, groups=2))
     grid, padding = torch.randn(1, HIDDEN, 7, dtype=torch.float64), torch.zeros(1, 1, 7, dtype=torch.bool)
     output = whole(grid, padding)
@@ -101,7 +101,7 @@ def test_sinusoids_are_the_published_ones():
         torch.testing.assert_close(table[place], torch.tensor(expected, dtype=torch.float64))
 
 
-def test_without_positions_only_the_ends_tell_the_place_of_a_word():
+def test_without_positions_only_the_ends_reveal_a_words_place():
     encoder = randomized(SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3, 3)))
     words = torch.ones(1, 12, EMBED, dtype=torch.float64)
     annotations = encoder(words, torch.zeros(1, 12, dtype=torch.bool)).annotations[0]

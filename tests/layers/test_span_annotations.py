@@ -1,4 +1,4 @@
-"""Where the spans of a batch stand, and what they cover, on a batch small enough to write down."""
+"""Where the spans of a batch are and what they cover, on a batch small enough to write down."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
-def test_spans_stand_level_by_level_in_the_column_of_their_first_token(left_pad):
+def test_spans_are_placed_level_by_level_in_the_column_of_their_first_token(left_pad):
     packing = packing_of([3, 1, 2], left_pad=left_pad)
     expected = torch.tensor(PLACES[left_pad], dtype=torch.float)
     for height, columns, spans in [(0, 3, 6), (1, 5, 9), (2, 6, 10)]:

@@ -145,7 +145,7 @@ def test_one_sentence_is_scored_without_an_interval(hypothesis, reference, expec
 
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("end", ["\r", "\r\n", "\n", " "])
-def test_a_line_end_is_no_text(name, end):
+def test_a_line_end_is_not_text(name, end):
     expected = score(name, HYPOTHESES, REFERENCES)
     assert score(name, [text + end for text in HYPOTHESES], REFERENCES) == expected
     assert score(name, HYPOTHESES, [text + end for text in REFERENCES]) == expected
@@ -171,7 +171,7 @@ def test_bad_options_of_a_metric_are_refused_by_name():
         score("bleu", ["a"], ["a"], resamples=1)
 
 
-def test_a_sentence_that_is_no_string_is_named():
+def test_a_sentence_that_is_not_a_string_is_named():
     with pytest.raises(TypeError, match="hypothesis 2 is NoneType"):
         score("ter", ["a", None], ["a", "b"])
 

@@ -105,7 +105,7 @@ def test_the_best_of_several_references_counts():
     )
 
 
-def test_case_is_ignored_and_said_to_be():
+def test_case_is_ignored_and_the_signature_says_so():
     result = score("meteor", ["THE HOUSE"], ["the house"], lowercase=False)
     assert result == score("meteor", ["the house"], ["The house"], lowercase=True)
     assert "|case:lc|" in result.signature

@@ -45,7 +45,7 @@ def test_bootstrap_equals_the_sacrebleu_command(command, metric):
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
-def test_randomisation_equals_the_sacrebleu_command(command, metric):
+def test_randomization_equals_the_sacrebleu_command(command, metric):
     results = paired_randomisation(counted(metric), resamples=300)
     for result, row in zip(results, command["ar"], strict=True):
         expected = row[PRINTED_NAMES[metric]]
@@ -67,7 +67,7 @@ def test_meteor_is_tested_as_sacrebleu_would(monkeypatch, test, function):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_worse_system_is_found_and_a_like_one_is_not(metric):
+def test_a_worse_system_differs_and_a_similar_one_does_not(metric):
     for results in (paired_bootstrap(counted(metric)), paired_randomisation(counted(metric), resamples=1000)):
         assert [result.name for result in results] == list(SYSTEMS)
         baseline, like_it, worse = (result.p_value for result in results)
@@ -75,7 +75,7 @@ def test_a_worse_system_is_found_and_a_like_one_is_not(metric):
         assert worse < 0.05 < like_it
 
 
-def test_intervals_beside_a_randomisation_are_those_of_the_score():
+def test_intervals_with_a_randomization_test_are_those_of_the_score():
     results = paired_randomisation(counted("ter"), resamples=50, confidence=40, seed=9)
     for result, hypotheses in zip(results, SYSTEMS.values(), strict=True):
         assert result.interval == score("ter", hypotheses, REFERENCES, resamples=40, seed=9).interval
@@ -91,7 +91,7 @@ def test_a_system_does_not_differ_from_itself(metric, function):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("function", [paired_bootstrap, paired_randomisation])
-def test_nothing_is_claimed_of_one_sentence(metric, function):
+def test_one_sentence_gets_no_interval_and_no_p_value(metric, function):
     one = counted(metric, {name: hypotheses[:1] for name, hypotheses in SYSTEMS.items()}, REFERENCES[:1])
     for result in function(one, resamples=20):
         assert (result.p_value, result.interval) == (None, None)

@@ -1,4 +1,4 @@
-"""Checkpoints and commands that name the orders of the decoder as they were once called."""
+"""Checkpoints and commands that use the former names of the decoder orders."""
 
 import math
 from pathlib import Path
@@ -21,7 +21,7 @@ def before():
     return GRUEncoderModel.from_pretrained(str(BEFORE), "checkpoint.pt", str(BEFORE), **languages)
 
 
-def test_a_checkpoint_of_before_translates_as_it_did(before):
+def test_an_old_checkpoint_translates_as_before(before):
     lines = (BEFORE / "translations.tsv").read_text().splitlines()
     assert len(lines) == 6
     for source, translation, score in (line.split("\t") for line in lines):
@@ -30,7 +30,7 @@ def test_a_checkpoint_of_before_translates_as_it_did(before):
         assert best["score"].item() / math.log(2) == pytest.approx(float(score), abs=1e-5)
 
 
-def test_a_checkpoint_of_before_keeps_its_order(before):
+def test_an_old_checkpoint_keeps_its_order(before):
     assert str(before.cfg.model.decoder_order) == "update_first"
     assert not before.models[0].decoder.layer.word_first
 

@@ -40,7 +40,7 @@ def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options
 
 @every_variant
 @pytest.mark.parametrize("left_pad", [True, False], ids=["left", "right"])
-def test_attention_is_over_words_wherever_they_stand(options, left_pad):
+def test_attention_is_over_words_on_either_side_of_the_padding(options, left_pad):
     model = models("grconv_encoder", "general", **options)[0]
     previous = sample(LENGTHS, [5] * 4)["net_input"]["prev_output_tokens"]
     batch = sources(LENGTHS, left_pad=left_pad)

@@ -1,4 +1,4 @@
-"""The options of the GRU layers: what they cost, what they do, what they refuse, and checkpoints from before them."""
+"""The options of the GRU layers: what they cost, do, and refuse, and checkpoints older than they are."""
 
 import pytest
 import torch
@@ -79,8 +79,8 @@ def test_a_skip_in_time_that_is_shut_changes_nothing():
 
 
 @pytest.mark.parametrize("option", ["skip_io", "encoder_layer_norm"])
-def test_the_state_carried_in_time_is_bare(option):
-    """What is added or normalized goes upward only, so it can be computed from the plain model's states afterward."""
+def test_the_state_carried_through_time_is_bare(option):
+    """What is added or normalized only goes up, so it can be computed from the plain model's states afterward."""
     plain = build("gru_encoder", encoder_hidden_size=EMBED)
     other = build("gru_encoder", encoder_hidden_size=EMBED, **{option: True})
     other.load_state_dict(plain.state_dict(), strict=False)
@@ -114,7 +114,7 @@ def test_contradictory_options_are_refused_by_name(architecture, options, messag
         build(architecture, **options)
 
 
-def test_published_initialization_goes_with_a_skip_from_input_to_output():
+def test_published_initialization_works_with_a_skip_from_input_to_output():
     model = build("gru_encoder", initialization="published", skip_io=True)
     weight = model.decoder.layer.first.gru.output.skip.projection.weight
     assert 0 < weight.std() < 0.02

@@ -1,4 +1,4 @@
-"""What every registered model owes to fairseq."""
+"""What every registered model must provide to fairseq."""
 
 import os
 from itertools import product

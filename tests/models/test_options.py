@@ -122,7 +122,7 @@ def test_contradictory_options_are_refused_by_name(options, message):
         build("gru_encoder", **options)
 
 
-def test_share_all_embeddings_wants_equal_sizes_and_one_file(tmp_path):
+def test_sharing_all_embeddings_needs_equal_sizes_and_one_file(tmp_path):
     joined = task(joined=True)
     with pytest.raises(ValueError, match=r"--encoder-embed-dim \(6\) to equal --decoder-embed-dim \(8\)"):
         build("gru_encoder", joined, share_all_embeddings=True)

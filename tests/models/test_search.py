@@ -128,7 +128,7 @@ def test_an_adaptive_softmax_can_be_searched():
 @pytest.mark.parametrize("alike", [True, False])
 @pytest.mark.parametrize("options", [{}, {"skip_time": 3}, {"decoder_self_attention_heads": 2}], ids=str)
 @pytest.mark.parametrize("attention", ["none", "additive"])
-def test_hypotheses_that_begin_alike_begin_once(attention, options, alike):
+def test_hypotheses_that_start_the_same_are_started_once(attention, options, alike):
     (model,) = models("gru_encoder", attention, **options)
     batch, beam = sources([3, 7]), 3
     encoded = model.encoder(**batch)

@@ -204,7 +204,7 @@ def test_word_lists(tmp_path):
         ("the\nUNK\n<eol>\n", "target.txt has 3 lines, but the model has 4 words"),
         ("the\nUNK\nthe\n<eol>\n", "target.txt, line 3: 'the' is already on line 1"),
         ("the\nUNK\na cat\n<eol>\n", "target.txt, line 3: 'a cat' is not one word"),
-        ("the\nUNK\n<pad>\n<eol>\n", "word id 2 is '<pad>', which fairseq keeps for itself"),
+        ("the\nUNK\n<pad>\n<eol>\n", "word id 2 is '<pad>', which fairseq reserves"),
     ):
         target.write_text(text)
         with pytest.raises(ValueError, match=message):

@@ -45,7 +45,7 @@ def test_the_modes_are_the_four_of_the_code():
     assert list(MODES) == list(BY_HAND)
 
 
-def test_a_word_alone_is_the_papers_last_resort():
+def test_a_single_word_costs_the_last_resort_by_the_papers_divisor():
     assert normalize(0.5, 1) == pytest.approx(0.5 / math.log(3))
     assert normalize(0.5, 1, paper_divisor) == LAST_RESORT
 

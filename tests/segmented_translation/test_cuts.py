@@ -41,7 +41,7 @@ def test_the_cuts_are_as_cheap_as_the_cheapest_segmentation(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_of_equals_the_longest_last_span_wins_in_every_prefix(seed):
+def test_the_longest_last_span_wins_a_tie_in_every_prefix(seed):
     """Costs are small whole numbers, so that many segmentations cost the same."""
     generator = random.Random(seed)
     length, longest = generator.randint(2, 9), generator.randint(2, 9)
@@ -69,7 +69,7 @@ def test_sentences_of_no_word_one_word_and_one_span():
 
 
 @pytest.mark.parametrize("longest", [1, 2, 5])
-def test_no_span_beyond_the_limit_is_asked_for(longest):
+def test_no_span_beyond_the_limit_is_requested(longest):
     asked = []
 
     def cost(start, end):

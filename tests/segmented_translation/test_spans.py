@@ -133,7 +133,7 @@ def test_the_period_counts_in_the_length_that_divides():
     assert spans.cost(("a", "b"), NORM) == pytest.approx(9 / math.log(5))
 
 
-def test_copies_are_left_as_they_are_with_periods_too():
+def test_copies_are_unchanged_even_with_added_periods():
     assert translated("a ?X b", copy_unknown=True, add_period=True).text == "A ?X b ."
 
 

@@ -135,7 +135,7 @@ def test_a_model_that_never_ends_is_named_and_gives_an_empty_translation(caplog)
     assert "ends, even in a beam of 500: an empty one is given" in caplog.text
 
 
-def test_alignments_cannot_be_printed_of_beams_that_shrink():
+def test_alignments_cannot_be_printed_with_a_shrinking_beam():
     task, model = setup(target_words=7)
     with pytest.raises(ValueError, match="--print-alignment needs full beams"):
         task.build_generator([model], argparse.Namespace(beam=2, print_alignment="hard"))
