@@ -15,7 +15,8 @@ from recurrent_mt.evaluation.ablation.table import ablation_table, results_as_js
 from recurrent_mt.evaluation.bucket_scores import RESAMPLES
 from recurrent_mt.evaluation.command_line import add_jobs_argument
 from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
-from recurrent_mt.evaluation.output_files import save_figure, write_text
+from recurrent_mt.evaluation.figures import save_figure
+from recurrent_mt.text_files import write_text
 
 
 def main() -> None:

@@ -25,10 +25,9 @@ from recurrent_mt.evaluation.alignment.alignment_summary import as_json, as_text
 from recurrent_mt.evaluation.alignment.hard_links import GoldLinks, read_gold_links
 from recurrent_mt.evaluation.alignment.heat_map import draw_heat_map
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
-from recurrent_mt.evaluation.fonts import missing_characters
-from recurrent_mt.evaluation.output_files import save_figure, write_text
-from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.evaluation.figures import missing_characters, save_figure
 from recurrent_mt.evaluation.subwords import SCHEMES
+from recurrent_mt.text_files import read_sentences, write_text
 
 
 def main() -> None:

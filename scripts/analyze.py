@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 
 from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
-from recurrent_mt.evaluation.output_files import write_text
 from recurrent_mt.evaluation.plots import write_plots
 from recurrent_mt.evaluation.study import study, study_as_json, study_as_markdown, study_as_text
+from recurrent_mt.text_files import write_text
 
 
 def main() -> None:

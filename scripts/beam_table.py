@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from recurrent_mt.evaluation.beam_curve import beam_figure, beams_as_json, beams_as_markdown, beams_as_text, read_beams
-from recurrent_mt.evaluation.output_files import save_figure, write_text
-from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.evaluation.figures import save_figure
+from recurrent_mt.text_files import read_sentences, write_text
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from recurrent_mt.evaluation.command_line import add_jobs_argument
 from recurrent_mt.evaluation.comparison.results import ComparedRun, compare
 from recurrent_mt.evaluation.comparison.tables import comparison_as_json, tables
 from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
-from recurrent_mt.evaluation.output_files import write_text
+from recurrent_mt.text_files import write_text
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 
-from recurrent_mt.evaluation.output_files import write_text
+from recurrent_mt.text_files import write_text
 from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.checkpoints.operations import count_operations
 

@@ -9,7 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from recurrent_mt.evaluation.generate_log import LogError, read_generate_log
+from recurrent_mt.evaluation.generate_log import read_generate_log
+from recurrent_mt.text_files import FileError
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         log = read_generate_log(arguments.log)
-    except LogError as error:
+    except FileError as error:
         sys.exit(f"error: {error}")
     lists = [sentence.hypotheses for sentence in log.sentences]
     hypotheses = [hypothesis for one in lists for hypothesis in (one if arguments.all else one[:1])]

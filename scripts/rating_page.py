@@ -10,11 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from recurrent_mt.evaluation.sentences import read_sentences
 from recurrent_mt.ratings.page import render_key, render_page
 from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
 from recurrent_mt.ratings.scales import MODES, SIDE_BY_SIDE
 from recurrent_mt.ratings.study import Study
+from recurrent_mt.text_files import read_sentences
 
 
 def main() -> None:

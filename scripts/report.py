@@ -18,11 +18,11 @@ import sys
 from pathlib import Path
 
 from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
-from recurrent_mt.evaluation.output_files import write_text
 from recurrent_mt.evaluation.study import study
 from recurrent_mt.evaluation.training_facts import training_facts
 from recurrent_mt.report.page import render_page
 from recurrent_mt.report.report import LISTED_SENTENCES, Figure, Printout, Report
+from recurrent_mt.text_files import write_text
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from recurrent_mt.evaluation.command_line import add_jobs_argument
 from recurrent_mt.evaluation.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
-from recurrent_mt.evaluation.sentences import read_sentences, require_same_count
 from recurrent_mt.metrics import METRICS
+from recurrent_mt.text_files import read_sentences, require_same_count
 
 
 def main() -> None:

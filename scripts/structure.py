@@ -15,9 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from recurrent_mt.evaluation.fonts import missing_characters
-from recurrent_mt.evaluation.output_files import save_figure, write_text
-from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.evaluation.figures import missing_characters, save_figure
 from recurrent_mt.evaluation.structure.most_probable_tree import most_probable_tree
 from recurrent_mt.evaluation.structure.penn_trees import read_penn_trees
 from recurrent_mt.evaluation.structure.pyramid import Pyramid, read_pyramids
@@ -25,6 +23,7 @@ from recurrent_mt.evaluation.structure.pyramid_figure import draw_pyramid
 from recurrent_mt.evaluation.structure.spans import brackets
 from recurrent_mt.evaluation.structure.tree_comparison import as_json, as_text, compare_trees
 from recurrent_mt.evaluation.subwords import SCHEMES
+from recurrent_mt.text_files import read_sentences, write_text
 
 
 def main() -> None:

@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..metrics import score, split_words
+from ..text_files import FileError, read_sentences, require_same_count
+from .figures import COLORS
 from .generate_log import read_generate_log
-from .log_lines import LogError
-from .plots import COLOURS
-from .sentences import read_sentences, require_same_count
 from .table import format_number, markdown_table, text_table
 
 #: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
@@ -55,19 +54,19 @@ def read_beams(
     """Reads the logs of `NAME` in a folder, with the ``.detokenized`` file beside each; greatest penalty first.
 
     Raises:
-        LogError: if there is none, or one is damaged or does not fit the reference, or two are of one beam and penalty.
+        FileError: if there is none, one is damaged or does not fit the reference, or two are of one beam and penalty.
     """
     points: dict[tuple[int, float], BeamPoint] = {}
     for path in sorted(Path(folder).glob("beam-*.log")):
         match = NAME.fullmatch(path.name)
         if match is None:
-            raise LogError(path, "expected a name like beam-5.log, beam-5-unnormalized.log or beam-5-lenpen-0.6.log")
+            raise FileError(path, "expected a name like beam-5.log, beam-5-unnormalized.log or beam-5-lenpen-0.6.log")
         key = int(match[1]), 0.0 if match[2] else float(match[3] or 1)
         if key in points:
-            raise LogError(path, f"there is another log of beam {key[0]} with the length penalty {key[1]:g}")
+            raise FileError(path, f"there is another log of beam {key[0]} with the length penalty {key[1]:g}")
         points[key] = read_beam(path, system, key, references, language, lowercase)
     if not points:
-        raise LogError(folder, "there is no beam-N.log in it")
+        raise FileError(folder, "there is no beam-N.log in it")
     return [points[key] for key in sorted(points, key=lambda key: (key[0], -key[1]))]
 
 
@@ -150,7 +149,7 @@ def beam_figure(points: Sequence[BeamPoint]) -> Figure:
     for index, system in enumerate(systems):
         for place, penalty in enumerate(penalties(points)):
             line = [one for one in points if (one.system, one.length_penalty) == (system, penalty)]
-            style = {"linestyle": LINES[place % len(LINES)], "color": COLOURS[index % len(COLOURS)]}
+            style = {"linestyle": LINES[place % len(LINES)], "color": COLORS[index % len(COLORS)]}
             beams = [one.beam for one in line]
             bleu.plot(beams, [one.bleu for one in line], marker="o", markersize=4, **style)
             ratio.plot(beams, [one.length_ratio for one in line], marker="o", markersize=4, **style)
@@ -165,7 +164,7 @@ def beam_figure(points: Sequence[BeamPoint]) -> Figure:
         axes.set_xlabel("beam")
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
-    keys = [Line2D([], [], color=COLOURS[index % len(COLOURS)], label=name) for index, name in enumerate(systems)]
+    keys = [Line2D([], [], color=COLORS[index % len(COLORS)], label=name) for index, name in enumerate(systems)]
     for place, penalty in enumerate(penalties(points)):
         keys.append(Line2D([], [], color="grey", linestyle=LINES[place % len(LINES)], label=divisor(penalty)))
     figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False, fontsize="small")

@@ -6,15 +6,16 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from ..fairseq_dictionary import read_dictionary
 from ..metrics import METRICS, split_words
 from ..ordered_map import processors
+from ..text_files import read_sentences, require_same_count
 from .evaluation import Settings
 from .generate_log import read_generate_log
 from .nbest_lists import NBestLists, nbest_lists
-from .sentences import read_sentences, require_same_count
 from .study import read_runs
 from .test_set import System, TestSet
-from .unknown_words import UnknownWords, count_unknown, read_dictionary
+from .unknown_words import UnknownWords, count_unknown
 
 
 def add_input_arguments(parser: ArgumentParser) -> None:

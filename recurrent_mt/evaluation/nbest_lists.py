@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 
+from ..text_files import FileError, read_sentences
 from .generate_log import GenerateLog, Hypothesis, read_generate_log
-from .log_lines import LogError
-from .sentences import read_sentences
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def nbest_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | Non
         path: of the log, for messages.
 
     Raises:
-        LogError: if a hypothesis has a higher score than the one before it.
+        FileError: if a hypothesis has a higher score than the one before it.
     """
     for sentence in log.sentences:
         for better, worse in zip(sentence.hypotheses, sentence.hypotheses[1:]):
@@ -45,7 +44,7 @@ def nbest_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | Non
                     f"a hypothesis of sentence {sentence.number} has a score of {worse.score}, but the one before it "
                     f"only {better.score}: an n-best list begins with its best, so lines were lost or put in order"
                 )
-                raise LogError(path, message, line=worse.line)
+                raise FileError(path, message, line=worse.line)
     if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
         return None
     return [[listed(hypothesis) for hypothesis in sentence.hypotheses] for sentence in log.sentences]
@@ -70,7 +69,7 @@ def read_detokenized_lists(
         None where each list holds the translation alone.
 
     Raises:
-        LogError: if a file is damaged, or if they do not belong together.
+        FileError: if a file is damaged, or if they do not belong together.
     """
     lists = nbest_lists(read_generate_log(log), log)
     if lists is None:
@@ -78,16 +77,16 @@ def read_detokenized_lists(
     lines = read_sentences(text)
     count = sum(map(len, lists))
     if len(lines) != count:
-        raise LogError(text, f"{len(lines)} lines, but {log} has {count} hypotheses: it was made from another log")
+        raise FileError(text, f"{len(lines)} lines, but {log} has {count} hypotheses: it was made from another log")
     if len(lists) != len(translations):
-        raise LogError(log, f"{len(lists)} sentences, but there are {len(translations)} translations")
+        raise FileError(log, f"{len(lists)} sentences, but there are {len(translations)} translations")
     detokenized = []
     start = 0
     for number, (hypotheses, translation) in enumerate(zip(lists, translations)):
         texts = lines[start : start + len(hypotheses)]
         if texts[0] != translation:
             message = f"the best hypothesis of sentence {number} is not its translation: it was made from another log"
-            raise LogError(text, message, line=start + 1)
+            raise FileError(text, message, line=start + 1)
         detokenized.append([ListedHypothesis(one.score, line) for one, line in zip(hypotheses, texts)])
         start += len(hypotheses)
     return detokenized

@@ -34,7 +34,7 @@ def read_outcome(name: str, folder: Path, *, seeds: Collection[int] | None = Non
         seeds: those that count; None for all.
 
     Raises:
-        LogError: if a log is damaged.
+        FileError: if a log is damaged.
         ValueError: if its seeds are models of different size.
     """
     found = [path for path in folder.glob("seed-*") if seeds is None or seed_of(path / "train.log") in seeds]

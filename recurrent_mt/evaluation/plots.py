@@ -10,12 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .evaluation import Breakdown, MetricEvaluation
-from .output_files import save_figure
+from .figures import COLORS, MARKERS, save_figure
 from .study import Study
-
-#: Okabe and Ito's colours, which people with any colour vision can tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = "osD^vPX"
 
 
 def write_plots(study: Study, folder: str | Path) -> list[Path]:
@@ -45,7 +41,7 @@ def length_figure(metric: MetricEvaluation, side: str) -> Figure:
     """A metric along length, one line a system, its 95% interval as a band."""
     figure, axes = new_axes()
     for index, one in enumerate(one for one in metric.curves if one.curve.side == side):
-        colour = COLOURS[index % len(COLOURS)]
+        colour = COLORS[index % len(COLORS)]
         points = [(x, point) for x, point in zip(one.curve.lengths, one.curve.points) if point.mean is not None]
         axes.plot([x for x, _ in points], [point.mean for _, point in points], color=colour, label=one.system)
         banded = [(x, point.low, point.high) for x, point in points if point.low is not None]
@@ -74,7 +70,7 @@ def unknown_figure(metric: MetricEvaluation, breakdown: Breakdown) -> Figure:
             [x for x, _ in points],
             means,
             [[max(0.0, one) for one in side] for side in bars],
-            color=COLOURS[index % len(COLOURS)],
+            color=COLORS[index % len(COLORS)],
             marker=MARKERS[index % len(MARKERS)],
             linestyle="none",
             capsize=2,

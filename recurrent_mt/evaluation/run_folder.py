@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from ..fairseq_dictionary import read_dictionary
 from ..metrics import split_words
-from .log_lines import LogError, read_lines
+from ..text_files import FileError, read_lines, read_sentences, require_same_count
 from .nbest_lists import NBestLists, read_detokenized_lists
-from .sentences import read_sentences, require_same_count
 from .test_set import System, TestSet
-from .unknown_words import read_dictionary, read_unknown_words
+from .unknown_words import read_unknown_words
 
 #: File of a translation -> what its system's name ends with.
 TRANSLATIONS = {"test.detokenized": "", "test-without-unknown.detokenized": ", <unk> forbidden"}
@@ -29,16 +29,16 @@ class RunFolder:
         """Reads the options.
 
         Raises:
-            LogError: if this is no run folder.
+            FileError: if this is no run folder.
         """
         self.path = Path(path)
         file = self.path / "options"
         if not file.is_file():
-            raise LogError(self.path, "there is no file 'options' in it: is this the --out folder of a recipe?")
+            raise FileError(self.path, "there is no file 'options' in it: is this the --out folder of a recipe?")
         self.options = dict(text.partition(" ")[::2] for _, text in read_lines(file) if not text.startswith("checksum"))
         missing = [name for name in ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION") if not self.options.get(name)]
         if missing:
-            raise LogError(file, f"{', '.join(missing)} missing: the file was not written by a recipe of this project")
+            raise FileError(file, f"{', '.join(missing)} missing: the file was not written by a recipe of this project")
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -49,7 +49,7 @@ class RunFolder:
         """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
 
         Raises:
-            LogError: if a file is missing, damaged or of another length than its neighbour.
+            FileError: if a file is missing, damaged or of another length than its neighbour.
         """
         raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
         source, reference = map(read_sentences, raw)
@@ -81,7 +81,7 @@ class RunFolder:
         """Every system with a finished translation, in the order of their names; seeds in order.
 
         Raises:
-            LogError: if there is none.
+            FileError: if there is none.
         """
         data, prepared = str(self.path / "data"), str(self.path / "text" / "prepared" / "test")
         unknown = read_unknown_words(data, prepared, *self.languages)
@@ -96,7 +96,7 @@ class RunFolder:
                     sizes = source_size, target_size
                     systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
         if not systems:
-            raise LogError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
+            raise FileError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
         return systems
 
 

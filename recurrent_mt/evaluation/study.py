@@ -130,7 +130,7 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     A system's name gets its run's in front where two runs have one of that name.
 
     Raises:
-        LogError: if a folder is not that of a whole run.
+        FileError: if a folder is not that of a whole run.
         ValueError: if two runs have different test sets.
     """
     runs = [RunFolder(path) for path in paths]

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from ..text_files import FileError, read_lines
 from .fast_path_copies import FastPathCopies
-from .log_lines import LogError, read_lines
 
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
@@ -104,7 +104,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     A line that a kill cut in half is not a report, and only its interval is lost.
 
     Raises:
-        LogError: if there is no model in the log, if two models share it, or if it is not UTF-8.
+        FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
     """
     parameters: list[int] = []
     reports: list[Report] = []
@@ -115,7 +115,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         if match := PARAMETERS.search(text):
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
-                raise LogError(path, "a second model, of another size: two runs in one file", line=line)
+                raise FileError(path, "a second model, of another size: two runs in one file", line=line)
             speed.restart()
             finished = False
         elif match := REPORT.search(text):
@@ -131,7 +131,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         else:
             copies.read(text)
     if not parameters:
-        raise LogError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
+        raise FileError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
     valid_losses = [report.stats["loss"] for report in reports if report.tag == "valid"]
     free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
@@ -151,16 +151,16 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, 
     try:
         stats = json.loads(match[2])
     except (ValueError, RecursionError) as error:
-        raise LogError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
+        raise FileError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
     if tag != "train_inner":
         stats = {key.removeprefix(f"{tag}_"): value for key, value in stats.items()}
     if "num_updates" not in stats or "loss" not in stats:
-        raise LogError(path, f"a {tag} report without num_updates or loss", line=line)
+        raise FileError(path, f"a {tag} report without num_updates or loss", line=line)
     numbers = {name: parse_number(stats[name]) for name in NUMBERS if name in stats}
     for name, number in numbers.items():
         # A model that has diverged has any loss.
         if number is None or (name != "loss" and not 0 <= number < math.inf):
-            raise LogError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
+            raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
     return Report(tag, call, {name: number for name, number in numbers.items() if number is not None})
 
 

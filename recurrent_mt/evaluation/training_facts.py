@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from ..text_files import FileError
 from .generate_log import read_generate_log
-from .log_lines import LogError
 from .run_folder import RunFolder, seed_of
 from .train_log import TrainLog, read_train_log
 
@@ -53,7 +53,7 @@ def training_facts(paths: Sequence[str | PathLike[str]]) -> list[TrainingFacts]:
     """Facts of every system in the run folders that has been trained and has not failed, in the order of their names.
 
     Raises:
-        LogError: if a folder is not that of a run, or a log is damaged.
+        FileError: if a folder is not that of a run, or a log is damaged.
         ValueError: if the seeds of one system are models of different size.
     """
     found = [(run, folder) for run in map(RunFolder, paths) for folder in sorted((run.path / "systems").glob("*"))]
@@ -72,7 +72,7 @@ def read_facts(name: str, logs: Sequence[Path]) -> TrainingFacts:
     """One system from the ``train.log`` of each seed and the ``test.log`` beside it.
 
     Raises:
-        LogError: if a log is damaged.
+        FileError: if a log is damaged.
         ValueError: if the seeds are models of different size.
     """
     trainings = [read_train_log(log) for log in logs]
@@ -110,13 +110,13 @@ def peak_memory(file: Path) -> float | None:
     """The number that `scripts/peak_memory.py` has left; None without its file.
 
     Raises:
-        LogError: if there is no number in it.
+        FileError: if there is no number in it.
     """
     if not file.is_file():
         return None
     text = file.read_text(encoding="utf-8").strip()
     if not text.isdecimal():
-        raise LogError(file, f"must be a number of bytes, not {text!r}")
+        raise FileError(file, f"must be a number of bytes, not {text!r}")
     return float(text)
 
 

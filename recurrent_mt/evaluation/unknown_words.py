@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from os import PathLike
 
-from .log_lines import LogError, read_lines
-from .sentences import read_sentences, require_same_count
-
-#: What may stand after a count in a dictionary: a later entry of the same word replaces the first.
-OVERWRITE = "#fairseq:overwrite"
+from ..fairseq_dictionary import read_dictionary
+from ..text_files import read_sentences, require_same_count
 
 
 @dataclass(frozen=True)
@@ -26,27 +22,7 @@ class UnknownWords:
     reference: Sequence[int]
 
 
-def read_dictionary(path: str | PathLike[str]) -> set[str]:
-    """The symbols of a fairseq dictionary (``dict.LANG.txt``: ``SYMBOL COUNT`` a line).
-
-    Padding symbols (``madeupword0000``), which fairseq-preprocess adds to round the size up, do not count.
-
-    Raises:
-        LogError: naming the first line that is not a symbol and a count.
-    """
-    symbols = set()
-    for number, text in read_lines(path):
-        symbol, space, count = text.removesuffix(f" {OVERWRITE}").rpartition(" ")
-        if not (space and symbol and count.isdigit()):
-            raise LogError(
-                path, "expected a symbol, a space and a count: is this a dictionary of fairseq?", line=number
-            )
-        if not symbol.startswith("madeupword"):
-            symbols.add(symbol)
-    return symbols
-
-
-def count_unknown(sentences: Sequence[Sequence[str]], dictionary: set[str]) -> list[int]:
+def count_unknown(sentences: Sequence[Sequence[str]], dictionary: Collection[str]) -> list[int]:
     """How many tokens of each sentence are not in the dictionary."""
     return [sum(token not in dictionary for token in tokens) for tokens in sentences]
 

@@ -92,7 +92,7 @@ def test_alignments_of_a_log(folder, tmp_path):
 BAD_CALLS = {
     "no data": ("structure.py", ("--checkpoint", "x.pt"), "--checkpoint needs --data and --source"),
     "data alone": ("structure.py", ("--gates", "x", "--data", "y"), "--data and --source go with --checkpoint"),
-    "no gates": ("structure.py", ("--gates", "nowhere"), "No such file or directory: 'nowhere'"),
+    "no gates": ("structure.py", ("--gates", "nowhere"), "nowhere: there is no such file"),
     "no target": ("alignments.py", ("--checkpoint", "x.pt", "--data", "y"), "needs --data, --source and --target"),
     "gold": ("alignments.py", ("--log", "x", "--gold", "y"), "--gold links are those of given translations"),
 }

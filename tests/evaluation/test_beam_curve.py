@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.evaluation.beam_curve import beam_figure, beam_rows, beams_as_text, read_beams
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.metrics import score
+from recurrent_mt.text_files import FileError
 from tests.evaluation.test_study import write_lines
 
 ROOT = Path(__file__).parents[2]
@@ -89,15 +89,15 @@ def test_the_figure_has_a_line_for_each_system_and_penalty(folder):
 )
 def test_names_that_say_too_little_or_the_same_are_refused(folder, name, message):
     leave(folder, name, REFERENCES)
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(FileError, match=message):
         read(folder)
 
 
 def test_an_empty_folder_and_a_short_file_are_named(folder, tmp_path):
-    with pytest.raises(LogError, match=r"there is no beam-N\.log"):
+    with pytest.raises(FileError, match=r"there is no beam-N\.log"):
         read(tmp_path)
     write_lines(folder / "beam-2.detokenized", REFERENCES[:1])
-    with pytest.raises(LogError, match=r"beam-2\.detokenized: 1 lines, but the reference has 2"):
+    with pytest.raises(FileError, match=r"beam-2\.detokenized: 1 lines, but the reference has 2"):
         read(folder)
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from recurrent_mt.evaluation.evaluation import Settings
 from recurrent_mt.evaluation.generate_log import read_generate_log
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.evaluation.nbest_lists import ListedHypothesis, nbest_lists, read_detokenized_lists
 from recurrent_mt.evaluation.nbest_scores import nbest_scores
 from recurrent_mt.evaluation.run_folder import RunFolder
 from recurrent_mt.evaluation.study import read_runs, study, study_as_text
 from recurrent_mt.metrics import score
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import generate_log, write
 from tests.evaluation.test_sets import small
 from tests.evaluation.test_study import make_run, write_lines
@@ -47,7 +47,7 @@ def test_a_log_of_single_translations_has_no_lists(tmp_path):
 def test_a_list_that_does_not_begin_with_its_best_is_named(tmp_path):
     lines = [line.replace("-1.25", "-0.125") if "-0\t" in line else line for line in generate_log(translations=2)]
     with pytest.raises(
-        LogError, match=r"log, line 18: a hypothesis of sentence 0 has a score of -0\.125, but .* -0\.25"
+        FileError, match=r"log, line 18: a hypothesis of sentence 0 has a score of -0\.125, but .* -0\.25"
     ):
         read(write(tmp_path / "log", lines))
 
@@ -55,7 +55,7 @@ def test_a_list_that_does_not_begin_with_its_best_is_named(tmp_path):
 def test_a_hypothesis_that_is_not_whole_is_named_with_its_line(tmp_path):
     lines = generate_log(translations=2)
     lost = next(index for index, line in enumerate(lines) if line.startswith("D-0\t-1.25"))
-    with pytest.raises(LogError, match=f"line {lost}: a translation of sentence 0 lacks its D or P line"):
+    with pytest.raises(FileError, match=f"line {lost}: a translation of sentence 0 lacks its D or P line"):
         read(write(tmp_path / "log", lines[:lost] + lines[lost + 1 :]))
 
 
@@ -83,7 +83,7 @@ def test_detokenised_text_takes_the_scores_of_the_log(tmp_path):
     ],
 )
 def test_files_that_do_not_belong_together_are_named(tmp_path, changes, message):
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(FileError, match=message):
         detokenized(tmp_path, **changes)
 
 
@@ -158,5 +158,5 @@ def test_lists_of_another_translation_are_refused(tmp_path):
     run = make_run(tmp_path / "run")
     folder = keep_lists(run, "perfect")
     write_lines(folder / "test.detokenized", ["a cat"] * 30)
-    with pytest.raises(LogError, match=r"perfect/seed-1/test\.nbest, line 4: .*made from another log"):
+    with pytest.raises(FileError, match=r"perfect/seed-1/test\.nbest, line 4: .*made from another log"):
         RunFolder(run).systems()

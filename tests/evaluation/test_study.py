@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.evaluation.evaluation import Settings, evaluate
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.evaluation.run_folder import RunFolder
 from recurrent_mt.evaluation.study import read_runs, study, study_as_json, study_as_markdown, study_as_text
+from recurrent_mt.text_files import FileError
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 ROOT = Path(__file__).parents[2]
@@ -82,19 +82,19 @@ def test_runs_of_other_test_sets_are_refused(run, tmp_path):
 
 def test_missing_and_damaged_parts_are_named(run):
     (run / "text" / "words" / "test.en").write_text("one line\n")
-    with pytest.raises(LogError, match=r"words/test\.en: 1 lines, but .*has 30"):
+    with pytest.raises(FileError, match=r"words/test\.en: 1 lines, but .*has 30"):
         RunFolder(run).test_set()
-    with pytest.raises(LogError, match="no file 'options'"):
+    with pytest.raises(FileError, match="no file 'options'"):
         RunFolder(run / "data")
     (run / "options").write_text("SOURCE_LANG fr\n")
-    with pytest.raises(LogError, match="TARGET_LANG, SEGMENTATION missing"):
+    with pytest.raises(FileError, match="TARGET_LANG, SEGMENTATION missing"):
         RunFolder(run)
 
 
 def test_a_run_without_translations_says_so(run):
     for path in run.glob("systems/*/*/test.detokenized"):
         path.unlink()
-    with pytest.raises(LogError, match="nothing has been translated yet"):
+    with pytest.raises(FileError, match="nothing has been translated yet"):
         RunFolder(run).systems()
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.evaluation.training_facts import training_facts
+from recurrent_mt.text_files import FileError
 from tests.evaluation.test_study import make_run
 
 TRAIN = """\
@@ -52,7 +52,7 @@ def test_damaged_logs_are_named(tmp_path):
     run = make_run(tmp_path / "run")
     write_logs(run, "perfect", 1)
     (run / "systems/perfect/seed-1/test.log").write_text("S-0\tun chat\n")
-    with pytest.raises(LogError, match=r"perfect/seed-1/test\.log"):
+    with pytest.raises(FileError, match=r"perfect/seed-1/test\.log"):
         training_facts([run])
     write_logs(run, "perfect", 1)
     write_logs(run, "perfect", 2, parameters=7)

@@ -52,7 +52,7 @@ def read_results(plan: Plan, folders: Sequence[str | PathLike[str]], *, resample
         jobs: processes that count.
 
     Raises:
-        LogError: if a folder is not that of a run, or a log is damaged.
+        FileError: if a folder is not that of a run, or a log is damaged.
         ValueError: if the folders have different test sets, or a cell is in two of them.
     """
     places = {name: cell_folders(name, folders) for name in plan.cells}
@@ -87,7 +87,7 @@ def read_cell(name: str, folder: Path | None) -> Cell:
     """One cell from its folder.
 
     Raises:
-        LogError: if a log is damaged.
+        FileError: if a log is damaged.
         ValueError: if its seeds are models of different size.
     """
     if folder is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from matplotlib.figure import Figure
 
 from ..evaluation import SystemScores
-from ..plots import COLOURS
+from ..figures import COLORS
 from .cells import Cell, Results
 
 HEIGHT_OF_A_CELL = 0.32
@@ -36,12 +36,12 @@ def cells_figure(scored: list[tuple[Cell, SystemScores]], base: str, metric: str
     for height, (cell, row) in enumerate(scored):
         score = row.scores[0]
         if score.low is not None and score.high is not None:
-            axes.plot([score.low, score.high], [height, height], color=COLOURS[0], linewidth=5, alpha=0.25)
+            axes.plot([score.low, score.high], [height, height], color=COLORS[0], linewidth=5, alpha=0.25)
         seeds = list(score.by_seed.values())
-        axes.plot(seeds, [height] * len(seeds), "|", color=COLOURS[0], markersize=9)
-        axes.plot([score.mean], [height], "o", color=COLOURS[0], markersize=5)
+        axes.plot(seeds, [height] * len(seeds), "|", color=COLORS[0], markersize=9)
+        axes.plot([score.mean], [height], "o", color=COLORS[0], markersize=5)
         if cell.name == base:
-            axes.axvline(score.mean or 0.0, color=COLOURS[1], linewidth=1, linestyle="--")
+            axes.axvline(score.mean or 0.0, color=COLORS[1], linewidth=1, linestyle="--")
     axes.set_yticks(range(len(scored)), [cell.name for cell, _ in scored])
     axes.set_ylim(len(scored) - 0.5, -0.5)
     axes.set_xlabel(f"{metric}: mean, each seed, 95% interval over sentences; dashed: {base}")
@@ -57,7 +57,7 @@ def cost_figure(points: list[tuple[float, tuple[Cell, SystemScores]]], title: st
     axes = figure.add_subplot()
     for cost, (cell, row) in points:
         mean = row.scores[0].mean or 0.0
-        axes.plot([cost], [mean], "o", color=COLOURS[0], markersize=5)
+        axes.plot([cost], [mean], "o", color=COLORS[0], markersize=5)
         axes.annotate(cell.name, (cost, mean), xytext=(5, 3), textcoords="offset points", fontsize="small")
     axes.set_xlabel(title)
     axes.set_ylabel(metric)

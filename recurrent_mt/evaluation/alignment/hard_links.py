@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from os import PathLike
 
-from ..log_lines import LogError, read_lines
+from ...text_files import FileError, read_lines
 from .soft_alignment import SoftAlignment
 
 #: (source word, target word), from 0.
@@ -47,7 +47,7 @@ def read_gold_links(path: str | PathLike[str]) -> list[GoldLinks]:
     sure, and there are no other possible ones.
 
     Raises:
-        LogError: naming the line of something else.
+        FileError: naming the line of something else.
     """
     sentences = []
     for line, text in read_lines(path):
@@ -55,7 +55,7 @@ def read_gold_links(path: str | PathLike[str]) -> list[GoldLinks]:
         for word in text.split():
             match = LINK.fullmatch(word)
             if not match:
-                raise LogError(path, f"expected links such as 0-0 or 2?1, but found {word!r}", line=line)
+                raise FileError(path, f"expected links such as 0-0 or 2?1, but found {word!r}", line=line)
             link = int(match[1]), int(match[3])
             possible.add(link)
             if match[2] == "-":

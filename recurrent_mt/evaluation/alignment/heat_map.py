@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ..fonts import font_families
+from ..figures import font_families
 from .hard_links import Link
 from .soft_alignment import SoftAlignment
 

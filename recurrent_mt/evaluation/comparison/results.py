@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from ...text_files import read_sentences
 from ..bucket_scores import RESAMPLES
 from ..evaluation import MetricEvaluation, Settings, evaluate
 from ..generate_log import read_generate_log
 from ..learning_rates import RateChoice, read_choice
 from ..outcome import Outcome, read_outcome
 from ..run_folder import RunFolder
-from ..sentences import read_sentences
 from ..test_set import System, TestSet
 
 #: Models of fairseq's own, of which the first is the baseline unless another one is asked for.
@@ -76,7 +76,7 @@ class ComparedRun:
         """Reads the options.
 
         Raises:
-            LogError: if this is no run folder.
+            FileError: if this is no run folder.
             ValueError: without models or seeds, and if one stands twice.
         """
         for what, values in {"model": models, "seed": seeds}.items():
@@ -90,7 +90,7 @@ class ComparedRun:
         """What became of a system.
 
         Raises:
-            LogError: if a file is damaged.
+            FileError: if a file is damaged.
             ValueError: if its seeds are models of different size.
         """
         outcome = read_outcome(name, self.folder.path / "systems" / name, seeds=self.seeds)
@@ -106,7 +106,7 @@ class ComparedRun:
         """One test set; None is the recipe's own.
 
         Raises:
-            LogError: if a file is missing or damaged.
+            FileError: if a file is missing or damaged.
             ValueError: if no system has a translation, or a translation has not as many sentences as the references.
         """
         place, translation = (
@@ -124,7 +124,7 @@ class ComparedRun:
         """The systems that have been translated, the baseline first.
 
         Raises:
-            LogError: if a file is damaged.
+            FileError: if a file is damaged.
             ValueError: if there is none.
         """
         order = sorted(self.models, key=lambda model: model != baseline)
@@ -184,7 +184,7 @@ def compare(
         jobs: processes that count.
 
     Raises:
-        LogError: if a file is missing or damaged.
+        FileError: if a file is missing or damaged.
         ValueError: if the baseline is none of the models, or no system has a translation.
     """
     baseline = baseline or next((model for model in run.models if model in STOCK_MODELS), run.models[0])

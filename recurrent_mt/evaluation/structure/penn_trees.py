@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from os import PathLike
 
-from ..log_lines import LogError, read_lines
+from ...text_files import FileError, read_lines
 from .spans import Spans
 
 TOKEN = re.compile(r"[()]|[^\s()]+")
@@ -32,14 +32,14 @@ def read_penn_trees(path: str | PathLike[str]) -> list[GoldTree]:
     """Reads a file of trees.
 
     Raises:
-        LogError: naming the line that is not one whole tree.
+        FileError: naming the line that is not one whole tree.
     """
     trees = []
     for line, text in read_lines(path):
         try:
             trees.append(parse_penn_tree(text))
         except ValueError as error:
-            raise LogError(path, str(error), line=line) from error
+            raise FileError(path, str(error), line=line) from error
     return trees
 
 

@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
-from ..fonts import font_families
+from ..figures import font_families
 from .pyramid import Pyramid
 from .spans import Span
 

@@ -7,7 +7,7 @@ from recurrent_mt.evaluation.alignment.alignment_score import entropies, score_l
 from recurrent_mt.evaluation.alignment.alignment_summary import as_json, as_text, summarize
 from recurrent_mt.evaluation.alignment.hard_links import GoldLinks, hard_links, read_gold_links
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
-from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import write
 
 
@@ -76,7 +76,7 @@ def test_gold_links_of_a_file(tmp_path):
 
 @pytest.mark.parametrize("bad", ["0-0 1:2", "a-b", "0-", "-1-2", "1-2-3"])
 def test_what_is_no_link_is_named(tmp_path, bad):
-    with pytest.raises(LogError, match="line 2: expected links such as 0-0"):
+    with pytest.raises(FileError, match="line 2: expected links such as 0-0"):
         read_gold_links(write(tmp_path / "gold", ["0-0", bad]))
 
 

@@ -10,8 +10,8 @@ import pytest
 from recurrent_mt.evaluation.comparison.results import ComparedRun, compare
 from recurrent_mt.evaluation.comparison.tables import comparison_as_json, cost_table, score_table, tables
 from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.metrics import score
+from recurrent_mt.text_files import FileError
 from tests.evaluation.comparison.runs import OPTIONS, REFERENCES, make_run, without
 from tests.evaluation.logs import report, write
 from tests.evaluation.test_study import write_lines
@@ -170,7 +170,7 @@ def test_bad_questions_are_refused(run):
     with pytest.raises(ValueError, match=r"no system has a file test.detokenized: there is nothing to compare"):
         compared(run, ["fconv"])
     (run / "systems" / "lstm" / "seed-1" / "peak-memory").write_text("much\n")
-    with pytest.raises(LogError, match="peak-memory: must be a number of bytes, not 'much'"):
+    with pytest.raises(FileError, match="peak-memory: must be a number of bytes, not 'much'"):
         compared(run)
 
 
