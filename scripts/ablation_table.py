@@ -8,15 +8,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from recurrent_mt.evaluation.ablation.cells import read_results
 from recurrent_mt.evaluation.ablation.plan import read_plan
-from recurrent_mt.evaluation.ablation.plots import figures
-from recurrent_mt.evaluation.ablation.table import ablation_table, results_as_json
-from recurrent_mt.evaluation.bucket_scores import RESAMPLES
+from recurrent_mt.evaluation.ablation.plots import draw_plots
+from recurrent_mt.evaluation.ablation.results import read_results
 from recurrent_mt.evaluation.command_line import add_jobs_argument
-from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
 from recurrent_mt.evaluation.figures import save_figure
-from recurrent_mt.text_files import write_text
+from recurrent_mt.evaluation.scores import RESAMPLES
+from recurrent_mt.evaluation.tables import tables_as_text
 
 
 def main() -> None:
@@ -31,16 +29,13 @@ def main() -> None:
     try:
         plan = read_plan(arguments.plan)
         results = read_results(plan, arguments.run, resamples=arguments.resamples, jobs=arguments.jobs)
-        tables, out = [ablation_table(results)], Path(arguments.out)
-        out.mkdir(parents=True, exist_ok=True)
-        write_text(out / f"{plan.name}.json", results_as_json(results))
-        write_text(out / f"{plan.name}.md", as_markdown(tables))
-        write_text(out / f"{plan.name}.txt", as_text(tables))
-        for name, figure in figures(results):
+        out = Path(arguments.out)
+        results.write(out / plan.name)
+        for name, figure in draw_plots(results):
             save_figure(figure, out / f"{plan.name}-{name}.svg")
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    print(as_text(tables), end="")
+    print(tables_as_text([results.table()]), end="")
 
 
 if __name__ == "__main__":

@@ -20,14 +20,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from recurrent_mt.evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
-from recurrent_mt.evaluation.alignment.alignment_summary import as_json, as_text, summarize
-from recurrent_mt.evaluation.alignment.hard_links import GoldLinks, read_gold_links
 from recurrent_mt.evaluation.alignment.heat_map import draw_heat_map
-from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
+from recurrent_mt.evaluation.alignment.links import GoldLinks, alignment_table, read_gold_links, score_alignments
+from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.figures import missing_characters, save_figure
 from recurrent_mt.evaluation.subwords import SCHEMES
-from recurrent_mt.text_files import read_sentences, write_text
+from recurrent_mt.evaluation.tables import tables_as_text, write_results
+from recurrent_mt.text_files import read_sentences
 
 
 def main() -> None:
@@ -39,13 +38,13 @@ def main() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         alignments = [alignment.merged(options.segmentation) for alignment in read(options)]
         gold = read_gold_links(options.gold) if options.gold else None
-        summary = summarize(alignments, gold)
+        records = score_alignments("attention", alignments, gold)
+        tables = [alignment_table(records)]
         draw(options, alignments, gold)
-        write_text(options.out / "summary.txt", as_text(summary))
-        write_text(options.out / "summary.json", as_json(summary))
+        write_results(options.out / "summary", tables, records)
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    print(as_text(summary), end="")
+    print(tables_as_text(tables), end="")
 
 
 def build_parser() -> argparse.ArgumentParser:

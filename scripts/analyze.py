@@ -15,10 +15,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
 from recurrent_mt.evaluation.plots import write_plots
-from recurrent_mt.evaluation.study import study, study_as_json, study_as_markdown, study_as_text
-from recurrent_mt.text_files import write_text
+from recurrent_mt.evaluation.tables import tables_as_text
 
 
 def main() -> None:
@@ -28,15 +28,14 @@ def main() -> None:
     parser.add_argument("--out", required=True, help="folder for analysis.txt, .md, .json and the plots")
     arguments = parser.parse_args()
     try:
-        result = study(**read_input(parser, arguments))
+        result = analyze(**read_input(parser, arguments))
         folder = Path(arguments.out)
         folder.mkdir(parents=True, exist_ok=True)
-        for suffix, render in {"json": study_as_json, "md": study_as_markdown, "txt": study_as_text}.items():
-            write_text(folder / f"analysis.{suffix}", render(result))
+        result.write(folder / "analysis")
         write_plots(result, folder)
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    print(study_as_text(result), end="")
+    print(tables_as_text(result.tables()), end="")
 
 
 if __name__ == "__main__":

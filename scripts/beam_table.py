@@ -8,9 +8,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from recurrent_mt.evaluation.beam_curve import beam_figure, beams_as_json, beams_as_markdown, beams_as_text, read_beams
+from recurrent_mt.evaluation.beams import beam_figure, beam_table, read_beams
 from recurrent_mt.evaluation.figures import save_figure
-from recurrent_mt.text_files import read_sentences, write_text
+from recurrent_mt.evaluation.records import make_frame
+from recurrent_mt.evaluation.tables import tables_as_text, write_results
+from recurrent_mt.text_files import read_sentences
 
 
 def main() -> None:
@@ -24,20 +26,20 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         references = read_sentences(arguments.reference)
-        points = []
+        records, signature = [], ""
         for value in arguments.system:
             name, equals, folder = value.partition("=")
             if not (name and equals and folder):
                 parser.error(f"--system must be NAME=FOLDER, not '{value}'")
-            points += read_beams(name, folder, references, arguments.target_lang, arguments.lowercase)
+            found, signature = read_beams(name, folder, references, arguments.target_lang, arguments.lowercase)
+            records += found
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
-    out = Path(arguments.out)
-    out.mkdir(parents=True, exist_ok=True)
-    for suffix, render in {"json": beams_as_json, "md": beams_as_markdown, "txt": beams_as_text}.items():
-        write_text(out / f"beams.{suffix}", render(points))
-    save_figure(beam_figure(points), out / "beams.svg")
-    print(beams_as_text(points), end="")
+    frame = make_frame(records)
+    tables, out = [beam_table(frame, signature)], Path(arguments.out)
+    write_results(out / "beams", tables, frame)
+    save_figure(beam_figure(frame), out / "beams.svg")
+    print(tables_as_text(tables), end="")
 
 
 if __name__ == "__main__":

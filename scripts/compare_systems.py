@@ -7,12 +7,10 @@ python scripts/compare_systems.py RUN --models A,B --seeds 1,2 [--baseline A] --
 import argparse
 import sys
 
-from recurrent_mt.evaluation.bucket_scores import RESAMPLES
 from recurrent_mt.evaluation.command_line import add_jobs_argument
-from recurrent_mt.evaluation.comparison.results import ComparedRun, compare
-from recurrent_mt.evaluation.comparison.tables import comparison_as_json, tables
-from recurrent_mt.evaluation.evaluation_tables import as_markdown, as_text
-from recurrent_mt.text_files import write_text
+from recurrent_mt.evaluation.comparison import RunSystems, compare_systems
+from recurrent_mt.evaluation.scores import RESAMPLES
+from recurrent_mt.evaluation.tables import tables_as_text
 
 
 def main() -> None:
@@ -28,22 +26,18 @@ def main() -> None:
     parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md and OUT.json")
     arguments = parser.parse_args()
     try:
-        run = ComparedRun(
-            arguments.run, arguments.models.split(","), [int(seed) for seed in arguments.seeds.split(",")]
-        )
-        comparison = compare(
+        run = RunSystems(arguments.run, arguments.models.split(","), [int(seed) for seed in arguments.seeds.split(",")])
+        comparison = compare_systems(
             run,
             baseline=arguments.baseline,
             extra_tests=arguments.extra_tests.split(",") if arguments.extra_tests else (),
             resamples=arguments.resamples,
             jobs=arguments.jobs,
         )
-        write_text(f"{arguments.out}.json", comparison_as_json(comparison))
-        write_text(f"{arguments.out}.md", as_markdown(tables(comparison)))
-        write_text(f"{arguments.out}.txt", as_text(tables(comparison)))
+        comparison.write(arguments.out)
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    print(as_text(tables(comparison)), end="")
+    print(tables_as_text(comparison.tables()), end="")
 
 
 if __name__ == "__main__":

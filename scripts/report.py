@@ -17,9 +17,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.command_line import add_input_arguments, read_input
-from recurrent_mt.evaluation.study import study
-from recurrent_mt.evaluation.training_facts import training_facts
+from recurrent_mt.evaluation.training import read_run_trainings
 from recurrent_mt.report.page import render_page
 from recurrent_mt.report.report import LISTED_SENTENCES, Figure, Printout, Report
 from recurrent_mt.text_files import write_text
@@ -52,10 +52,9 @@ def main() -> None:
         figures = [read_figure(parser, value) for value in arguments.figure]
         counted = read_input(parser, arguments)
         report = Report(
-            study=study(**counted),
-            settings=counted["settings"],
+            analysis=analyze(**counted),
             title=arguments.title or default_title(arguments.run),
-            training=training_facts(arguments.run),
+            training=read_run_trainings(arguments.run),
             figures=figures,
             listed_sentences=arguments.listed_sentences,
         )
@@ -63,7 +62,7 @@ def main() -> None:
         write_text(arguments.out, render_page(report))
     except (OSError, ValueError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    print(f"{arguments.out}: {len(report.systems)} systems, {len(report.study.test_set)} sentences")
+    print(f"{arguments.out}: {len(report.systems)} systems, {len(report.analysis.test_set)} sentences")
 
 
 def default_title(runs: list[str]) -> str:

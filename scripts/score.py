@@ -4,10 +4,10 @@
 import argparse
 import logging
 import sys
-from pathlib import Path
 
 from recurrent_mt.evaluation.command_line import add_jobs_argument
-from recurrent_mt.evaluation.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
+from recurrent_mt.evaluation.file_scores import PAIRED_TESTS, Scoring, score_files
+from recurrent_mt.evaluation.tables import tables_as_text
 from recurrent_mt.metrics import METRICS
 from recurrent_mt.text_files import read_sentences, require_same_count
 
@@ -38,15 +38,12 @@ def main() -> None:
                 parser.error(f"--system {value}: there is a system {name} already")
             systems[name] = read_sentences(file)
             require_same_count(file, systems[name], arguments.reference, references)
-        columns = score_systems(systems, references, scoring, jobs=arguments.jobs)
+        scores = score_files(systems, references, scoring, jobs=arguments.jobs)
     except (OSError, ValueError, RuntimeError, ModuleNotFoundError) as error:
         sys.exit(f"error: {error}")
     if arguments.out:
-        for suffix, render in {".json": as_json, ".md": as_markdown, ".txt": as_text}.items():
-            partial = Path(f"{arguments.out}{suffix}.partial")
-            partial.write_text(render(columns, scoring), encoding="utf-8")
-            partial.rename(f"{arguments.out}{suffix}")
-    print(as_text(columns, scoring), end="")
+        scores.write(arguments.out)
+    print(tables_as_text([scores.table()]), end="")
 
 
 def argument_parser() -> argparse.ArgumentParser:

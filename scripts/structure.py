@@ -16,13 +16,13 @@ import sys
 from pathlib import Path
 
 from recurrent_mt.evaluation.figures import missing_characters, save_figure
-from recurrent_mt.evaluation.structure.most_probable_tree import most_probable_tree
-from recurrent_mt.evaluation.structure.penn_trees import read_penn_trees
+from recurrent_mt.evaluation.structure.most_probable_tree import find_most_probable_tree
 from recurrent_mt.evaluation.structure.pyramid import Pyramid, read_pyramids
 from recurrent_mt.evaluation.structure.pyramid_figure import draw_pyramid
-from recurrent_mt.evaluation.structure.spans import brackets
-from recurrent_mt.evaluation.structure.tree_comparison import as_json, as_text, compare_trees
+from recurrent_mt.evaluation.structure.tree_scores import score_trees, tree_tables
+from recurrent_mt.evaluation.structure.trees import read_penn_trees, write_brackets
 from recurrent_mt.evaluation.subwords import SCHEMES
+from recurrent_mt.evaluation.tables import tables_as_text, write_results
 from recurrent_mt.text_files import read_sentences, write_text
 
 
@@ -41,10 +41,10 @@ def main() -> None:
         write_text(options.out / "trees.txt", trees(pyramids, options.segmentation))
         if options.trees:
             gold = read_penn_trees(options.trees)
-            comparison = compare_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
-            write_text(options.out / "scores.txt", as_text(comparison))
-            write_text(options.out / "scores.json", as_json(comparison))
-            print(as_text(comparison), end="")
+            records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
+            tables = tree_tables(records, len(gold))
+            write_results(options.out / "scores", tables, records, sentences=len(gold), seed=options.seed)
+            print(tables_as_text(tables), end="")
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
@@ -93,14 +93,14 @@ def draw(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
         pyramid = pyramids[number]
         if missing := missing_characters(pyramid.leaves):
             print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
-        figure = draw_pyramid(pyramid, threshold=options.threshold, tree=most_probable_tree(pyramid))
+        figure = draw_pyramid(pyramid, threshold=options.threshold, tree=find_most_probable_tree(pyramid))
         save_figure(figure, options.out / f"sentence-{number}.{options.format}")
 
 
 def trees(pyramids: list[Pyramid], segmentation: str | None) -> str:
     """The most probable trees, one a line."""
     lines = (
-        brackets(pyramid.merged_words(segmentation), most_probable_tree(pyramid, segmentation=segmentation))
+        write_brackets(pyramid.merged_words(segmentation), find_most_probable_tree(pyramid, segmentation=segmentation))
         for pyramid in pyramids
     )
     return "".join(f"{line}\n" for line in lines)

@@ -24,7 +24,14 @@ ALLOWED = {
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
-        "report": {"numpy", "matplotlib", "recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"},
+        "report": {
+            "numpy",
+            "pandas",
+            "matplotlib",
+            "recurrent_mt.evaluation",
+            "recurrent_mt.metrics",
+            "recurrent_mt.text_files",
+        },
         "ratings": {"numpy", "krippendorff", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),

@@ -7,7 +7,7 @@ from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 
-from matplotlib import font_manager
+from matplotlib import font_manager, rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ft2font import FT2Font
@@ -47,8 +47,11 @@ def new_axes(width: float = 6.4, height: float = 3.8) -> tuple[Figure, Axes]:
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
     """Saves a figure in the format that the path's ending names; see `write_aside`."""
-    with write_aside(path) as partial:
-        figure.savefig(partial, format=Path(path).suffix.removeprefix("."), dpi=150)
+    path = Path(path)
+    kind = path.suffix.removeprefix(".")
+    # The same figure is the same file: no date and no random identifiers.
+    with write_aside(path) as partial, rc_context({"svg.hashsalt": path.stem}):
+        figure.savefig(partial, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
 @lru_cache(maxsize=1)

@@ -1,97 +1,172 @@
-"""Curves along sentence length and points by unknown words, as figures for a page or a paper."""
+"""Scores by sentence length, by number of unknown words and by word frequency, as figures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from math import nan
 from pathlib import Path
+from textwrap import fill
 
-from matplotlib.axes import Axes
+import pandas
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from .evaluation import Breakdown, MetricEvaluation
-from .figures import COLORS, MARKERS, save_figure
-from .study import Study
+from .analysis import Analysis
+from .buckets import ALONG, SIDES
+from .figures import COLORS, MARKERS, font_families, save_figure
+from .records import Record, select_records
+from .score_tables import name_metric
+from .words import F_MEASURE
+
+#: Of systems beyond the colors.
+LINES = ("-", "--", ":", "-.")
+#: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
+WIDTH, HEIGHT, LEGEND_ROW = 4.6, 3.3, 0.22
+#: Characters of a system's name in a legend, and of a group's label on one line.
+LONGEST_NAME, LABEL_LINE = 36, 9
 
 
-def write_plots(study: Study, folder: str | Path) -> list[Path]:
-    """Writes one SVG file for each curve and each count of unknown words; aside, then renamed."""
+def write_plots(analysis: Analysis, folder: str | Path) -> list[Path]:
+    """Writes one SVG file for each figure of the analysis."""
     paths = []
-    for name, figure in figures(study):
+    for name, figure in draw_plots(analysis):
         path = Path(folder) / f"{name}.svg"
         save_figure(figure, path)
         paths.append(path)
     return paths
 
 
-def figures(study: Study) -> Sequence[tuple[str, Figure]]:
-    """(name, figure) of every plot that the study has numbers for."""
-    found = []
-    for metric in study.metrics:
-        for side in dict.fromkeys(one.curve.side for one in metric.curves):
-            found.append((f"{metric.name.lower()}-by-{side}-length", length_figure(metric, side)))
-        for breakdown in metric.breakdowns:
-            if breakdown.by.startswith("unknown words, "):
-                name = re.sub("[^a-z0-9]+", "-", f"{metric.name} by {breakdown.by}".lower())
-                found.append((name, unknown_figure(metric, breakdown)))
+def draw_plots(analysis: Analysis) -> Iterator[tuple[str, Figure]]:
+    """(name, figure) of every plot that the analysis has numbers for."""
+    records = analysis.records
+    for metric in analysis.signatures:
+        for side in length_sides(records, metric):
+            yield f"{metric.lower()}-by-{side}-length", length_figure(records, metric, side, analysis.settings.window)
+        for by in unknown_word_counts(records, metric):
+            name = re.sub("[^a-z0-9]+", "-", f"{metric} by {by}".lower())
+            yield name, unknown_figure(records, metric, by)
+    if analysis.knows_frequencies:
+        yield "words-by-frequency", word_figure(records)
+
+
+def length_sides(records: pandas.DataFrame, metric: str) -> list[str]:
+    """The sides for which a metric has a curve with at least one point."""
+    known = set(records.loc[records["metric"] == metric, "by"])
+    return [side for side in SIDES if ALONG.format(side) in known]
+
+
+def unknown_word_counts(records: pandas.DataFrame, metric: str) -> list[str]:
+    """The groupings of a metric by how many unknown words a sentence has."""
+    groupings = records.loc[records["metric"] == metric, "by"].unique()
+    return [by for by in groupings if by.startswith("unknown words, ")]
+
+
+def length_figure(records: pandas.DataFrame, metric: str, side: str, window: int) -> Figure:
+    """A metric along length: a line for each system, its 95% interval as a band, and below how many sentences count."""
+    curves = group_by_system(select_records(records, metric=metric, by=ALONG.format(side)))
+    first = next(iter(curves.values()))
+    # A line has a gap at the lengths that were left out.
+    lengths = range(min(map(int, first)), max(map(int, first)) + 1)
+    with set_style():
+        figure = Figure(figsize=(WIDTH, HEIGHT + 0.5), layout="constrained")
+        axes, counts = figure.subplots(2, 1, sharex=True, height_ratios=[6, 1])
+        for index, (system, points) in enumerate(curves.items()):
+            color, line = COLORS[index % len(COLORS)], LINES[index // len(COLORS) % len(LINES)]
+            means, lows, highs = (
+                [replace_none(getattr(points.get(str(length)), name, None)) for length in lengths]
+                for name in ("value", "low", "high")
+            )
+            dot = "." if len(lengths) == 1 else ""
+            axes.plot(lengths, means, line, marker=dot, color=color, label=system, gid=f"system-{index}-line")
+            band = axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0)
+            band.set_gid(f"system-{index}-band")
+        counts.bar(list(map(int, first)), [point.n for point in first.values()], color="#b0b8c4")
+        counts.set_ylabel("sentences", fontsize="small")
+        counts.spines[["top", "right"]].set_visible(False)
+        words = "words in source and reference" if side == "both" else f"{side} words"
+        counts.set_xlabel(f"{words} (window of {window})")
+        finish_figure(figure, name_metric(metric))
+    return figure
+
+
+def group_by_system(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
+    """System to bucket to record, in order."""
+    found: dict[str, dict[str, Record]] = {}
+    for record in records:
+        found.setdefault(record.system, {})[record.bucket] = record
     return found
 
 
-def length_figure(metric: MetricEvaluation, side: str) -> Figure:
-    """A metric along length, one line a system, its 95% interval as a band."""
-    figure, axes = new_axes()
-    for index, one in enumerate(one for one in metric.curves if one.curve.side == side):
-        colour = COLORS[index % len(COLORS)]
-        points = [(x, point) for x, point in zip(one.curve.lengths, one.curve.points) if point.mean is not None]
-        axes.plot([x for x, _ in points], [point.mean for _, point in points], color=colour, label=one.system)
-        banded = [(x, point.low, point.high) for x, point in points if point.low is not None]
-        if banded:
-            axes.fill_between(*map(list, zip(*banded)), color=colour, alpha=0.15, linewidth=0)
-        window = one.curve.window
-    axes.set_xlabel(f"length in words, {side} (window of {window})")
-    finish(axes, metric)
-    return figure
+def replace_none(number: float | None) -> float:
+    """The number; not-a-number, at which a line has a gap, for None."""
+    return nan if number is None else number
 
 
-def unknown_figure(metric: MetricEvaluation, breakdown: Breakdown) -> Figure:
+def unknown_figure(records: pandas.DataFrame, metric: str, by: str) -> Figure:
     """A metric by number of unknown words, one mark a system, with 95% intervals."""
-    figure, axes = new_axes()
-    labels = [score.label for score in breakdown.systems[0].scores]
-    width = 0.6 / len(breakdown.systems)
-    for index, row in enumerate(breakdown.systems):
-        shift = (index - (len(breakdown.systems) - 1) / 2) * width
-        points = [(x + shift, score) for x, score in enumerate(row.scores) if score.mean is not None]
-        means = [score.mean or 0.0 for _, score in points]
-        bars = [
-            [mean - (score.low if score.low is not None else mean) for mean, (_, score) in zip(means, points)],
-            [(score.high if score.high is not None else mean) - mean for mean, (_, score) in zip(means, points)],
-        ]
-        axes.errorbar(
-            [x for x, _ in points],
-            means,
-            [[max(0.0, one) for one in side] for side in bars],
-            color=COLORS[index % len(COLORS)],
-            marker=MARKERS[index % len(MARKERS)],
-            linestyle="none",
-            capsize=2,
-            label=row.system,
-        )
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_xlabel(breakdown.by)
-    finish(axes, metric)
+    return group_figure(select_records(records, metric=metric, by=by), by, name_metric(metric), "sentences")
+
+
+def word_figure(records: pandas.DataFrame) -> Figure:
+    """F-measure of words by their frequency in the training text, one mark a system."""
+    chosen = select_records(records, metric=F_MEASURE)
+    return group_figure(chosen, "occurrences in the training text", "F-measure, %", "words in the references")
+
+
+def group_figure(records: Sequence[Record], horizontal: str, vertical: str, unit: str) -> Figure:
+    """Marks side by side for each group that has a value, its size below its label where all systems share it."""
+    marks = group_by_system(records)
+    known = {record.bucket for record in records if record.value is not None}
+    kept = [label for label in next(iter(marks.values())) if label in known]
+    sizes = {tuple(row[label].n for label in kept) for row in marks.values()}
+    names = [fill(label, LABEL_LINE) for label in kept]
+    if len(sizes) == 1:
+        names = [f"{name}\n({count:,})" for name, count in zip(names, sizes.pop())]
+        horizontal += f"\n(in brackets: {unit})"
+    with set_style():
+        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+        axes = figure.add_subplot()
+        width = 0.6 / len(marks)
+        for index, (system, row) in enumerate(marks.items()):
+            shift = (index - (len(marks) - 1) / 2) * width
+            points = [(x + shift, row[label]) for x, label in enumerate(kept) if row[label].value is not None]
+            values = [one.value or 0.0 for _, one in points]
+            below = [0.0 if one.low is None else max(0.0, value - one.low) for value, (_, one) in zip(values, points)]
+            above = [0.0 if one.high is None else max(0.0, one.high - value) for value, (_, one) in zip(values, points)]
+            drawn = axes.errorbar(
+                [x for x, _ in points],
+                values,
+                [below, above],
+                color=COLORS[index % len(COLORS)],
+                marker=MARKERS[(index + index // len(COLORS)) % len(MARKERS)],
+                linestyle="none",
+                capsize=2,
+                label=system,
+            )
+            for part, artist in enumerate(drawn.get_children()):
+                artist.set_gid(f"system-{index}-part-{part}")
+        axes.set_xticks(range(len(kept)), names)
+        axes.set_xlabel(horizontal)
+        finish_figure(figure, vertical)
     return figure
 
 
-def new_axes() -> tuple[Figure, Axes]:
-    """An empty figure, without pyplot and its global state."""
-    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
-    return figure, figure.add_subplot()
+def set_style() -> AbstractContextManager[None]:
+    """Settings of every figure; dollar signs in names of systems are no formulas."""
+    return rc_context({"font.size": 10, "font.family": font_families(), "text.parse_math": False})
 
 
-def finish(axes: Axes, metric: MetricEvaluation) -> None:
-    """Labels, zero line and legend."""
-    axes.set_ylabel(metric.name)
+def finish_figure(figure: Figure, label: str) -> None:
+    """Label, zero line, grid, and a legend below, for which the figure grows."""
+    axes = figure.axes[0]
+    axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small")
+    handles, names = axes.get_legend_handles_labels()
+    columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(names) // columns))
+    short = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
+    figure.legend(handles, short, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")

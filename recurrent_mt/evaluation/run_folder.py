@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from ..fairseq_dictionary import read_dictionary
 from ..metrics import split_words
 from ..text_files import FileError, read_lines, read_sentences, require_same_count
-from .nbest_lists import NBestLists, read_detokenized_lists
-from .test_set import System, TestSet
-from .unknown_words import read_unknown_words
+from .nbest import read_detokenized_lists
+from .test_set import NBestLists, System, TestSet, read_unknown_words
 
 #: File of a translation -> what its system's name ends with.
 TRANSLATIONS = {"test.detokenized": "", "test-without-unknown.detokenized": ", <unk> forbidden"}
@@ -92,7 +93,7 @@ class RunFolder:
                 files = sorted(folder.glob(f"seed-*/{name}"), key=seed_of)
                 translations = {str(seed_of(file)): read_sentences(file) for file in files}
                 if files:
-                    nbest = lists_beside(files[0], translations[str(seed_of(files[0]))])
+                    nbest = read_lists_beside(files[0], translations[str(seed_of(files[0]))])
                     sizes = source_size, target_size
                     systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
         if not systems:
@@ -100,7 +101,7 @@ class RunFolder:
         return systems
 
 
-def lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
+def read_lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
     """The n-best lists that a file of translations was taken from; None where the recipe kept none."""
     text = file.with_suffix(".nbest")
     return read_detokenized_lists(file.with_suffix(".log"), text, translations) if text.exists() else None
@@ -109,3 +110,33 @@ def lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
 def seed_of(file: Path) -> int:
     """The seed of a file in ``seed-N``."""
     return int(file.parent.name.removeprefix("seed-"))
+
+
+def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], list[str]]:
+    """Test set, systems and training text (target side) of run folders that share a test set.
+
+    A system's name gets its run's in front where two runs have one of that name.
+
+    Raises:
+        FileError: if a folder is not that of a whole run.
+        ValueError: if two runs have different test sets.
+    """
+    runs = [RunFolder(path) for path in paths]
+    test_set = runs[0].test_set()
+    for run in runs[1:]:
+        other = run.test_set()
+        if (other.source, other.reference, other.lowercase) != (
+            test_set.source,
+            test_set.reference,
+            test_set.lowercase,
+        ):
+            raise ValueError(
+                f"{run.path} and {runs[0].path} have different test sets or casing: compare like with like"
+            )
+    found = [(run, system) for run in runs for system in run.systems()]
+    names = Counter(system.name for _, system in found)
+    systems = [
+        replace(system, name=f"{run.path.name}/{system.name}") if names[system.name] > 1 else system
+        for run, system in found
+    ]
+    return test_set, systems, runs[0].training_text()

@@ -17,7 +17,6 @@ from os import PathLike
 from typing import Any
 
 from ..text_files import FileError, read_lines
-from .fast_path_copies import FastPathCopies
 
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
@@ -25,6 +24,9 @@ REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch
 INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
 #: What is read of a report, where it is there.
 NUMBERS = ("num_updates", "loss", "wpb", "wps", "wall", "gb_free")
+#: The printed encoder layers of fairseq's transformer, and the widths of one.
+LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d{1,9}) x )?TransformerEncoderLayer(?:Base)?\($")
+INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d{1,9}), out_features=(\d{1,9}), ")
 FINISHED = re.compile(r"done training in ([\d.]+) seconds")
 GPU_MEMORY = re.compile(r"total memory = (\d{1,9}\.\d{1,9}) GB")
 GIBIBYTE = 2**30
@@ -52,6 +54,34 @@ class TrainLog:
     wall_seconds: float
     finished: bool
     gpu_memory: float | None = None
+
+
+class FastPathCopies:
+    """Weights of fairseq's transformer that are counted but never trained, by the printed model that a log begins with.
+
+    Each encoder layer of fairseq 0.12.2 keeps a second copy of its matrices and biases for a faster evaluation, filled
+    when a trained model is loaded. They are parameters, so that fairseq's own count of a model includes them.
+    """
+
+    def __init__(self) -> None:
+        """Starts before the model."""
+        self.parameters = 0
+        self.layers = 0
+
+    def read(self, text: str) -> None:
+        """One line of the log."""
+        if match := LAYERS.search(text):
+            self.layers = int(match[1] or 1)
+        elif self.layers and (match := INNER_LAYER.search(text)):
+            width, inner = int(match[1]), int(match[2])
+            attention = 4 * (width * width + width)
+            self.parameters += self.layers * (attention + 2 * width * inner + inner + width)
+            self.layers = 0
+
+    def take(self) -> int:
+        """The count of the model that has been read; the next one begins at zero."""
+        count, self.parameters = self.parameters, 0
+        return count
 
 
 class SpeedMeter:
@@ -90,7 +120,7 @@ class SpeedMeter:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProgressReport:
     """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``; its :data:`NUMBERS`."""
 
     tag: str
@@ -107,7 +137,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
     """
     parameters: list[int] = []
-    reports: list[Report] = []
+    reports: list[ProgressReport] = []
     speed, copies = SpeedMeter(), FastPathCopies()
     finished = False
     gpu_size = 0.0
@@ -145,7 +175,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     )
 
 
-def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> Report:
+def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> ProgressReport:
     """Reads the JSON of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
     tag = match[1]
     try:
@@ -161,7 +191,7 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, 
         # A model that has diverged has any loss.
         if number is None or (name != "loss" and not 0 <= number < math.inf):
             raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
-    return Report(tag, call, {name: number for name, number in numbers.items() if number is not None})
+    return ProgressReport(tag, call, {name: number for name, number in numbers.items() if number is not None})
 
 
 def parse_number(value: Any) -> float | None:
@@ -172,7 +202,7 @@ def parse_number(value: Any) -> float | None:
         return None
 
 
-def wall_seconds(reports: list[Report]) -> float:
+def wall_seconds(reports: list[ProgressReport]) -> float:
     """The sum of the last readings of all calls: fairseq counts from each start anew."""
     last: dict[int, float] = {}
     for report in reports:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..evaluation.bucket_scores import BucketScore
-from ..evaluation.evaluation import Breakdown, MetricEvaluation, SystemCurve
-from ..evaluation.evaluation_tables import percent
-from ..evaluation.word_accuracy import WordAccuracy
+from ..evaluation.analysis import Analysis
+from ..evaluation.buckets import ALONG
+from ..evaluation.plots import group_by_system, length_sides, unknown_word_counts
+from ..evaluation.records import Record, select_records
+from ..evaluation.score_tables import name_metric
+from ..evaluation.words import F_MEASURE
 
 #: What the lengths of each side are called: above a chart and below it.
 TITLES = {"source": "source length", "reference": "reference length", "both": "the length of both sides"}
@@ -83,54 +85,66 @@ class Chart:
         }
 
 
-def length_chart(metric: MetricEvaluation, curves: Sequence[SystemCurve]) -> Chart:
+def length_charts(analysis: Analysis, metric: str) -> Iterator[Chart]:
+    """A metric along the length of each side, as far as there is a point."""
+    for side in length_sides(analysis.records, metric):
+        yield length_chart(analysis, metric, side)
+
+
+def length_chart(analysis: Analysis, metric: str, side: str) -> Chart:
     """A metric along the length of one side."""
-    first = curves[0].curve
-    before, after = (first.window - 1) // 2, first.window // 2
+    curves = group_by_system(select_records(analysis.records, metric=metric, by=ALONG.format(side)))
+    lengths = list(map(int, next(iter(curves.values()))))
+    window = analysis.settings.window
+    before, after = (window - 1) // 2, window // 2
     return Chart(
-        identifier=slug(f"{metric.name} along {first.side} length"),
+        identifier=slug(f"{metric} along {side} length"),
         kind="curve",
-        title=f"{metric.name} along {TITLES[first.side]}",
-        horizontal=f"{HORIZONTAL[first.side]}, window of {first.window}",
-        vertical=vertical(metric),
+        title=f"{metric} along {TITLES[side]}",
+        horizontal=f"{HORIZONTAL[side]}, window of {window}",
+        vertical=name_metric(metric),
         unit="sentences",
-        places=first.lengths,
-        labels=[f"{max(1, length - before)}–{length + after} words" for length in first.lengths],
-        marks={one.system: list(map(score_mark, one.curve.points)) for one in curves},
+        places=lengths,
+        labels=[f"{max(1, length - before)}–{length + after} words" for length in lengths],
+        marks={system: list(map(make_mark, points.values())) for system, points in curves.items()},
     )
 
 
-def unknown_chart(metric: MetricEvaluation, breakdown: Breakdown) -> Chart:
-    """A metric by the number of unknown words."""
-    return points(
-        title=f"{metric.name} by {breakdown.by}",
-        horizontal=breakdown.by,
-        vertical=vertical(metric),
-        unit="sentences",
-        labels=[score.label for score in breakdown.systems[0].scores],
-        marks={row.system: list(map(score_mark, row.scores)) for row in breakdown.systems},
-    )
+def unknown_charts(analysis: Analysis, metric: str) -> Iterator[Chart]:
+    """A metric by each count of unknown words, as far as there is a group with sentences."""
+    for by in unknown_word_counts(analysis.records, metric):
+        chart = points(
+            title=f"{metric} by {by}",
+            horizontal=by,
+            vertical=name_metric(metric),
+            unit="sentences",
+            records=select_records(analysis.records, metric=metric, by=by),
+        )
+        if chart.places:
+            yield chart
 
 
-def word_chart(accuracies: Mapping[str, Sequence[WordAccuracy]]) -> Chart:
+def word_chart(analysis: Analysis) -> Chart:
     """F-measure of words by their frequency in training."""
     return points(
         title="F-measure of words by frequency in training",
         horizontal="occurrences in the training text",
         vertical="F-measure, %",
         unit="words in references",
-        labels=[group.label for group in next(iter(accuracies.values()))],
-        marks={
-            name: [Mark(percent(group.f_measure), None, None, group.expected) for group in groups]
-            for name, groups in accuracies.items()
-        },
+        records=select_records(analysis.records, metric=F_MEASURE),
     )
 
 
-def points(
-    *, title: str, horizontal: str, vertical: str, unit: str, labels: Sequence[str], marks: Mapping[str, Sequence[Mark]]
-) -> Chart:
+def make_mark(record: Record) -> Mark:
+    """A record as a mark."""
+    return Mark(record.value, record.low, record.high, record.n)
+
+
+def points(*, title: str, horizontal: str, vertical: str, unit: str, records: Sequence[Record]) -> Chart:
     """A chart of groups; those in which no system has a value get no place."""
+    rows = group_by_system(records)
+    labels = list(next(iter(rows.values())))
+    marks = {system: list(map(make_mark, row.values())) for system, row in rows.items()}
     kept = [index for index in range(len(labels)) if any(row[index].value is not None for row in marks.values())]
     return Chart(
         identifier=slug(title),
@@ -144,33 +158,6 @@ def points(
         marks={name: [row[index] for index in kept] for name, row in marks.items()},
         empty=[label for index, label in enumerate(labels) if index not in kept],
     )
-
-
-def length_charts(metric: MetricEvaluation) -> Iterator[tuple[Chart, Sequence[SystemCurve]]]:
-    """A metric along the length of each side, as far as there is a point, and the curves that each chart shows."""
-    for side in dict.fromkeys(one.curve.side for one in metric.curves):
-        curves = [one for one in metric.curves if one.curve.side == side]
-        if curves[0].curve.points:
-            yield length_chart(metric, curves), curves
-
-
-def unknown_charts(metric: MetricEvaluation) -> Iterator[Chart]:
-    """A metric by each count of unknown words, as far as there is a group with sentences."""
-    for breakdown in metric.breakdowns:
-        if breakdown.by.startswith("unknown words, "):
-            chart = unknown_chart(metric, breakdown)
-            if chart.places:
-                yield chart
-
-
-def score_mark(score: BucketScore) -> Mark:
-    """A bucket's score as a mark."""
-    return Mark(score.mean, score.low, score.high, score.count)
-
-
-def vertical(metric: MetricEvaluation) -> str:
-    """Title of the axis of scores."""
-    return metric.name + (" (lower is better)" if metric.lower_is_better else "")
 
 
 def slug(text: str) -> str:

@@ -6,52 +6,51 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..evaluation.study import Study, first
-from ..evaluation.test_set import System
-from ..evaluation.unknown_words import UnknownWords
+from ..evaluation.analysis import Analysis
+from ..evaluation.test_set import System, UnknownWords
 from .charts import Chart, length_charts, unknown_charts, word_chart
 
 
-def page_data(study: Study, listed_sentences: int) -> dict[str, Any]:
+def page_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
     """Systems, charts and sentences; numbers unrounded, but for those of n-best lists, which are the most.
 
     Args:
-        study: what to show.
+        analysis: what to show.
         listed_sentences: so many, from the first one on, get their n-best lists.
     """
-    test_set = study.test_set
-    systems = [system.name for system in study.systems]
+    test_set = analysis.test_set
+    systems = [system.name for system in analysis.systems]
     return {
         "systems": systems,
         "lowercase": test_set.lowercase,
-        "charts": [chart.data(systems) for chart in charts(study)],
+        "charts": [chart.data(systems) for chart in charts(analysis)],
         "sentences": {
             "source": list(test_set.source),
             "reference": list(test_set.reference),
             "sourceLengths": list(map(len, test_set.source_words)),
             "referenceLengths": list(map(len, test_set.reference_words)),
-            "unknown": unknown_words(study),
-            "translations": [list(first(system)) for system in study.systems],
-            "scores": [list(study.sentence_scores[name]) for name in systems],
-            "nbest": [listed(study, system, listed_sentences) for system in study.systems],
+            "unknown": unknown_words(analysis),
+            "translations": [list(system.first_seed) for system in analysis.systems],
+            "scores": [list(analysis.sentence_scores[name]) for name in systems],
+            "nbest": [listed(analysis, system, listed_sentences) for system in analysis.systems],
         },
     }
 
 
-def charts(study: Study) -> Iterator[Chart]:
+def charts(analysis: Analysis) -> Iterator[Chart]:
     """All charts, in the order of the page."""
-    for metric in study.metrics:
-        yield from (chart for chart, _ in length_charts(metric))
-    for metric in study.metrics:
-        yield from unknown_charts(metric)
-    if study.words:
-        yield word_chart(study.words)
+    for metric in analysis.signatures:
+        yield from length_charts(analysis, metric)
+    for metric in analysis.signatures:
+        yield from unknown_charts(analysis, metric)
+    if analysis.knows_frequencies:
+        yield word_chart(analysis)
 
 
-def unknown_words(study: Study) -> list[dict[str, Any]]:
+def unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
     """Counts of unknown words, once for all systems that share their dictionaries."""
     found: list[tuple[UnknownWords, list[int]]] = []
-    for index, system in enumerate(study.systems):
+    for index, system in enumerate(analysis.systems):
         if system.unknown is None:
             continue
         sharing: Sequence[list[int]] = [members for unknown, members in found if unknown == system.unknown]
@@ -65,11 +64,11 @@ def unknown_words(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def listed(study: Study, system: System, count: int) -> list[list[tuple[float, float, str]]]:
+def listed(analysis: Analysis, system: System, count: int) -> list[list[tuple[float, float, str]]]:
     """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
     if not system.nbest:
         return []
-    scores = study.nbest[system.name].sentence_scores
+    scores = analysis.hypothesis_scores[system.name]
     return [
         [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
         for hypotheses, row in zip(system.nbest[:count], scores)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from ..evaluation.differences import Difference
-from ..evaluation.study import Study, first
+from ..evaluation.analysis import Analysis, SentenceDifference
 from .markup import data_text, element
 from .table import system_name
 
@@ -14,48 +13,50 @@ from .table import system_name
 COUNT = 3
 
 
-def difference_cards(study: Study) -> list[Element]:
+def difference_cards(analysis: Analysis) -> list[Element]:
     """A fold for each system but the baseline, the first one open."""
     introduction = element(
         "p",
         None,
-        f"By chrF of the sentence, against {study.baseline}. Highlighted: words that the reference has not, or has "
+        f"By chrF of the sentence, against {analysis.baseline}. Highlighted: words that the reference has not, or has "
         "elsewhere. All sentences can be sorted by the same difference below.",
     )
     folds = []
-    for index, system in enumerate(study.systems[1:]):
-        above, below = study.differences(system.name, COUNT)
+    for index, system in enumerate(analysis.systems[1:]):
+        above, below = analysis.find_differences(system.name, COUNT)
         folds.append(
             element(
                 "details",
                 {"class": "fold", **({"open": ""} if index == 0 else {})},
-                element("summary", None, system_name(system.name, [one.name for one in study.systems])),
-                element("div", {"class": "pair"}, *sides(study, index + 1, above, below)),
+                element("summary", None, system_name(system.name, [one.name for one in analysis.systems])),
+                element("div", {"class": "pair"}, *sides(analysis, index + 1, above, below)),
             )
         )
     return [introduction, *folds]
 
 
-def sides(study: Study, index: int, above: Sequence[Difference], below: Sequence[Difference]) -> list[Element]:
+def sides(
+    analysis: Analysis, index: int, above: Sequence[SentenceDifference], below: Sequence[SentenceDifference]
+) -> list[Element]:
     """Above on one side, below on the other."""
     columns = []
-    for title, differences in ((f"Better than {study.baseline}", above), (f"Worse than {study.baseline}", below)):
-        cards = [card(study, index, difference) for difference in differences]
+    for title, differences in ((f"Better than {analysis.baseline}", above), (f"Worse than {analysis.baseline}", below)):
+        cards = [card(analysis, index, difference) for difference in differences]
         nothing = element("p", {"class": "note"}, "On no sentence.")
         columns.append(element("div", None, data_text(title, "h3"), *(cards or [nothing])))
     return columns
 
 
-def card(study: Study, index: int, difference: Difference) -> Element:
+def card(analysis: Analysis, index: int, difference: SentenceDifference) -> Element:
     """One sentence: source, reference, and both translations."""
-    number, test_set = difference.sentence, study.test_set
-    names = [system.name for system in study.systems]
+    number, test_set = difference.sentence, analysis.test_set
+    names = [system.name for system in analysis.systems]
     lines: list[tuple[Element, Element]] = []
     if test_set.source:
         lines.append(line(element("span", None, "source"), test_set.source[number]))
     lines.append(line(element("span", None, "reference"), test_set.reference[number]))
     for place, value in ((index, difference.score), (0, difference.baseline_score)):
-        translation = first(study.systems[place])[number]
+        translation = analysis.systems[place].first_seed[number]
         mark = {"data-sentence": str(number), "data-translation": str(place)}
         lines.append(line(system_name(names[place], names), translation, mark, f"{value:.1f}"))
     head = element("p", {"class": "card-head"}, f"Sentence {number + 1:,}: chrF {signed(difference.difference)}")

@@ -4,43 +4,43 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ..evaluation.bucket_scores import FEWEST
-from ..evaluation.evaluation import CURVE_RESAMPLES, Settings
-from ..evaluation.evaluation_tables import SIGNIFICANT
-from ..evaluation.study import Study
-from ..evaluation.table import format_number
+from ..evaluation.analysis import Analysis
+from ..evaluation.score_tables import SIGNIFICANT
+from ..evaluation.scores import CURVE_RESAMPLES, FEWEST, Settings
+from ..evaluation.tables import Cell, Table, format_number
 from ..evaluation.test_set import System
 from ..metrics.sentence_statistics import SEED
 from .markup import element
 from .report import Report
-from .table import Cell, Table, table_markup
+from .table import table_markup
 
 
 def method(report: Report) -> list[Element]:
     """The content of the section."""
-    study = report.study
+    analysis = report.analysis
     signatures: list[Element | str] = [
-        element("span", None, f"{metric.name} ", element("code", None, metric.signature)) for metric in study.metrics
+        element("span", None, f"{metric} ", element("code", None, signature))
+        for metric, signature in analysis.signatures.items()
     ]
     terms: dict[str, list[Element | str]] = {
-        "Test set": [test_set_text(study)],
+        "Test set": [test_set_text(analysis)],
         "Metrics": signatures,
-        "Intervals and tests": [resampling_text(report.settings, study.baseline)],
-        "Length": [length_text(report.settings)],
-        "Sentences": [sentence_text(study)],
+        "Intervals and tests": [resampling_text(analysis.settings, analysis.baseline)],
+        "Length": [length_text(analysis.settings)],
+        "Sentences": [sentence_text(analysis)],
     }
     pairs = []
     for term, descriptions in terms.items():
         pairs.append(element("dt", None, term))
         pairs += [element("dd", {"dir": "auto"}, description) for description in descriptions]
-    return [table_markup(system_table(study), report.systems), element("dl", {"class": "method"}, *pairs)]
+    return [table_markup(system_table(analysis), report.systems), element("dl", {"class": "method"}, *pairs)]
 
 
-def system_table(study: Study) -> Table:
+def system_table(analysis: Analysis) -> Table:
     """The systems, the baseline first."""
-    names = [system.name for system in study.systems]
-    rows = [system_cells(system) for system in study.systems]
-    notes = [f"The first, {study.baseline}, is the baseline: stars and differences are against it."]
+    names = [system.name for system in analysis.systems]
+    rows = [system_cells(system) for system in analysis.systems]
+    notes = [f"The first, {analysis.baseline}, is the baseline: stars and differences are against it."]
     header = ["System", "seeds", "source words it knows", "target words it knows"]
     return Table("Systems", header, names, rows, notes if len(names) > 1 else [])
 
@@ -51,9 +51,9 @@ def system_cells(system: System) -> list[Cell]:
     return [Cell(str(len(system.translations))), *(Cell(format_number(size, ",")) for size in sizes)]
 
 
-def test_set_text(study: Study) -> str:
+def test_set_text(analysis: Analysis) -> str:
     """Size, language, casing, and what a word is."""
-    test_set = study.test_set
+    test_set = analysis.test_set
     language = f", target language {test_set.target_language}" if test_set.target_language else ""
     case = "case ignored" if test_set.lowercase else "case kept"
     return f"{len(test_set):,} sentences{language}; {case}; words are {test_set.words}."
@@ -80,10 +80,10 @@ def length_text(settings: Settings) -> str:
     )
 
 
-def sentence_text(study: Study) -> str:
+def sentence_text(analysis: Analysis) -> str:
     """What single sentences are scored with."""
     text = "Single sentences are scored with chrF, which is made for that."
-    if any(len(system.translations) > 1 for system in study.systems):
+    if any(len(system.translations) > 1 for system in analysis.systems):
         text += (
             " Scores of the whole test set and of groups are means over seeds; sentences, words by frequency, and "
             "repeated and dropped content are those of the first seed."

@@ -48,7 +48,7 @@ def render_page(report: Report) -> str:
         "style": f"<style>{style}</style>",
         "contents": render(contents_list(content)),
         "sections": "\n".join(render(section.markup()) for section in content),
-        "data": script_json(page_data(report.study, report.listed_sentences)),
+        "data": script_json(page_data(report.analysis, report.listed_sentences)),
         "script": f'<script type="module">{script}</script>',
     }
     # One pass, so that nothing is replaced inside what was put in.
@@ -58,7 +58,7 @@ def render_page(report: Report) -> str:
 def summary(report: Report) -> str:
     """The line below the title."""
     systems = len(report.systems)
-    return f"{systems} system{'s' if systems > 1 else ''} on {len(report.study.test_set):,} sentences"
+    return f"{systems} system{'s' if systems > 1 else ''} on {len(report.analysis.test_set):,} sentences"
 
 
 def read(name: str) -> str:

@@ -6,9 +6,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..evaluation.evaluation import Settings
-from ..evaluation.study import Study
-from ..evaluation.training_facts import TrainingFacts
+import pandas
+
+from ..evaluation.analysis import Analysis
+from ..evaluation.records import make_frame
 
 
 @dataclass(frozen=True)
@@ -62,25 +63,23 @@ LISTED_SENTENCES = 500
 
 @dataclass(frozen=True)
 class Report:
-    """A study and what is shown with it.
+    """An analysis and what is shown with it.
 
     Attributes:
-        study: systems and what was counted of them.
-        settings: what the study was made with.
+        analysis: systems and what was counted of them.
         title: heading of the page.
-        training: facts of systems whose logs are at hand.
+        training: records of the trainings whose logs are at hand.
         figures: and printouts, in the order in which they are shown; sections follow the first of each.
         listed_sentences: so many sentences, from the first one on, are shown with their n-best lists.
     """
 
-    study: Study
-    settings: Settings
+    analysis: Analysis
     title: str
-    training: Sequence[TrainingFacts] = field(default_factory=list)
+    training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
     figures: Sequence[Figure | Printout] = field(default_factory=list)
     listed_sentences: int = LISTED_SENTENCES
 
     @property
     def systems(self) -> list[str]:
         """Names, the baseline first; a system's place decides its colour."""
-        return [system.name for system in self.study.systems]
+        return self.analysis.names

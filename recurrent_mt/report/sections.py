@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
+from ..evaluation.nbest import nbest_table
+from ..evaluation.plots import length_sides
+from ..evaluation.score_tables import (
+    KNOWN_SENTENCES,
+    curve_table,
+    group_tables,
+    vocabulary_table,
+    whole_set_table,
+)
+from ..evaluation.tables import Table
+from ..evaluation.training import cost_table
+from ..evaluation.words import content_table, word_table
 from .chart_place import chart_place
 from .charts import length_charts, unknown_charts, word_chart
 from .difference_cards import difference_cards
@@ -12,53 +25,46 @@ from .figures import figure_sections
 from .markup import element
 from .method import method
 from .report import Report
-from .score_tables import (
-    breakdown_table,
-    content_table,
-    curve_table,
-    nbest_table,
-    overall_table,
-    vocabulary_table,
-    word_table,
-)
 from .section import Section
-from .table import Table, table_markup
-from .training_table import training_table
+from .table import table_markup
 
 ALL_SENTENCES = Section("All sentences", [element("div", {"id": "sentence-browser"})])
 
 
 def sections(report: Report) -> Iterator[Section]:
     """Every part that there is something to show in."""
-    study = report.study
+    analysis = report.analysis
+    records, metrics = analysis.records, list(analysis.signatures)
     yield Section("What was compared, and how", method(report))
-    yield Section("Scores", shown(report, [overall_table(study.metrics, study.baseline)]))
+    scores = whole_set_table(records, analysis.signatures, analysis.names, analysis.baseline)
+    yield Section("Scores", shown(report, [replace(scores, caption="Scores on the whole test set")]))
     if content := length_content(report):
         yield Section("Sentence length", content)
     if content := unknown_content(report):
         yield Section("Unknown words", content)
-    if len({system.vocabulary_sizes for system in study.systems if system.vocabulary_sizes}) > 1:
-        table = vocabulary_table(study.metrics[0], study.systems, study.baseline)
+    if analysis.differs_in_vocabulary:
+        table = vocabulary_table(records, metrics[0], analysis.systems, analysis.baseline)
         yield Section("Vocabulary size", shown(report, [table]))
-    if study.words:
-        place = chart_place(word_chart(study.words))
-        yield Section("Words by frequency", [legend(), place, *shown(report, [word_table(study.words)])])
-    yield Section("Too much and too little", shown(report, [content_table(study.contents)]))
-    if study.nbest:
+    if analysis.knows_frequencies:
+        chart = chart_place(word_chart(analysis))
+        yield Section("Words by frequency", [legend(), chart, *shown(report, [word_table(records)])])
+    yield Section("Too much and too little", shown(report, [content_table(records)]))
+    if analysis.hypothesis_scores:
         yield Section("N-best lists", nbest_content(report))
-    if report.training:
-        yield Section("Training", shown(report, [training_table(report.training)]))
-    if len(study.systems) > 1:
-        yield Section("Greatest differences", difference_cards(study))
+    if trained := list(report.training["system"].unique()):
+        table = cost_table(report.training, trained)
+        yield Section("Training", shown(report, [replace(table, caption="Training and speed")]))
+    if len(analysis.systems) > 1:
+        yield Section("Greatest differences", difference_cards(analysis))
     yield from figure_sections(report.figures)
     yield ALL_SENTENCES
 
 
 def nbest_content(report: Report) -> list[Element]:
     """What could be reached by choosing from the lists, and where they are."""
-    table = nbest_table(report.study.metrics[0], report.study.nbest)
+    table = nbest_table(report.analysis.records, next(iter(report.analysis.signatures)))
     browser = element("a", {"href": f"#{ALL_SENTENCES.identifier}"}, ALL_SENTENCES.title)
-    count, whole = report.listed_sentences, len(report.study.test_set)
+    count, whole = report.listed_sentences, len(report.analysis.test_set)
     where = "" if count >= whole else f" of the first {count:,} sentences"
     score = element(
         "p",
@@ -74,27 +80,25 @@ def nbest_content(report: Report) -> list[Element]:
 
 def length_content(report: Report) -> list[Element]:
     """Curves and groups; empty where no metric was broken down."""
+    analysis = report.analysis
     places: list[Element] = []
-    tables: list[Table] = []
-    for metric in report.study.metrics:
-        for chart, curves in length_charts(metric):
-            places.append(chart_place(chart, table_markup(curve_table(metric, curves), report.systems)))
-        lengths = [one for one in metric.breakdowns if one.by.endswith(" length")]
-        tables += [breakdown_table(metric, breakdown, report.study.baseline) for breakdown in lengths]
-    return with_charts(places, shown(report, tables))
+    for metric in analysis.signatures:
+        curves = [curve_table(analysis.records, metric, side) for side in length_sides(analysis.records, metric)]
+        for chart, curve in zip(length_charts(analysis, metric), curves, strict=True):
+            places.append(chart_place(chart, table_markup(curve, report.systems)))
+    tables = group_tables(analysis.records, list(analysis.signatures), analysis.baseline, of=" length")
+    return with_charts(places, shown(report, list(tables)))
 
 
 def unknown_content(report: Report) -> list[Element]:
     """Points and groups; empty where no metric was broken down or no dictionary is known."""
-    places: list[Element] = []
-    tables: list[Table] = []
-    for metric in report.study.metrics:
-        places += map(chart_place, unknown_charts(metric))
-        found = [one for one in metric.breakdowns if one.by.startswith("unknown words")]
-        # Those of the papers' tables first, all sentences and those without unknown words: the others are finer.
-        found.sort(key=lambda one: one.by.startswith("unknown words, "))
-        tables += [breakdown_table(metric, breakdown, report.study.baseline) for breakdown in found]
-    return with_charts(places, shown(report, tables))
+    analysis = report.analysis
+    metrics = list(analysis.signatures)
+    places = [chart_place(chart) for metric in metrics for chart in unknown_charts(analysis, metric)]
+    found = list(group_tables(analysis.records, metrics, analysis.baseline, of=KNOWN_SENTENCES))
+    # Those of the papers' tables first, all sentences and those without unknown words: the others are finer.
+    found.sort(key=lambda table: table.header[0] != KNOWN_SENTENCES)
+    return with_charts(places, shown(report, found))
 
 
 def with_charts(places: Sequence[Element], tables: Sequence[Element]) -> list[Element]:

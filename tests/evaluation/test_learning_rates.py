@@ -3,7 +3,7 @@ import pytest
 from recurrent_mt.evaluation.learning_rates import RateChoice, choose_rate, read_choice
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import MODEL, train_log, valid, write
-from tests.evaluation.test_study import write_lines
+from tests.evaluation.test_analysis import write_lines
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.evaluation.unknown_words import count_unknown, read_unknown_words
+from recurrent_mt.evaluation.test_set import count_unknown, read_unknown_words
 from recurrent_mt.fairseq_dictionary import read_dictionary
 from recurrent_mt.text_files import FileError
 

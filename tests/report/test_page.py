@@ -1,13 +1,13 @@
 import base64
 import hashlib
-import json
 import re
 
 import pytest
 
-from recurrent_mt.evaluation.evaluation import Settings
-from recurrent_mt.evaluation.evaluation_tables import describe
-from recurrent_mt.evaluation.study import study, study_as_json
+from recurrent_mt.evaluation.analysis import analyze
+from recurrent_mt.evaluation.records import make_frame, select_records
+from recurrent_mt.evaluation.score_tables import score_cell
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.report.page import render_page
 from recurrent_mt.report.report import Figure, Printout
 from tests.evaluation.test_sets import perfect, small
@@ -16,8 +16,8 @@ from tests.report.reports import (
     Outline,
     page_data,
     planted_report,
+    small_analysis,
     small_report,
-    small_study,
     svg,
 )
 
@@ -66,52 +66,45 @@ def test_every_section_is_there_and_in_the_contents(page):
 
 def test_sections_without_content_are_left_out():
     test_set = small(copies=3, source=[], source_words=[])
-    counted = study(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))
-    page = render_page(small_report(study=counted, training=[], figures=[]))
+    counted = analyze(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))
+    page = render_page(small_report(analysis=counted, training=make_frame([]), figures=[]))
     assert [title for _, title in headings(page)] == [SECTIONS[0], "Scores", "Too much and too little", "All sentences"]
     assert "1 system on 18 sentences" in page
 
 
-def test_tables_say_what_the_study_says(report, page):
+def test_tables_say_what_the_analysis_says(report, page):
     tables = Outline(page).tables
-    for index, metric in enumerate(report.study.metrics):
-        rows = tables["Scores on the whole test set"][1:]
-        for cells, row in zip(rows, metric.overall.systems, strict=True):
-            assert plain(cells[index + 1]) == describe(row.scores[0], row.comparisons[0])
-        for breakdown in metric.breakdowns:
-            header, *rows = tables[f"{metric.name} by {breakdown.by}"]
-            found = {name.strip(): cells for name, *cells in rows}
-            first = breakdown.systems[0].scores
-            for place, label in enumerate(score.label for score in first):
-                for row in breakdown.systems:
-                    if not first[place].count:
-                        (cells,) = [cells for name, cells in found.items() if label in name.split(", ")]
-                        assert cells == ["0", "no sentences"]
-                        continue
-                    cell = plain(found[label][header.index(row.system) - 1])
-                    assert cell == describe(row.scores[place], row.comparisons[place])
-    assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "1 h 06 min", "3.25", "1,050", "–"]
+    records = report.analysis.records
+    scores = {row[0].strip(): row for row in tables["Scores on the whole test set"][1:]}
+    for index, metric in enumerate(report.analysis.signatures):
+        for record in select_records(records, metric=metric, by="all"):
+            assert plain(scores[record.system][index + 1]) == str(score_cell(record))
+    for by in ("source length", "unknown words, either", "unknown words"):
+        header, *rows = tables[f"chrF2 by {by}"]
+        found = {name.strip(): cells for name, *cells in rows}
+        for record in select_records(records, metric="chrF2", by=by):
+            if not record.n:
+                assert found[record.bucket] == ["0", "no sentences"]
+            else:
+                assert plain(found[record.bucket][header.index(record.system) - 1]) == str(score_cell(record))
+    assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "66.7", "3.250", "1,050", "–", "–"]
 
 
 def test_the_charts_have_the_numbers_of_the_analysis(report, page):
-    data, analysis = page_data(page), json.loads(study_as_json(report.study))
-    (chrf,) = [metric for metric in analysis["metrics"] if metric["curves"]]
+    data, records = page_data(page), report.analysis.records
     charts = {chart["identifier"]: chart for chart in data["charts"]}
-    names = [system["name"] for system in analysis["systems"]]
-    for one in chrf["curves"]:
-        chart = charts[f"chrf2-along-{one['curve']['side']}-length"]
-        assert chart["places"] == one["curve"]["lengths"]
-        (marks,) = [series["marks"] for series in chart["series"] if names[series["system"]] == one["system"]]
-        points = one["curve"]["points"]
-        means = [sum(point["by_seed"].values()) / len(point["by_seed"]) for point in points]
-        assert [mark[0] for mark in marks] == pytest.approx(means, abs=1e-12)
-        assert [mark[1:] for mark in marks] == [[point["low"], point["high"], point["count"]] for point in points]
+    for side in ("source", "reference", "both"):
+        chart = charts[f"chrf2-along-{side}-length"]
+        for series in chart["series"]:
+            name = data["systems"][series["system"]]
+            points = select_records(records, metric="chrF2", by=f"along {side} length", system=name)
+            assert chart["places"] == [int(point.bucket) for point in points]
+            assert series["marks"] == [[point.value, point.low, point.high, point.n] for point in points]
     words = charts["f-measure-of-words-by-frequency-in-training"]
     assert words["labels"] == ["never seen", "1", "2–4"]
-    assert [mark[3] for mark in words["series"][0]["marks"]] == [
-        group["expected"] for group in analysis["words"][names[0]][:3]
-    ]
-    assert data["sentences"]["scores"] == [analysis["sentence_scores"][name] for name in names]
+    expected = select_records(records, metric="F-measure of words, %", system=data["systems"][0])
+    assert [mark[3] for mark in words["series"][0]["marks"]] == [one.n for one in expected[:3]]
+    assert data["sentences"]["scores"] == [report.analysis.sentence_scores[name] for name in data["systems"]]
     places = {attributes.get("data-chart") for _, attributes in Outline(page).elements} - {None}
     assert places == set(charts)
 
@@ -119,15 +112,17 @@ def test_the_charts_have_the_numbers_of_the_analysis(report, page):
 def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
     rows = Outline(page).tables["BLEU of the best in the n-best lists"]
     assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
-    scores = report.study.nbest["forgetful"]
-    reached = [f"{scores.best_of[depth]:.2f}" for depth in (1, 2, 3)]
-    assert rows[1:] == [["forgetful", "3.0", *reached, f"{100 * scores.first_is_best:.1f}"]]
+    found = select_records(report.analysis.records, by="n-best list")
+    values = {one.bucket if one.metric == "BLEU, best of n" else one.metric: one.value for one in found}
+    reached = [f"{values[depth]:.2f}" for depth in "123"]
+    assert rows[1:] == [["forgetful", "3.0", *reached, f"{values['first is best, %']:.1f}"]]
     lists, none = page_data(page)["sentences"]["nbest"]
     assert none == [] and len(lists) == 30
     assert [text for _, _, text in lists[2]] == ["the black", "red", "the black dog"]
     assert [score for score, _, _ in lists[2]] == [-0.25, -0.5, -0.75]
-    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores.sentence_scores[2], abs=0.005)
-    assert lists[2][0][1] == pytest.approx(report.study.sentence_scores["forgetful"][2], abs=0.005)
+    scores = report.analysis.hypothesis_scores["forgetful"]
+    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores[2], abs=0.005)
+    assert lists[2][0][1] == pytest.approx(report.analysis.sentence_scores["forgetful"][2], abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +139,7 @@ def test_a_page_carries_lists_of_as_many_sentences_as_it_says(count, said):
 def test_groups_without_sentences_say_so(page):
     tables = Outline(page).tables
     assert tables["chrF2 by reference length"][-1][:2] == ["over 6", "5"]
-    assert tables["chrF2 by unknown words, reference"][-1] == ["1, 2 or more", "0", "no sentences"]
+    assert tables["chrF2 by unknown words, reference"][-1] == ["2 or more", "0", "no sentences"]
     assert "No sentences with 1, 2 or more." in page
 
 
@@ -163,8 +158,8 @@ def test_tables_can_be_read_aloud(page):
 
 
 def test_what_decides_the_numbers_is_told(page):
-    for metric in small_study().metrics:
-        assert metric.signature in page
+    for metric in small_analysis().signatures.values():
+        assert metric in page
     for text in ("20 resamples", "seed 12345", "n − 1 to n + 2 words", "fewer than 5 sentences", "means over seeds"):
         assert text in page
 

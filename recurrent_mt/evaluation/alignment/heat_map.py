@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ..figures import font_families
-from .hard_links import Link
+from .links import Link
 from .soft_alignment import SoftAlignment
 
 #: Inches of a cell and of a character of a label.
