@@ -160,8 +160,14 @@ def analyze(
     hypothesis_scores = {}
     for system in systems:
         if system.nbest:
-            options = {"metric": settings.metrics[0], "sentence_metric": SENTENCE_METRIC, "tokenize": settings.tokenize}
-            reached, hypothesis_scores[system.name] = score_lists(system.name, system.nbest, test_set, **options)
+            reached, hypothesis_scores[system.name] = score_lists(
+                system.name,
+                system.nbest,
+                test_set,
+                metric=settings.metrics[0],
+                sentence_metric=SENTENCE_METRIC,
+                tokenize=settings.tokenize,
+            )
             records += reached
     return Analysis(
         test_set,

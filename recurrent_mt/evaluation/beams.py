@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pandas
 from matplotlib.figure import Figure
@@ -113,7 +114,7 @@ def beam_figure(records: pandas.DataFrame) -> Figure:
         for index, system in enumerate(systems):
             for place, penalty in enumerate(penalties):
                 line = select_records(records, system=system, metric=metric, by=BY_BEAM.format(penalty))
-                style = {"linestyle": LINES[place % len(LINES)], "color": COLORS[index % len(COLORS)]}
+                style: dict[str, Any] = {"linestyle": LINES[place % len(LINES)], "color": COLORS[index % len(COLORS)]}
                 beams = [int(one.bucket) for one in line]
                 axes.plot(beams, [one.value for one in line], marker="o", markersize=4, **style)
         axes.set_ylabel(metric)
@@ -127,7 +128,8 @@ def beam_figure(records: pandas.DataFrame) -> Figure:
     axes.axhline(1, color="black", linewidth=0.75, zorder=0)
     keys = [Line2D([], [], color=COLORS[index % len(COLORS)], label=name) for index, name in enumerate(systems)]
     for place, penalty in enumerate(penalties):
-        keys.append(Line2D([], [], color="grey", linestyle=LINES[place % len(LINES)], label=name_divisor(penalty)))
+        style = {"color": "gray", "linestyle": LINES[place % len(LINES)], "label": name_divisor(penalty)}
+        keys.append(Line2D([], [], **style))
     figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     return figure
 

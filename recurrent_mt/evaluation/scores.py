@@ -112,10 +112,12 @@ def all_groups(
     if not any(system.unknown for system in systems):
         return
     for side in UNKNOWN_SIDES:
-        yield [one.unknown and by_unknown_words(one.unknown, side, settings.most_unknown) for one in systems]
-    either = [one.unknown and by_unknown_words(one.unknown, "either", settings.most_unknown) for one in systems]
-    yield [groups and within_length(groups, test_set, *LIKE_LENGTHS) for groups in either]
-    yield [one.unknown and known_sentences(one.unknown) for one in systems]
+        yield [by_unknown_words(one.unknown, side, settings.most_unknown) if one.unknown else None for one in systems]
+    either = [
+        by_unknown_words(one.unknown, "either", settings.most_unknown) if one.unknown else None for one in systems
+    ]
+    yield [within_length(groups, test_set, *LIKE_LENGTHS) if groups else None for groups in either]
+    yield [known_sentences(one.unknown) if one.unknown else None for one in systems]
 
 
 def countable_sides(test_set: TestSet) -> Sequence[str]:
@@ -193,7 +195,9 @@ def score_groups(
     """Scores each system on its groups, if it has any; the first is the baseline where the groups are the same."""
     for one, own in zip(counted, groups, strict=True):
         baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
-        for bucket in own.buckets if own else ():
+        if own is None:
+            continue
+        for bucket in own.buckets:
             blank = Record(one.name, one.metric, None, by=own.by, bucket=bucket.label, n=len(bucket.sentences))
             yield from score_bucket(blank, one, bucket.sentences, resamples, baseline)
 
@@ -205,18 +209,18 @@ def score_bucket(
     by_seed = counted.score_seeds(sentences)
     for seed, value in by_seed.items():
         yield replace(blank, seed=seed, value=value)
+    if not by_seed:
+        yield blank
+        return
     values = list(by_seed.values())
-    total = replace(
-        blank,
-        value=float(np.mean(values)) if values else None,
-        sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
-    )
+    mean = float(np.mean(values))
+    total = replace(blank, value=mean, sd=float(np.std(values, ddof=1)) if len(values) > 1 else None)
     if resamples and len(sentences) >= FEWEST:
         drawn = counted.resample_means(sentences, resamples)
         low, high = map(float, np.percentile(drawn, [2.5, 97.5]))
         total = replace(total, low=low, high=high)
         if baseline:
-            difference = total.value - float(np.mean(list(baseline.score_seeds(sentences).values())))
+            difference = mean - float(np.mean(list(baseline.score_seeds(sentences).values())))
             p = two_sided_p_value(difference, drawn - baseline.resample_means(sentences, resamples))
             total = replace(total, p=p)
     yield total

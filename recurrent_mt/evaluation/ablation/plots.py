@@ -43,7 +43,7 @@ def cells_figure(records: pandas.DataFrame, names: list[str], base: str, metric:
             axes.plot([total.low, total.high], [height, height], color=COLORS[0], linewidth=5, alpha=0.25)
         seeds = list(rows.loc[rows["seed"] != "", "value"])
         axes.plot(seeds, [height] * len(seeds), "|", color=COLORS[0], markersize=9)
-        axes.plot([total.value], [height], "o", color=COLORS[0], markersize=5)
+        axes.plot([total.value or 0.0], [height], "o", color=COLORS[0], markersize=5)
         if name == base:
             axes.axvline(total.value or 0.0, color=COLORS[1], linewidth=1, linestyle="--")
     axes.set_yticks(range(len(names)), names)
