@@ -50,7 +50,7 @@ class RunFolder:
         """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
 
         Raises:
-            FileError: if a file is missing, damaged or of another length than its neighbour.
+            FileError: if a file is missing, damaged or of another length than its neighbor.
         """
         raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
         source, reference = map(read_sentences, raw)
