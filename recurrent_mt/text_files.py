@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 import zlib
@@ -74,6 +75,29 @@ def require_same_count(
     """Raises FileError where two files that belong together differ in length: line n of one is line n of the other."""
     if len(sentences) != len(others):
         raise FileError(path, f"{len(sentences)} lines, but {other} has {len(others)}: they must be parallel")
+
+
+def read_json_lines(path: str | PathLike[str], fields: dict[str, type]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields (line from 1, object) for each line.
+
+    Args:
+        path: of the file.
+        fields: what every object must have, and of which type; more is allowed.
+
+    Raises:
+        FileError: at the first line that is no such object.
+    """
+    for line, text in read_lines(path):
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FileError(path, f"this is not JSON: {error}", line=line) from error
+        if not isinstance(record, dict):
+            raise FileError(path, f"expected an object with the fields {', '.join(fields)}", line=line)
+        for field, kind in fields.items():
+            if not isinstance(record.get(field), kind):
+                raise FileError(path, f"the field {field!r} is missing or no {kind.__name__}", line=line)
+        yield line, record
 
 
 @contextmanager

@@ -25,7 +25,7 @@ ALLOWED = {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
         "report": {
-            *("jinja2", "markupsafe", "matplotlib"),
+            *("pandas", "jinja2", "markupsafe", "matplotlib"),
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"),
         },
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.text_files"},
@@ -52,7 +52,7 @@ ALLOWED = {
         "criterions": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},
         "cli": {
-            *("recurrent_mt.evaluation", "recurrent_mt.kernels"),
+            *("recurrent_mt.kernels", "recurrent_mt.text_files"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..evaluation.ablation.cells import read_results
 from ..evaluation.ablation.plan import read_plan
-from ..evaluation.ablation.plots import figures
-from ..evaluation.ablation.table import ablation_table, results_as_json
-from ..evaluation.bucket_scores import RESAMPLES
+from ..evaluation.ablation.plots import draw_plots
+from ..evaluation.ablation.results import read_results
 from ..evaluation.command_line import add_jobs_argument
-from ..evaluation.evaluation_tables import as_markdown, as_text
-from ..evaluation.output_files import save_figure, write_text
+from ..evaluation.figures import save_figure
+from ..evaluation.scores import RESAMPLES
+from ..evaluation.tables import tables_as_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,11 +29,8 @@ def run(options: argparse.Namespace) -> None:
     """Prints the table, and writes it and the plots to the folder."""
     plan = read_plan(options.plan)
     results = read_results(plan, options.run, resamples=options.resamples, jobs=options.jobs)
-    tables, out = [ablation_table(results)], Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(out / f"{plan.name}.json", results_as_json(results))
-    write_text(out / f"{plan.name}.md", as_markdown(tables))
-    write_text(out / f"{plan.name}.txt", as_text(tables))
-    for name, figure in figures(results):
+    out = Path(options.out)
+    results.write(out / plan.name)
+    for name, figure in draw_plots(results):
         save_figure(figure, out / f"{plan.name}-{name}.svg")
-    print(as_text(tables), end="")
+    print(tables_as_text([results.table()]), end="")

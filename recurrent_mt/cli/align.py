@@ -9,7 +9,7 @@ For given translations, by forced decoding, with gold links (0-0 1-2 …, source
     recurrent-mt align --checkpoint checkpoint_best.pt --data DATA --source test.fr --target test.en \
         --gold test.fr-en.align --sentences 0 3 --out DIR
 
-DIR gets summary.txt, summary.json, a figure for each requested sentence, and, with a checkpoint, alignments.jsonl,
+DIR gets summary.txt, .md, and .json, a figure for each requested sentence, and, with a checkpoint, alignments.jsonl,
 which --alignments takes instead of the checkpoint.
 """
 
@@ -19,14 +19,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
-from ..evaluation.alignment.alignment_summary import as_json, as_text, summarize
-from ..evaluation.alignment.hard_links import GoldLinks, read_gold_links
 from ..evaluation.alignment.heat_map import draw_heat_map
-from ..evaluation.alignment.soft_alignment import SoftAlignment
-from ..evaluation.fonts import missing_characters
-from ..evaluation.output_files import save_figure, write_text
+from ..evaluation.alignment.links import GoldLinks, alignment_table, read_gold_links, score_alignments
+from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_lines, read_alignment_log
+from ..evaluation.figures import missing_characters, save_figure
 from ..evaluation.subwords import SCHEMES
+from ..evaluation.tables import tables_as_text, write_results
 from .plugin import import_from_plugin
 
 
@@ -61,11 +59,11 @@ def run(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     alignments = [alignment.merged(options.segmentation) for alignment in read_alignments(options)]
     gold = read_gold_links(options.gold) if options.gold else None
-    summary = summarize(alignments, gold)
+    records = score_alignments("attention", alignments, gold)
+    tables = [alignment_table(records)]
     draw(options, alignments, gold)
-    write_text(options.out / "summary.txt", as_text(summary))
-    write_text(options.out / "summary.json", as_json(summary))
-    print(as_text(summary), end="")
+    write_results(options.out / "summary", tables, records)
+    print(tables_as_text(tables), end="")
 
 
 def refuse_contradictions(options: argparse.Namespace) -> None:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..evaluation.analysis import analyze
 from ..evaluation.command_line import add_input_arguments, read_input
-from ..evaluation.output_files import write_text
 from ..evaluation.plots import write_plots
-from ..evaluation.study import study, study_as_json, study_as_markdown, study_as_text
+from ..evaluation.tables import tables_as_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,10 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the analysis, and writes it and its plots to the folder."""
-    result = study(**read_input(options.parser, options))
+    analysis = analyze(**read_input(options.parser, options))
     folder = Path(options.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    for suffix, render in {"json": study_as_json, "md": study_as_markdown, "txt": study_as_text}.items():
-        write_text(folder / f"analysis.{suffix}", render(result))
-    write_plots(result, folder)
-    print(study_as_text(result), end="")
+    analysis.write(folder / "analysis")
+    write_plots(analysis, folder)
+    print(tables_as_text(analysis.tables()), end="")

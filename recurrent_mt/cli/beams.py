@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..evaluation.beam_curve import beam_figure, beams_as_json, beams_as_markdown, beams_as_text, read_beams
-from ..evaluation.output_files import save_figure, write_text
-from ..evaluation.sentences import read_sentences
+from ..evaluation.beams import beam_figure, beam_table, read_beams
+from ..evaluation.figures import save_figure
+from ..evaluation.records import Record, make_frame
+from ..evaluation.tables import tables_as_text, write_results
+from ..text_files import read_sentences
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,15 +26,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Prints the table, and writes it and the figure to the folder."""
     references = read_sentences(options.reference)
-    points = []
+    records: list[Record] = []
+    signature = ""
     for value in options.system:
         name, equals, folder = value.partition("=")
         if not (name and equals and folder):
             options.parser.error(f"--system must be NAME=FOLDER, not '{value}'")
-        points += read_beams(name, folder, references, options.target_lang, options.lowercase)
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    for suffix, render in {"json": beams_as_json, "md": beams_as_markdown, "txt": beams_as_text}.items():
-        write_text(out / f"beams.{suffix}", render(points))
-    save_figure(beam_figure(points), out / "beams.svg")
-    print(beams_as_text(points), end="")
+        found, signature = read_beams(name, folder, references, options.target_lang, options.lowercase)
+        records += found
+    frame = make_frame(records)
+    tables, out = [beam_table(frame, signature)], Path(options.out)
+    write_results(out / "beams", tables, frame)
+    save_figure(beam_figure(frame), out / "beams.svg")
+    print(tables_as_text(tables), end="")

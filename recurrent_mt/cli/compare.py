@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..evaluation.bucket_scores import RESAMPLES
 from ..evaluation.command_line import add_jobs_argument
-from ..evaluation.comparison.results import ComparedRun, compare
-from ..evaluation.comparison.tables import comparison_as_json, tables
-from ..evaluation.evaluation_tables import as_markdown, as_text
-from ..evaluation.output_files import write_text
+from ..evaluation.comparison import RunSystems, compare_systems
+from ..evaluation.scores import RESAMPLES
+from ..evaluation.tables import tables_as_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,15 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the tables and writes them."""
-    compared = ComparedRun(options.run, options.models.split(","), [int(seed) for seed in options.seeds.split(",")])
-    comparison = compare(
-        compared,
+    systems = RunSystems(options.run, options.models.split(","), [int(seed) for seed in options.seeds.split(",")])
+    comparison = compare_systems(
+        systems,
         baseline=options.baseline,
         extra_tests=options.extra_tests.split(",") if options.extra_tests else (),
         resamples=options.resamples,
         jobs=options.jobs,
     )
-    write_text(f"{options.out}.json", comparison_as_json(comparison))
-    write_text(f"{options.out}.md", as_markdown(tables(comparison)))
-    write_text(f"{options.out}.txt", as_text(tables(comparison)))
-    print(as_text(tables(comparison)), end="")
+    comparison.write(options.out)
+    print(tables_as_text(comparison.tables()), end="")

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from ..evaluation.generate_log import read_generate_log
-from ..evaluation.output_files import write_text
+from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

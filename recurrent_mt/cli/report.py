@@ -18,13 +18,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..evaluation.analysis import analyze
 from ..evaluation.command_line import add_input_arguments, read_input
-from ..evaluation.output_files import write_text
-from ..evaluation.study import study
-from ..evaluation.training_facts import training_facts
+from ..evaluation.training import read_run_trainings
 from ..report.attachments import Attachment, read_attachment
 from ..report.page import render_page
 from ..report.report import LISTED_SENTENCES, Report
+from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,18 +53,15 @@ def run(options: argparse.Namespace) -> None:
     if options.listed_sentences < 0:
         options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
     attachments = [read_figure(options.parser, value) for value in options.figure]
-    counted = read_input(options.parser, options)
     report = Report(
-        study=study(**counted),
-        settings=counted["settings"],
+        analysis=analyze(**read_input(options.parser, options)),
         title=options.title or make_title(options.run),
-        training=training_facts(options.run),
+        training=read_run_trainings(options.run),
         attachments=attachments,
         listed_sentences=options.listed_sentences,
     )
-    Path(options.out).parent.mkdir(parents=True, exist_ok=True)
     write_text(options.out, render_page(report))
-    print(f"{options.out}: {len(report.systems)} systems, {len(report.study.test_set)} sentences")
+    print(f"{options.out}: {len(report.systems)} systems, {len(report.analysis.test_set)} sentences")
 
 
 def make_title(runs: list[str]) -> str:

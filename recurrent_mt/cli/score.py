@@ -6,10 +6,10 @@ import argparse
 import logging
 
 from ..evaluation.command_line import add_jobs_argument
-from ..evaluation.output_files import write_text
-from ..evaluation.score_table import PAIRED_TESTS, Scoring, as_json, as_markdown, as_text, score_systems
-from ..evaluation.sentences import read_sentences, require_same_count
+from ..evaluation.file_scores import PAIRED_TESTS, Scoring, score_files
+from ..evaluation.tables import tables_as_text
 from ..metrics import METRICS
+from ..text_files import read_sentences, require_same_count
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -81,11 +81,10 @@ def run(options: argparse.Namespace) -> None:
             options.parser.error(f"--system {value}: there already is a system {name}")
         systems[name] = read_sentences(file)
         require_same_count(file, systems[name], options.reference, references)
-    columns = score_systems(systems, references, scoring, jobs=options.jobs)
+    scores = score_files(systems, references, scoring, jobs=options.jobs)
     if options.out:
-        for suffix, render in {".json": as_json, ".md": as_markdown, ".txt": as_text}.items():
-            write_text(f"{options.out}{suffix}", render(columns, scoring))
-    print(as_text(columns, scoring), end="")
+        scores.write(options.out)
+    print(tables_as_text([scores.table()]), end="")
 
 
 def parse_metrics(text: str) -> list[str]:

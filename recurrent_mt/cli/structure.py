@@ -4,7 +4,7 @@ r"""Draws the pyramids of a grConv encoder, writes the trees that they imply, an
         --sentences 0 3 --out DIR
 
 DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
-figure for each requested sentence; and, with --trees, scores.txt and scores.json. How a tree follows from the gates:
+figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
 recurrent_mt/evaluation/structure/most_probable_tree.py.
 """
 
@@ -14,15 +14,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..evaluation.fonts import missing_characters
-from ..evaluation.output_files import save_figure, write_text
-from ..evaluation.structure.most_probable_tree import most_probable_tree
-from ..evaluation.structure.penn_trees import read_penn_trees
+from ..evaluation.figures import missing_characters, save_figure
+from ..evaluation.structure.most_probable_tree import find_most_probable_tree
 from ..evaluation.structure.pyramid import Pyramid, read_pyramids
 from ..evaluation.structure.pyramid_figure import draw_pyramid
-from ..evaluation.structure.spans import brackets
-from ..evaluation.structure.tree_comparison import as_json, as_text, compare_trees
+from ..evaluation.structure.tree_scores import score_trees, tree_tables
+from ..evaluation.structure.trees import read_penn_trees, write_brackets
 from ..evaluation.subwords import SCHEMES
+from ..evaluation.tables import tables_as_text, write_results
+from ..text_files import write_text
 from .plugin import import_from_plugin
 
 
@@ -59,10 +59,10 @@ def run(options: argparse.Namespace) -> None:
     write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
     if options.trees:
         gold = read_penn_trees(options.trees)
-        comparison = compare_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
-        write_text(options.out / "scores.txt", as_text(comparison))
-        write_text(options.out / "scores.json", as_json(comparison))
-        print(as_text(comparison), end="")
+        records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
+        tables = tree_tables(records, len(gold))
+        write_results(options.out / "scores", tables, records, sentences=len(gold), seed=options.seed)
+        print(tables_as_text(tables), end="")
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
 
 
@@ -83,14 +83,14 @@ def draw(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
         pyramid = pyramids[number]
         if missing := missing_characters(pyramid.leaves):
             print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
-        figure = draw_pyramid(pyramid, threshold=options.threshold, tree=most_probable_tree(pyramid))
+        figure = draw_pyramid(pyramid, threshold=options.threshold, tree=find_most_probable_tree(pyramid))
         save_figure(figure, options.out / f"sentence-{number}.{options.format}")
 
 
 def bracket_trees(pyramids: list[Pyramid], segmentation: str | None) -> str:
     """The most probable trees, one per line."""
     lines = (
-        brackets(pyramid.merged_words(segmentation), most_probable_tree(pyramid, segmentation=segmentation))
+        write_brackets(pyramid.merged_words(segmentation), find_most_probable_tree(pyramid, segmentation=segmentation))
         for pyramid in pyramids
     )
     return "".join(f"{line}\n" for line in lines)

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .test_set import TestSet
-from .unknown_words import UnknownWords
+from .test_set import TestSet, UnknownWords
 
 SIDES = ("source", "reference", "both")
 UNKNOWN_SIDES = ("source", "reference", "either")
+#: How the points of a curve are grouped.
+ALONG = "along {} length"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Bucketing:
     outside: int = 0
 
 
-def lengths(test_set: TestSet, side: str) -> list[int]:
+def count_words(test_set: TestSet, side: str) -> list[int]:
     """Words of each sentence on one side, the end of sentence not counted.
 
     Raises:
@@ -46,6 +47,31 @@ def lengths(test_set: TestSet, side: str) -> list[int]:
     if len(words) != len(test_set):
         raise ValueError("lengths of the source are asked for, but no source text was given")
     return [len(sentence) for sentence in words]
+
+
+def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 10) -> Bucketing:
+    """The sentences of each point of a curve along length, labeled with the length in the middle; groups overlap.
+
+    The point at length n covers the lengths n − ⌊(window − 1) / 2⌋ to n + ⌊window / 2⌋ (10: from n − 4 to n + 5). With
+    ``both``, a sentence belongs to a point if both its sides do. Points with fewer than ``fewest`` sentences are left
+    out.
+
+    Raises:
+        ValueError: for another side, or a window or a number of sentences below 1.
+    """
+    check_choice("side", side, SIDES)
+    if window < 1 or fewest < 1:
+        raise ValueError(f"window is {window} and fewest is {fewest}: both must be 1 or more")
+    sides = ("source", "reference") if side == "both" else (side,)
+    sentences = list(zip(*(count_words(test_set, one) for one in sides), strict=True))
+    longest = max((max(pair) for pair in sentences), default=0)
+    points = []
+    for middle in range(1, longest + 1):
+        low, high = middle - (window - 1) // 2, middle + window // 2
+        members = [number for number, pair in enumerate(sentences) if low <= min(pair) and max(pair) <= high]
+        if len(members) >= fewest:
+            points.append(Bucket(str(middle), members))
+    return Bucketing(ALONG.format(side), points)
 
 
 def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30, 40, 50, 60)) -> Bucketing:
@@ -68,8 +94,8 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
         f"over {limits[-1]}",
     ]
     sides = ("source", "reference") if side == "both" else (side,)
-    places = [[place(length, limits) for length in lengths(test_set, one)] for one in sides]
-    return group(f"{side} length", labels, agreed(places))
+    places = [[find_group(length, limits) for length in count_words(test_set, one)] for one in sides]
+    return collect_groups(f"{side} length", labels, agree_on_groups(places))
 
 
 def by_unknown_words(unknown: UnknownWords, side: str, most: int = 5) -> Bucketing:
@@ -91,7 +117,7 @@ def by_unknown_words(unknown: UnknownWords, side: str, most: int = 5) -> Bucketi
     else:
         counts = getattr(unknown, side)
     labels = [*map(str, range(most)), f"{most} or more"]
-    return group(f"unknown words, {side}", labels, [min(count, most) for count in counts])
+    return collect_groups(f"unknown words, {side}", labels, [min(count, most) for count in counts])
 
 
 def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longest: int) -> Bucketing:
@@ -99,7 +125,7 @@ def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longes
 
     Long sentences have more unknown words; among sentences of like length the two are not mixed up.
     """
-    words = lengths(test_set, "source" if test_set.source else "reference")
+    words = count_words(test_set, "source" if test_set.source else "reference")
     kept = {number for number, length in enumerate(words) if shortest <= length <= longest}
     buckets = [
         Bucket(bucket.label, [number for number in bucket.sentences if number in kept]) for bucket in bucketing.buckets
@@ -119,17 +145,17 @@ def known_sentences(unknown: UnknownWords) -> Bucketing:
     return Bucketing("unknown words", [Bucket("all", range(len(unknown.source))), Bucket("no unknown word", known)])
 
 
-def place(length: int, limits: Sequence[int]) -> int:
+def find_group(length: int, limits: Sequence[int]) -> int:
     """Which group a length falls into."""
     return sum(length > limit for limit in limits)
 
 
-def agreed(places: Sequence[Sequence[int]]) -> list[int | None]:
+def agree_on_groups(places: Sequence[Sequence[int]]) -> list[int | None]:
     """The group of each sentence on which all sides agree, None where they do not."""
     return [first if all(other == first for other in rest) else None for first, *rest in zip(*places, strict=True)]
 
 
-def group(by: str, labels: Sequence[str], places: Iterable[int | None]) -> Bucketing:
+def collect_groups(by: str, labels: Sequence[str], places: Iterable[int | None]) -> Bucketing:
     """Buckets of the sentences that have a place."""
     members: list[list[int]] = [[] for _ in labels]
     outside = 0

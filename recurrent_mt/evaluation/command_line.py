@@ -6,15 +6,15 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from ..fairseq_dictionary import read_dictionary
 from ..metrics import METRICS, split_words
 from ..ordered_map import processors
-from .evaluation import Settings
+from ..text_files import read_sentences, require_same_count
 from .generate_log import read_generate_log
-from .nbest_lists import NBestLists, nbest_lists
-from .sentences import read_sentences, require_same_count
-from .study import read_runs
-from .test_set import System, TestSet
-from .unknown_words import UnknownWords, count_unknown, read_dictionary
+from .nbest import collect_lists
+from .run_folder import read_runs
+from .scores import Settings
+from .test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, count_unknown
 
 
 def add_input_arguments(parser: ArgumentParser) -> None:
@@ -28,10 +28,10 @@ def add_input_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE[,FILE]",
-        help="translations, detokenised, or logs of fairseq-generate (*.log); several files: one a seed",
+        help="translations, detokenized, or logs of fairseq-generate (*.log); several files: one a seed",
     )
     files.add_argument("--source-lang", default="", help="chooses how words of the source are counted")
-    files.add_argument("--target-lang", default="", help="chooses the tokenisation of scores and words")
+    files.add_argument("--target-lang", default="", help="chooses the tokenization of scores and words")
     files.add_argument("--training-text", metavar="FILE", help="target side of the training set: words by frequency")
     files.add_argument("--source-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the source")
     files.add_argument("--target-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the reference")
@@ -41,7 +41,11 @@ def add_input_arguments(parser: ArgumentParser) -> None:
     what.add_argument("--metrics", type=metric_names, default=["bleu", "chrf", "ter"], help=f"of {names}")
     what.add_argument("--detailed", type=metric_names, default=["bleu"], help="metrics that are broken down as well")
     what.add_argument("--only", metavar="NAME[,NAME]", help="of a run folder's systems these, in this order")
-    what.add_argument("--baseline", metavar="NAME", help="the system others are tested against (default: the first)")
+    what.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="the system others are tested against (default: the first of lstm, fconv and transformer; else the first)",
+    )
     what.add_argument("--resamples", type=int, default=1000, help="of the bootstrap; 0: no intervals and tests")
     what.add_argument("--length-limits", type=whole_numbers, default=[10, 20, 30, 40, 50, 60], help="10,20,30,…")
     what.add_argument("--most-unknown", type=int, default=5, help="the last group has so many unknown words or more")
@@ -57,7 +61,7 @@ def add_jobs_argument(parser: ArgumentParser) -> None:
 
 
 def read_input(parser: ArgumentParser, arguments: Namespace) -> dict[str, Any]:
-    """What `study` takes, from the files that the arguments name.
+    """What `analyze` takes, from the files that the arguments name.
 
     Raises:
         OSError: if a file cannot be read.
@@ -86,13 +90,13 @@ def read_input(parser: ArgumentParser, arguments: Namespace) -> dict[str, Any]:
         jobs=arguments.jobs,
     )
     if arguments.only:
-        systems = [named(systems, name, "--only") for name in arguments.only.split(",")]
-    ordered = baseline_first(systems, arguments.baseline)
+        systems = [find_system(systems, name, "--only") for name in arguments.only.split(",")]
+    ordered = put_baseline_first(systems, arguments.baseline)
     return {"test_set": test_set, "systems": ordered, "settings": settings, "training_text": training_text}
 
 
 def read_test_set(arguments: Namespace) -> TestSet:
-    """The test set of files; words are those that BLEU's tokenisation finds."""
+    """The test set of files; words are those that BLEU's tokenization finds."""
     reference = read_sentences(arguments.reference)
     source: list[str] = []
     if arguments.source:
@@ -146,22 +150,22 @@ def read_translations(file: str) -> tuple[list[str], NBestLists | None]:
     if not file.endswith(".log"):
         return read_sentences(file), None
     log = read_generate_log(file)
-    return [hypothesis.text or "" for hypothesis in log.best()], nbest_lists(log, file)
+    return [hypothesis.text or "" for hypothesis in log.best()], collect_lists(log, file)
 
 
-def baseline_first(systems: list[System], name: str | None) -> list[System]:
-    """The systems, the baseline in front.
+def put_baseline_first(systems: list[System], name: str | None) -> list[System]:
+    """The systems, the baseline in front: the one of that name, else the first of fairseq's own, else the first.
 
     Raises:
         ValueError: if no system has that name.
     """
     if name is None:
-        return systems
-    baseline = named(systems, name, "--baseline")
+        name = choose_baseline([system.name for system in systems])
+    baseline = find_system(systems, name, "--baseline")
     return [baseline, *(system for system in systems if system is not baseline)]
 
 
-def named(systems: Sequence[System], name: str, option: str) -> System:
+def find_system(systems: Sequence[System], name: str, option: str) -> System:
     """The system of that name.
 
     Raises:

@@ -3,7 +3,7 @@
 What fairseq-interactive prints has the same form, without references and speed.
 
 A sentence is a block of lines ``KEY-ID<TAB>…``: ``S`` source, ``T`` reference, then for each hypothesis ``H``
-(score, tokens), ``D`` (score, detokenised text), ``P`` (a log-probability a token) and, with
+(score, tokens), ``D`` (score, detokenized text), ``P`` (a log-probability a token) and, with
 ``--print-alignment``, ``A``. Blocks come in order of length; ids are positions in the corpus. Other lines are
 fairseq's messages.
 
@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, field
 from os import PathLike
 
-from .log_lines import LogError, read_lines
+from ..text_files import FileError, read_lines
 
 RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
@@ -87,7 +87,7 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
     """Reads a log and checks that it is whole.
 
     Raises:
-        LogError: if the log is cut off, holds two runs, lacks or repeats a sentence, has a broken line, or is
+        FileError: if the log is cut off, holds two runs, lacks or repeats a sentence, has a broken line, or is
             not UTF-8.
     """
     blocks = Blocks(path)
@@ -97,21 +97,21 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
     for line, text in read_lines(path):
         if record := RECORD.fullmatch(text):
             if end:
-                raise LogError(path, f"the run ended on line {end}, and here is another sentence", line=line)
+                raise FileError(path, f"the run ended on line {end}, and here is another sentence", line=line)
             blocks.add(record, line)
         elif timing := TIMING.search(text):
             if speed:
-                raise LogError(path, "a second 'Translated … sentences': two runs in one file", line=line)
+                raise FileError(path, "a second 'Translated … sentences': two runs in one file", line=line)
             speed, end = parse_speed(path, timing, line), line
         elif END.match(text):
             end = line
         elif PROGRESS_BAR.search(text):
-            raise LogError(path, "a progress bar runs into the text: use --no-progress-bar", line=line)
+            raise FileError(path, "a progress bar runs into the text: use --no-progress-bar", line=line)
     if not blocks.sentences:
-        raise LogError(path, "no sentence in it: is this the output of fairseq-generate?")
+        raise FileError(path, "no sentence in it: is this the output of fairseq-generate?")
     if end is None:
         message = "the log ends without 'Translated …' or 'Generate … with beam=…': the run was cut off"
-        raise LogError(path, message, line=line)
+        raise FileError(path, message, line=line)
     return GenerateLog(blocks.in_corpus_order(speed.sentences if speed else None), speed)
 
 
@@ -135,7 +135,7 @@ class Blocks:
         elif key == "H":
             self.current.hypotheses.append(Hypothesis(line, *self.split_score(value, line)))
         elif not self.current.hypotheses:
-            raise LogError(self.path, f"a {key} line of sentence {number} without an H line before it", line=line)
+            raise FileError(self.path, f"a {key} line of sentence {number} without an H line before it", line=line)
         else:
             self.add_detail(self.current.hypotheses[-1], key, value, line)
 
@@ -144,7 +144,7 @@ class Blocks:
         if number in self.sentences:
             first = self.sentences[number].line
             message = f"sentence {number} again (first on line {first}): two runs in one file"
-            raise LogError(self.path, message, line=line)
+            raise FileError(self.path, message, line=line)
         self.sentences[number] = Sentence(number, line)
         return self.sentences[number]
 
@@ -154,18 +154,18 @@ class Blocks:
             return
         place = f"sentence {self.current.number}"
         if not self.current.hypotheses:
-            raise LogError(self.path, f"{place} has no translation (H line)", line=self.current.line)
+            raise FileError(self.path, f"{place} has no translation (H line)", line=self.current.line)
         for hypothesis in self.current.hypotheses:
             if hypothesis.text is None or hypothesis.token_scores is None:
                 message = f"a translation of {place} lacks its D or P line"
-                raise LogError(self.path, message, line=hypothesis.line)
+                raise FileError(self.path, message, line=hypothesis.line)
 
     def add_side(self, side: str, value: str, line: int) -> None:
         """Stores the source or the reference of the current sentence."""
         assert self.current
         if self.current.hypotheses or getattr(self.current, side) is not None:
             message = f"a second {side} of sentence {self.current.number}: two runs in one file"
-            raise LogError(self.path, message, line=line)
+            raise FileError(self.path, message, line=line)
         setattr(self.current, side, value)
 
     def add_detail(self, hypothesis: Hypothesis, key: str, value: str, line: int) -> None:
@@ -178,7 +178,7 @@ class Blocks:
             try:
                 hypothesis.token_scores = [float(number) for number in value.split()]
             except ValueError as error:
-                raise LogError(self.path, f"a P line that is not numbers: {error}", line=line) from error
+                raise FileError(self.path, f"a P line that is not numbers: {error}", line=line) from error
 
     def split_score(self, value: str, line: int) -> tuple[float, str]:
         """Splits ``SCORE<TAB>TEXT``; the text may be empty, the tab may not be missing."""
@@ -188,7 +188,7 @@ class Blocks:
         except ValueError:
             tab = ""
         if not tab:
-            raise LogError(self.path, "expected a score, a tab and a translation: the line is damaged", line=line)
+            raise FileError(self.path, "expected a score, a tab and a translation: the line is damaged", line=line)
         return number, text
 
     def in_corpus_order(self, announced: int | None) -> list[Sentence]:
@@ -202,9 +202,9 @@ class Blocks:
                 f"{missing} sentence(s) are missing, the first is number {first}: lines were "
                 "lost, or fairseq skipped long sentences (--skip-invalid-size-inputs-valid-test)"
             )
-            raise LogError(self.path, message)
+            raise FileError(self.path, message)
         if announced is not None and count != announced:
-            raise LogError(self.path, f"{count} sentences, but fairseq counted {announced}: lines were lost")
+            raise FileError(self.path, f"{count} sentences, but fairseq counted {announced}: lines were lost")
         return [self.sentences[number] for number in range(count)]
 
 
@@ -214,4 +214,4 @@ def parse_speed(path: str | PathLike[str], timing: re.Match[str], line: int) -> 
         sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
         return Speed(sentences, tokens, float(timing[3]), float(timing[4]), float(timing[5]))
     except ValueError as error:
-        raise LogError(path, f"the timing is not numbers: {error}", line=line) from error
+        raise FileError(path, f"the timing is not numbers: {error}", line=line) from error

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 
-from .log_lines import LogError
-from .output_files import write_text
+from ..text_files import FileError, write_text
 from .train_log import read_train_log
 
 #: How the recipes begin the reason of a training whose loss or gradient became no number.
@@ -48,7 +47,7 @@ def choose_rate(folder: str | PathLike[str], *, seed: int, rates: Sequence[str])
         rates: as they were given; of equal losses the first one's is chosen.
 
     Raises:
-        LogError: if a log is missing or damaged.
+        FileError: if a log is missing or damaged.
         ValueError: if a training failed otherwise than by diverging, or none has a validation loss.
     """
     file = Path(folder) / "choice.json"
@@ -67,7 +66,7 @@ def valid_loss(folder: Path) -> float | None:
     """The best validation loss of one training; None if it diverged.
 
     Raises:
-        LogError: if its log is missing or damaged.
+        FileError: if its log is missing or damaged.
         ValueError: if it failed otherwise.
     """
     if (failure := folder / "failure").is_file():
@@ -77,7 +76,7 @@ def valid_loss(folder: Path) -> float | None:
         raise ValueError(f"the training with learning rate {folder.name} failed: {reason}")
     log = folder / "train.log"
     if not log.is_file():
-        raise LogError(log, "there is no such file: has this learning rate been trained with?")
+        raise FileError(log, "there is no such file: has this learning rate been trained with?")
     return read_train_log(log).best_valid_loss
 
 
@@ -85,7 +84,7 @@ def read_choice(folder: str | PathLike[str]) -> RateChoice | None:
     """The choice that was made in a folder; None if none was.
 
     Raises:
-        LogError: if the file is damaged.
+        FileError: if the file is damaged.
     """
     file = Path(folder) / "choice.json"
     if not file.is_file():
@@ -93,4 +92,4 @@ def read_choice(folder: str | PathLike[str]) -> RateChoice | None:
     try:
         return RateChoice(**json.loads(file.read_text(encoding="utf-8")))
     except (ValueError, TypeError, RecursionError) as error:
-        raise LogError(file, f"not a choice of a learning rate: {error}") from error
+        raise FileError(file, f"not a choice of a learning rate: {error}") from error

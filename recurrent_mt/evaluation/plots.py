@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 from textwrap import fill
 
+import pandas
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .evaluation import Breakdown, MetricEvaluation
-from .evaluation_tables import percent
-from .fonts import font_families
-from .length_curve import LengthCurve
-from .output_files import save_figure
-from .study import Study
-from .word_accuracy import WordAccuracy
+from .analysis import Analysis
+from .buckets import ALONG, SIDES
+from .figures import COLORS, MARKERS, font_families, save_figure
+from .records import Record, select_records
+from .score_tables import name_metric
+from .words import F_MEASURE
 
-#: Okabe and Ito's colors, which people with any color vision can tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = "osD^vPX"
 #: Of systems beyond the colors.
 LINES = ("-", "--", ":", "-.")
 #: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
@@ -33,148 +29,136 @@ WIDTH, HEIGHT, LEGEND_ROW = 4.6, 3.3, 0.24
 LONGEST_NAME, LABEL_LINE = 36, 9
 
 
-@dataclass(frozen=True)
-class Mark:
-    """One system's value for one group, its interval if it has one, and how many sentences or words it covers."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    count: int
-
-
-def write_plots(study: Study, folder: str | Path) -> list[Path]:
-    """Writes one SVG file for each figure of the study; aside, then renamed."""
+def write_plots(analysis: Analysis, folder: str | Path) -> list[Path]:
+    """Writes one SVG file for each figure of the analysis."""
     paths = []
-    for name, figure in figures(study):
+    for name, figure in draw_plots(analysis):
         path = Path(folder) / f"{name}.svg"
         save_figure(figure, path)
         paths.append(path)
     return paths
 
 
-def figures(study: Study) -> Sequence[tuple[str, Figure]]:
-    """(name, figure) of every plot that the study has numbers for."""
-    found = []
-    for metric in study.metrics:
-        for side in length_sides(metric):
-            found.append((f"{metric.name.lower()}-by-{side}-length", length_figure(metric, side)))
-        for breakdown in unknown_word_counts(metric):
-            name = re.sub("[^a-z0-9]+", "-", f"{metric.name} by {breakdown.by}".lower())
-            found.append((name, unknown_figure(metric, breakdown)))
-    if study.words:
-        found.append(("words-by-frequency", word_figure(study.words)))
-    return found
+def draw_plots(analysis: Analysis) -> Iterator[tuple[str, Figure]]:
+    """(name, figure) of every plot that the analysis has numbers for."""
+    records = analysis.records
+    for metric in analysis.signatures:
+        for side in length_sides(records, metric):
+            yield f"{metric.lower()}-by-{side}-length", length_figure(records, metric, side, analysis.settings.window)
+        for by in unknown_word_counts(records, metric):
+            name = re.sub("[^a-z0-9]+", "-", f"{metric} by {by}".lower())
+            yield name, unknown_figure(records, metric, by)
+    if analysis.knows_frequencies:
+        yield "words-by-frequency", word_figure(records)
 
 
-def length_sides(metric: MetricEvaluation) -> list[str]:
+def length_sides(records: pandas.DataFrame, metric: str) -> list[str]:
     """The sides for which a metric has a curve with at least one point."""
-    return list(dict.fromkeys(one.curve.side for one in metric.curves if one.curve.points))
+    known = set(records.loc[records["metric"] == metric, "by"])
+    return [side for side in SIDES if ALONG.format(side) in known]
 
 
-def unknown_word_counts(metric: MetricEvaluation) -> list[Breakdown]:
-    """The breakdowns of a metric by how many unknown words a sentence has."""
-    return [breakdown for breakdown in metric.breakdowns if breakdown.by.startswith("unknown words, ")]
+def unknown_word_counts(records: pandas.DataFrame, metric: str) -> list[str]:
+    """The groupings of a metric by how many unknown words a sentence has."""
+    groupings = records.loc[records["metric"] == metric, "by"].unique()
+    return [by for by in groupings if by.startswith("unknown words, ")]
 
 
-def length_figure(metric: MetricEvaluation, side: str) -> Figure:
+def length_figure(records: pandas.DataFrame, metric: str, side: str, window: int) -> Figure:
     """A metric along length: a line for each system, its 95% interval as a band, and below how many sentences count."""
-    curves = [one for one in metric.curves if one.curve.side == side]
-    first = curves[0].curve
+    curves = group_by_system(select_records(records, metric=metric, by=ALONG.format(side)))
+    first = next(iter(curves.values()))
     # A line has a gap at the lengths that were left out.
-    lengths = range(min(first.lengths), max(first.lengths) + 1)
-    with style():
+    lengths = range(min(map(int, first)), max(map(int, first)) + 1)
+    with set_style():
         figure = Figure(figsize=(WIDTH, HEIGHT + 0.5), layout="constrained")
         axes, counts = figure.subplots(2, 1, sharex=True, height_ratios=[6, 1])
-        for index, one in enumerate(curves):
-            color, line = COLOURS[index % len(COLOURS)], LINES[index // len(COLOURS) % len(LINES)]
-            means, lows, highs = (values_at(lengths, one.curve, name) for name in ("mean", "low", "high"))
+        for index, (system, points) in enumerate(curves.items()):
+            color, line = COLORS[index % len(COLORS)], LINES[index // len(COLORS) % len(LINES)]
+            means, lows, highs = (
+                [replace_none(getattr(points.get(str(length)), name, None)) for length in lengths]
+                for name in ("value", "low", "high")
+            )
             dot = "." if len(lengths) == 1 else ""
-            axes.plot(lengths, means, line, marker=dot, color=color, label=one.system, gid=f"system-{index}-line")
+            axes.plot(lengths, means, line, marker=dot, color=color, label=system, gid=f"system-{index}-line")
             band = axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0)
             band.set_gid(f"system-{index}-band")
-        counts.bar(first.lengths, [point.count for point in first.points], color="#b0b8c4")
+        counts.bar(list(map(int, first)), [point.n for point in first.values()], color="#b0b8c4")
         counts.set_ylabel("sentences", fontsize=9)
         counts.spines[["top", "right"]].set_visible(False)
         words = "words in source and reference" if side == "both" else f"{side} words"
-        counts.set_xlabel(f"{words} (window of {first.window})")
-        finish(figure, metric_label(metric))
+        counts.set_xlabel(f"{words} (window of {window})")
+        finish_figure(figure, name_metric(metric))
     return figure
 
 
-def values_at(lengths: Sequence[int], curve: LengthCurve, name: str) -> list[float]:
-    """A number of each point, not-a-number where there is none."""
-    points = dict(zip(curve.lengths, curve.points))
-    found = [getattr(points.get(length), name, None) for length in lengths]
-    return [nan if number is None else number for number in found]
+def group_by_system(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
+    """System to bucket to record, in order."""
+    found: dict[str, dict[str, Record]] = {}
+    for record in records:
+        found.setdefault(record.system, {})[record.bucket] = record
+    return found
 
 
-def unknown_figure(metric: MetricEvaluation, breakdown: Breakdown) -> Figure:
+def replace_none(number: float | None) -> float:
+    """The number; not-a-number, at which a line has a gap, for None."""
+    return nan if number is None else number
+
+
+def unknown_figure(records: pandas.DataFrame, metric: str, by: str) -> Figure:
     """A metric by number of unknown words, one mark a system, with 95% intervals."""
-    labels = [score.label for score in breakdown.systems[0].scores]
-    marks = {
-        row.system: [Mark(one.mean, one.low, one.high, one.count) for one in row.scores] for row in breakdown.systems
-    }
-    # Those without dictionaries have no marks; the others keep their colors.
-    places = {row.system: place for place, row in enumerate(metric.overall.systems)}
-    return group_figure(labels, marks, places, (breakdown.by, metric_label(metric), "sentences"))
+    return group_figure(records, {"metric": metric, "by": by}, (by, name_metric(metric), "sentences"))
 
 
-def word_figure(accuracies: Mapping[str, Sequence[WordAccuracy]]) -> Figure:
+def word_figure(records: pandas.DataFrame) -> Figure:
     """F-measure of words by their frequency in the training text, one mark a system."""
-    labels = [group.label for group in next(iter(accuracies.values()))]
-    marks = {
-        system: [Mark(percent(group.f_measure), None, None, group.expected) for group in groups]
-        for system, groups in accuracies.items()
-    }
-    places = {system: place for place, system in enumerate(accuracies)}
     names = ("occurrences in the training text", "F-measure, %", "words in the references")
-    return group_figure(labels, marks, places, names)
+    return group_figure(records, {"metric": F_MEASURE}, names)
 
 
-def group_figure(
-    labels: Sequence[str], marks: Mapping[str, Sequence[Mark]], places: Mapping[str, int], names: tuple[str, str, str]
-) -> Figure:
+def group_figure(records: pandas.DataFrame, columns: Mapping[str, str], names: tuple[str, str, str]) -> Figure:
     """Marks side by side for each group that has a value, its size below its label where all systems share it.
 
     Args:
-        labels: of the groups.
-        marks: of each system, one a group.
-        places: of the systems among all of the study, which decide their colors.
+        records: of all systems: a system's place among them decides its color, whichever others have marks.
+        columns: which of the records to draw.
         names: of the horizontal axis, of the vertical one, and of what a group consists of.
     """
     horizontal, vertical, unit = names
-    kept = [group for group in range(len(labels)) if any(row[group].value is not None for row in marks.values())]
-    ticks = [fill(labels[group], LABEL_LINE) for group in kept]
-    sizes = {tuple(row[group].count for group in kept) for row in marks.values()}
+    chosen = select_records(records, **columns)
+    marks, places = group_by_system(chosen), list(records["system"].unique())
+    known = {record.bucket for record in chosen if record.value is not None}
+    kept = [label for label in next(iter(marks.values())) if label in known]
+    ticks = [fill(label, LABEL_LINE) for label in kept]
+    sizes = {tuple(row[label].n for label in kept) for row in marks.values()}
     if len(sizes) == 1:
         ticks = [f"{tick}\n({count:,})" for tick, count in zip(ticks, sizes.pop())]
         horizontal += f"\n(in parentheses: {unit})"
-    with style():
+    with set_style():
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.add_subplot()
-        for row, (system, found) in enumerate(marks.items()):
-            shift = (row - (len(marks) - 1) / 2) * 0.6 / len(marks)
-            points = {x + shift: found[group] for x, group in enumerate(kept) if found[group].value is not None}
-            draw_marks(axes, points, system, places[system])
+        for index, (system, row) in enumerate(marks.items()):
+            shift = (index - (len(marks) - 1) / 2) * 0.6 / len(marks)
+            points = {x + shift: row[label] for x, label in enumerate(kept) if row[label].value is not None}
+            draw_marks(axes, points, system, places.index(system))
         axes.set_xticks(range(len(kept)), ticks)
         axes.set_xlabel(horizontal)
-        finish(figure, vertical)
+        finish_figure(figure, vertical)
     return figure
 
 
-def draw_marks(axes: Axes, points: Mapping[float, Mark], system: str, place: int) -> None:
+def draw_marks(axes: Axes, points: Mapping[float, Record], system: str, place: int) -> None:
     """One system's marks with their intervals; an interval of few resamples need not reach the value."""
-    values = [mark.value or 0.0 for mark in points.values()]
-    ends = [(mark.low, mark.high) for mark in points.values()]
+    values = [one.value or 0.0 for one in points.values()]
+    ends = [(one.low, one.high) for one in points.values()]
     below = [0.0 if low is None else max(0.0, value - low) for value, (low, _) in zip(values, ends)]
     above = [0.0 if high is None else max(0.0, high - value) for value, (_, high) in zip(values, ends)]
     drawn = axes.errorbar(
         list(points),
         values,
         [below, above],
-        color=COLOURS[place % len(COLOURS)],
-        marker=MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+        color=COLORS[place % len(COLORS)],
+        marker=MARKERS[(place + place // len(COLORS)) % len(MARKERS)],
         linestyle="none",
         capsize=2,
         label=system,
@@ -183,17 +167,12 @@ def draw_marks(axes: Axes, points: Mapping[float, Mark], system: str, place: int
         artist.set_gid(f"system-{place}-part-{part}")
 
 
-def metric_label(metric: MetricEvaluation) -> str:
-    """A metric's name, and which way is better where that is not up."""
-    return metric.name + (" (lower is better)" if metric.lower_is_better else "")
-
-
-def style() -> AbstractContextManager[None]:
+def set_style() -> AbstractContextManager[None]:
     """Settings of every figure; dollar signs in names of systems are no formulas."""
     return rc_context({"font.size": 10.5, "font.family": font_families(), "text.parse_math": False})
 
 
-def finish(figure: Figure, label: str) -> None:
+def finish_figure(figure: Figure, label: str) -> None:
     """Label, zero line, grid, and a legend below, for which the figure grows."""
     axes = figure.axes[0]
     axes.set_ylabel(label)

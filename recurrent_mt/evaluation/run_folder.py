@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from ..fairseq_dictionary import read_dictionary
 from ..metrics import split_words
-from .log_lines import LogError, read_lines
-from .nbest_lists import NBestLists, read_detokenized_lists
-from .sentences import read_sentences, require_same_count
-from .test_set import System, TestSet
-from .unknown_words import read_dictionary, read_unknown_words
+from ..text_files import FileError, read_lines, read_sentences, require_same_count
+from .nbest import read_detokenized_lists
+from .test_set import NBestLists, System, TestSet, read_unknown_words
 
 #: File of a translation -> what its system's name ends with.
 TRANSLATIONS = {"test.detokenized": "", "test-without-unknown.detokenized": ", <unk> forbidden"}
@@ -29,16 +30,16 @@ class RunFolder:
         """Reads the options.
 
         Raises:
-            LogError: if this is no run folder.
+            FileError: if this is no run folder.
         """
         self.path = Path(path)
         file = self.path / "options"
         if not file.is_file():
-            raise LogError(self.path, "there is no file 'options' in it: is this the --out folder of a recipe?")
+            raise FileError(self.path, "there is no file 'options' in it: is this the --out folder of a recipe?")
         self.options = dict(text.partition(" ")[::2] for _, text in read_lines(file) if not text.startswith("checksum"))
         missing = [name for name in ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION") if not self.options.get(name)]
         if missing:
-            raise LogError(file, f"{', '.join(missing)} missing: the file was not written by a recipe of this project")
+            raise FileError(file, f"{', '.join(missing)} missing: the file was not written by a recipe of this project")
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -49,7 +50,7 @@ class RunFolder:
         """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
 
         Raises:
-            LogError: if a file is missing, damaged or of another length than its neighbour.
+            FileError: if a file is missing, damaged or of another length than its neighbor.
         """
         raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
         source, reference = map(read_sentences, raw)
@@ -81,7 +82,7 @@ class RunFolder:
         """Every system with a finished translation, in the order of their names; seeds in order.
 
         Raises:
-            LogError: if there is none.
+            FileError: if there is none.
         """
         data, prepared = str(self.path / "data"), str(self.path / "text" / "prepared" / "test")
         unknown = read_unknown_words(data, prepared, *self.languages)
@@ -92,15 +93,15 @@ class RunFolder:
                 files = sorted(folder.glob(f"seed-*/{name}"), key=seed_of)
                 translations = {str(seed_of(file)): read_sentences(file) for file in files}
                 if files:
-                    nbest = lists_beside(files[0], translations[str(seed_of(files[0]))])
+                    nbest = read_lists_beside(files[0], translations[str(seed_of(files[0]))])
                     sizes = source_size, target_size
                     systems.append(System(folder.name + ending, translations, unknown, sizes, nbest))
         if not systems:
-            raise LogError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
+            raise FileError(self.path, "no system has a file test.detokenized: nothing has been translated yet")
         return systems
 
 
-def lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
+def read_lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
     """The n-best lists that a file of translations was taken from; None where the recipe kept none."""
     text = file.with_suffix(".nbest")
     return read_detokenized_lists(file.with_suffix(".log"), text, translations) if text.exists() else None
@@ -109,3 +110,33 @@ def lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
 def seed_of(file: Path) -> int:
     """The seed of a file in ``seed-N``."""
     return int(file.parent.name.removeprefix("seed-"))
+
+
+def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], list[str]]:
+    """Test set, systems and training text (target side) of run folders that share a test set.
+
+    A system's name gets its run's in front where two runs have one of that name.
+
+    Raises:
+        FileError: if a folder is not that of a whole run.
+        ValueError: if two runs have different test sets.
+    """
+    runs = [RunFolder(path) for path in paths]
+    test_set = runs[0].test_set()
+    for run in runs[1:]:
+        other = run.test_set()
+        if (other.source, other.reference, other.lowercase) != (
+            test_set.source,
+            test_set.reference,
+            test_set.lowercase,
+        ):
+            raise ValueError(
+                f"{run.path} and {runs[0].path} have different test sets or casing: compare like with like"
+            )
+    found = [(run, system) for run in runs for system in run.systems()]
+    names = Counter(system.name for _, system in found)
+    systems = [
+        replace(system, name=f"{run.path.name}/{system.name}") if names[system.name] > 1 else system
+        for run, system in found
+    ]
+    return test_set, systems, runs[0].training_text()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from .nbest_lists import NBestLists
-from .unknown_words import UnknownWords
+from ..fairseq_dictionary import read_dictionary
+from ..text_files import read_sentences, require_same_count
+
+#: Models of fairseq's own, with which others are compared.
+STOCK_MODELS = ("lstm", "fconv", "transformer")
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class TestSet:
         reference: raw sentences, which translations are scored against.
         source_words: words of each source; lengths count them. Empty where `source` is.
         reference_words: words of each reference.
-        target_language: chooses the tokenisation of scores.
+        target_language: chooses the tokenization of scores.
         lowercase: ignore case in scores.
         words: what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
     """
@@ -39,12 +42,42 @@ class TestSet:
 
 
 @dataclass(frozen=True)
+class UnknownWords:
+    """Number of tokens of each sentence that a model does not know, parallel to the test set.
+
+    Attributes:
+        source: by the source dictionary.
+        reference: by the target dictionary.
+    """
+
+    source: Sequence[int]
+    reference: Sequence[int]
+
+
+@dataclass(frozen=True)
+class ListedHypothesis:
+    """One entry of an n-best list.
+
+    Attributes:
+        score: what the search ordered it by: fairseq's log-probability, base 2, divided by a power of the length.
+        text: as people write it.
+    """
+
+    score: float
+    text: str
+
+
+#: A list for each sentence of the test set, each with its best hypothesis first and at least that one.
+NBestLists = Sequence[Sequence[ListedHypothesis]]
+
+
+@dataclass(frozen=True)
 class System:
     """One system and its translations.
 
     Attributes:
         name: as printed.
-        translations: by seed: detokenised sentences, parallel to the test set. A system that was trained once, or comes
+        translations: by seed: detokenized sentences, parallel to the test set. A system that was trained once, or comes
             from elsewhere, has one entry.
         unknown: how many words of each sentence the system's dictionaries lack; None where they are not known.
         vocabulary_sizes: source and target dictionary, special symbols not counted; None where not known.
@@ -56,3 +89,40 @@ class System:
     unknown: UnknownWords | None = None
     vocabulary_sizes: tuple[int, int] | None = None
     nbest: NBestLists | None = None
+
+    @property
+    def first_seed(self) -> Sequence[str]:
+        """The translations of the first seed."""
+        return next(iter(self.translations.values()))
+
+
+def count_unknown(sentences: Sequence[Sequence[str]], dictionary: Collection[str]) -> list[int]:
+    """How many tokens of each sentence are not in the dictionary."""
+    return [sum(token not in dictionary for token in tokens) for tokens in sentences]
+
+
+def read_unknown_words(data: str, prepared: str, source_language: str, target_language: str) -> UnknownWords:
+    """Counts the unknown words of a test set as a model was given it.
+
+    Args:
+        data: folder with ``dict.LANG.txt``.
+        prepared: prefix of the segmented test set, ``PREFIX.LANG``.
+        source_language: ending of the source side.
+        target_language: ending of the target side.
+    """
+    counts, files = [], []
+    for language in (source_language, target_language):
+        file = f"{prepared}.{language}"
+        tokens = [text.split() for text in read_sentences(file)]
+        counts.append(count_unknown(tokens, read_dictionary(f"{data}/dict.{language}.txt")))
+        files.append(file)
+    require_same_count(files[1], counts[1], files[0], counts[0])
+    return UnknownWords(*counts)
+
+
+def choose_baseline(names: Sequence[str]) -> str:
+    """The system that others are compared with unless one is asked for: the first of fairseq's own, else the first.
+
+    A run's name before a system's does not count.
+    """
+    return next((name for name in names if name.rpartition("/")[2] in STOCK_MODELS), names[0])

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from .fast_path_copies import FastPathCopies
-from .log_lines import LogError, read_lines
+from ..text_files import FileError, read_lines
 
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
@@ -25,6 +24,9 @@ REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch
 INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
 #: What is read of a report, where it is there.
 NUMBERS = ("num_updates", "loss", "wpb", "wps", "wall", "gb_free")
+#: The printed encoder layers of fairseq's transformer, and the widths of one.
+LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d{1,9}) x )?TransformerEncoderLayer(?:Base)?\($")
+INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d{1,9}), out_features=(\d{1,9}), ")
 FINISHED = re.compile(r"done training in ([\d.]+) seconds")
 GPU_MEMORY = re.compile(r"total memory = (\d{1,9}\.\d{1,9}) GB")
 GIBIBYTE = 2**30
@@ -52,6 +54,34 @@ class TrainLog:
     wall_seconds: float
     finished: bool
     gpu_memory: float | None = None
+
+
+class FastPathCopies:
+    """Weights of fairseq's transformer that are counted but never trained, by the printed model that a log begins with.
+
+    Each encoder layer of fairseq 0.12.2 keeps a second copy of its matrices and biases for a faster evaluation, filled
+    when a trained model is loaded. They are parameters, so that fairseq's own count of a model includes them.
+    """
+
+    def __init__(self) -> None:
+        """Starts before the model."""
+        self.parameters = 0
+        self.layers = 0
+
+    def read(self, text: str) -> None:
+        """One line of the log."""
+        if match := LAYERS.search(text):
+            self.layers = int(match[1] or 1)
+        elif self.layers and (match := INNER_LAYER.search(text)):
+            width, inner = int(match[1]), int(match[2])
+            attention = 4 * (width * width + width)
+            self.parameters += self.layers * (attention + 2 * width * inner + inner + width)
+            self.layers = 0
+
+    def take(self) -> int:
+        """The count of the model that has been read; the next one begins at zero."""
+        count, self.parameters = self.parameters, 0
+        return count
 
 
 class SpeedMeter:
@@ -90,7 +120,7 @@ class SpeedMeter:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProgressReport:
     """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``; its :data:`NUMBERS`."""
 
     tag: str
@@ -104,10 +134,10 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     A line that a kill cut in half is not a report, and only its interval is lost.
 
     Raises:
-        LogError: if there is no model in the log, if two models share it, or if it is not UTF-8.
+        FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
     """
     parameters: list[int] = []
-    reports: list[Report] = []
+    reports: list[ProgressReport] = []
     speed, copies = SpeedMeter(), FastPathCopies()
     finished = False
     gpu_size = 0.0
@@ -115,7 +145,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         if match := PARAMETERS.search(text):
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
-                raise LogError(path, "a second model, of another size: two runs in one file", line=line)
+                raise FileError(path, "a second model, of another size: two runs in one file", line=line)
             speed.restart()
             finished = False
         elif match := REPORT.search(text):
@@ -131,7 +161,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         else:
             copies.read(text)
     if not parameters:
-        raise LogError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
+        raise FileError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
     valid_losses = [report.stats["loss"] for report in reports if report.tag == "valid"]
     free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
@@ -145,23 +175,23 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     )
 
 
-def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> Report:
+def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> ProgressReport:
     """Reads the JSON of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
     tag = match[1]
     try:
         stats = json.loads(match[2])
     except (ValueError, RecursionError) as error:
-        raise LogError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
+        raise FileError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
     if tag != "train_inner":
         stats = {key.removeprefix(f"{tag}_"): value for key, value in stats.items()}
     if "num_updates" not in stats or "loss" not in stats:
-        raise LogError(path, f"a {tag} report without num_updates or loss", line=line)
+        raise FileError(path, f"a {tag} report without num_updates or loss", line=line)
     numbers = {name: parse_number(stats[name]) for name in NUMBERS if name in stats}
     for name, number in numbers.items():
         # A model that has diverged has any loss.
         if number is None or (name != "loss" and not 0 <= number < math.inf):
-            raise LogError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
-    return Report(tag, call, {name: number for name, number in numbers.items() if number is not None})
+            raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
+    return ProgressReport(tag, call, {name: number for name, number in numbers.items() if number is not None})
 
 
 def parse_number(value: Any) -> float | None:
@@ -172,7 +202,7 @@ def parse_number(value: Any) -> float | None:
         return None
 
 
-def wall_seconds(reports: list[Report]) -> float:
+def wall_seconds(reports: list[ProgressReport]) -> float:
     """The sum of the last readings of all calls: fairseq counts from each start anew."""
     last: dict[int, float] = {}
     for report in reports:

@@ -4,7 +4,7 @@ from .builders import METRICS
 from .corpus_score import score
 from .score import Interval, Score
 from .sentence_statistics import SentenceStatistics, statistics
-from .significance import PairedResult, paired_bootstrap, paired_randomisation
+from .significance import PairedResult, paired_bootstrap, paired_randomisation, two_sided_p_value
 from .words import split_words
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "score",
     "split_words",
     "statistics",
+    "two_sided_p_value",
 ]

@@ -1,1 +1,1 @@
-"""One self-contained HTML file of a study: tables, charts, figures and a browser of sentences."""
+"""One self-contained HTML file of an analysis: tables, charts, figures and a browser of sentences."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
-from ..evaluation.beam_curve import BeamPoint, beam_rows, notes
-from ..evaluation.evaluation_tables import TitledTable
-from ..evaluation.structure.tree_comparison import DRAWS
-from ..evaluation.table import format_number
+from ..evaluation.tables import Table, read_tables
+from ..text_files import FileError
 
 #: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
 NARROW, WIDE = 360, 480
@@ -78,7 +75,7 @@ class Results:
     """Numbers of another command as tables; section as of a `Figure`."""
 
     section: str
-    tables: Sequence[TitledTable]
+    tables: Sequence[Table]
 
 
 Attachment = Figure | Printout | Results
@@ -103,7 +100,7 @@ def read_attachment(section: str, title: str, path: Path) -> Attachment:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     numbers = path.with_suffix(".json")
-    tables = read_tables(title, numbers) if numbers.is_file() else []
+    tables = [name_table(title, table) for table in find_tables(numbers)] if numbers.is_file() else []
     return Results(section, tables) if tables else Printout(section, title, text)
 
 
@@ -113,74 +110,35 @@ def name_figure(title: str, path: Path) -> str:
     return f"{title}, sentence {int(match[1]) + 1}" if match and title != path.stem else title
 
 
-def read_tables(title: str, path: Path) -> list[TitledTable]:
-    """The tables of a JSON file; empty if it comes from none of the known commands.
+def find_tables(path: Path) -> list[Table]:
+    """The tables of a JSON file; empty if the command that wrote it keeps none there.
 
     Raises:
-        ValueError: if it is damaged; names the file.
+        FileError: if it is damaged.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(content, list):
-            points = [BeamPoint(**point) for point in content]
-            return [TitledTable(title, beam_rows(points), notes(points))]
-        if "sentence_entropies" in content:
-            return [alignment_table(title, content)]
-        if "all_tokens" in content:
-            return tree_tables(title, content)
-    except (ValueError, TypeError, LookupError) as error:
-        raise ValueError(f"{path}: {error!r}: make it anew with the command that wrote it") from error
-    return []
+    except (ValueError, RecursionError) as error:
+        raise FileError(path, f"this is not JSON: make it anew with the tool that wrote it ({error})") from error
+    return read_tables(path) if isinstance(content, dict) and "tables" in content else []
 
 
-def alignment_table(title: str, summary: Mapping[str, Any]) -> TitledTable:
-    """Entropy and, against gold links, the error rate: one row."""
-    header = ["System", "sentences", "target words", "entropy, bits", "uniform entropy, bits"]
-    row = [title, f"{summary['sentences']:,}", f"{summary['target_words']:,}"]
-    row += [format_number(summary[name], ".2f") for name in ("entropy", "uniform_entropy")]
-    entropy = (
-        "Entropy of a target word's attention weights, on average: the lower, the more focused. "
-        "Uniform entropy: what equal weights on all source tokens would give."
-    )
-    score = summary["score"]
-    if score is None:
-        return TitledTable("Attention", [header, row], [entropy])
-    header += ["alignment error rate, %", "precision, %", "recall, %", "links", "sure gold links"]
-    row += [format_number(score[name], ".1f") for name in ("error_rate", "precision", "recall")]
-    row += [f"{score[name]:,}" for name in ("links", "sure_links")]
-    links = "Links: each target word is linked to the source word that it attends to most."
-    return TitledTable("Attention and alignment", [header, row], [entropy, links])
+def name_table(title: str, table: Table) -> Table:
+    """The table under the attachment's title; one row alone is the system of that name."""
+    if len(table.rows) == 1:
+        return replace(table, names=[title])
+    caption = f"{title}, {table.caption[0].lower()}{table.caption[1:]}" if table.caption else title
+    return replace(table, caption=caption)
 
 
-def tree_tables(title: str, comparison: Mapping[str, Any]) -> list[TitledTable]:
-    """The trees of a model's gates beside the baselines, with punctuation and without."""
-    notes = [
-        "Unlabeled bracketing, in percent over all sentences together; phrases of one word and whole sentences do not "
-        "count. grConv: the most probable tree by the model's gates. Gates shuffled: the same after shuffling them "
-        "within each level; the difference is what their positions say about phrases. "
-        f"±: standard deviation over {DRAWS} random draws."
-    ]
-    tables = []
-    for name, key in (("all tokens", "all_tokens"), ("without punctuation", "without_punctuation")):
-        rows = [["Tree", "precision", "recall", "F1", "mean F1 of sentences"]]
-        for row in comparison[key]:
-            score, spread = row["score"], row["spread"]
-            precision, recall, f1, mean_f1 = (
-                f"{score[field]:.1f}" for field in ("precision", "recall", "f1", "sentence_f1")
-            )
-            rows.append([row["name"], precision, recall, f1 + ("" if spread is None else f" ±{spread:.1f}"), mean_f1])
-        counted = comparison[key][0]["score"]["sentences"]
-        size = f"{comparison['sentences']:,} sentences, {counted:,} of them with a phrase to find."
-        tables.append(TitledTable(f"{title}, {name}", rows, [size, *notes]))
-        notes = []
-    return tables
-
-
-def join_tables(tables: Sequence[TitledTable]) -> list[TitledTable]:
-    """The tables, those of one title and header as one with the rows of all."""
-    joined: dict[tuple[str, ...], TitledTable] = {}
+def join_tables(tables: Sequence[Table]) -> list[Table]:
+    """The tables, those of one caption and header as one with the rows of all."""
+    joined: dict[tuple[str, ...], Table] = {}
     for table in tables:
-        key = (table.title, *table.rows[0])
-        before = joined.get(key)
-        joined[key] = table if before is None else replace(before, rows=[*before.rows, *table.rows[1:]])
+        key = (table.caption, *table.header)
+        if key in joined:
+            names, rows = [*joined[key].names, *table.names], [*joined[key].rows, *table.rows]
+            joined[key] = replace(joined[key], names=names, rows=rows)
+        else:
+            joined[key] = table
     return list(joined.values())

@@ -12,10 +12,12 @@ from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from ..evaluation.evaluation import MetricEvaluation
+from ..evaluation.analysis import Analysis
 from ..evaluation.plots import length_figure, length_sides, unknown_figure, unknown_word_counts, word_figure
-from ..evaluation.study import Study
-from .tables import LENGTHS, Table, curve_table, take_apart
+from ..evaluation.records import select_records
+from ..evaluation.tables import Table
+from ..evaluation.words import F_MEASURE
+from .tables import LENGTHS, show_curve
 
 #: What refers to an identifier: a link or a clip path.
 REFERENCE = re.compile(r"(^|url\()#")
@@ -38,37 +40,39 @@ class Chart:
     numbers: Table | None = None
 
 
-def draw_length_charts(study: Study) -> Iterator[Chart]:
+def draw_length_charts(analysis: Analysis) -> Iterator[Chart]:
     """Each detailed metric along the length of each side."""
-    for metric in study.metrics:
-        sides = length_sides(metric)
-        figures = [length_figure(metric, side) for side in sides]
+    for metric in analysis.signatures:
+        sides = length_sides(analysis.records, metric)
+        figures = [length_figure(analysis.records, metric, side, analysis.settings.window) for side in sides]
         share_scale(figures)
         for side, figure in zip(sides, figures):
-            title = f"{metric.name} by {LENGTHS[side]}"
-            systems = ", ".join(one.system for one in metric.curves if one.curve.side == side)
-            svg = write_svg(figure, title, f"A line for each of {systems}; its numbers are below.")
-            yield Chart(title, svg, take_apart(curve_table(metric, side)))
+            title, numbers = f"{metric} by {LENGTHS[side]}", show_curve(analysis, metric, side)
+            text = f"A line for each of {', '.join(numbers.header[2:])}; its numbers are below."
+            yield Chart(title, write_svg(figure, title, text), numbers)
 
 
-def draw_unknown_word_charts(metric: MetricEvaluation) -> Iterator[Chart]:
+def draw_unknown_word_charts(analysis: Analysis, metric: str) -> Iterator[Chart]:
     """A metric by the number of unknown words on each side."""
-    counted = unknown_word_counts(metric)
-    breakdowns = [one for one in counted if any(score.count for row in one.systems for score in row.scores)]
-    figures = [unknown_figure(metric, breakdown) for breakdown in breakdowns]
+    records, found = analysis.records, {}
+    for by in unknown_word_counts(records, metric):
+        groups = select_records(records, metric=metric, by=by)
+        if any(group.n for group in groups):
+            found[by] = list(dict.fromkeys(group.system for group in groups))
+    figures = [unknown_figure(records, metric, by) for by in found]
     share_scale(figures)
-    for breakdown, figure in zip(breakdowns, figures):
-        title = f"{metric.name} by {breakdown.by}"
-        systems = ", ".join(row.system for row in breakdown.systems)
-        text = f"Points for each of {systems}; the table of the same title has the numbers."
+    for (by, systems), figure in zip(found.items(), figures):
+        title = f"{metric} by {by}"
+        text = f"Points for each of {', '.join(systems)}; the table of the same title has the numbers."
         yield Chart(title, write_svg(figure, title, text))
 
 
-def draw_word_chart(study: Study) -> Chart:
+def draw_word_chart(analysis: Analysis) -> Chart:
     """F-measure of words by their frequency in training."""
     title = "F-measure of words by frequency in training"
-    text = f"Points for each of {', '.join(study.words)}; the table in this section has the numbers."
-    return Chart(title, write_svg(word_figure(study.words), title, text))
+    systems = dict.fromkeys(record.system for record in select_records(analysis.records, metric=F_MEASURE))
+    text = f"Points for each of {', '.join(systems)}; the table in this section has the numbers."
+    return Chart(title, write_svg(word_figure(analysis.records), title, text))
 
 
 def share_scale(figures: Sequence[Figure]) -> None:

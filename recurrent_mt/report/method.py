@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from ..evaluation.bucket_scores import FEWEST
-from ..evaluation.evaluation import CURVE_RESAMPLES, Settings
-from ..evaluation.evaluation_tables import SIGNIFICANT
-from ..evaluation.study import Study
+from ..evaluation.analysis import Analysis
+from ..evaluation.score_tables import SIGNIFICANT, list_signatures
+from ..evaluation.scores import CURVE_RESAMPLES, FEWEST, Settings
 from ..metrics.sentence_statistics import SEED
 from .report import Report
 
 
 def describe_method(report: Report) -> dict[str, list[str]]:
     """Each term and what there is to say of it."""
-    study = report.study
+    analysis = report.analysis
     return {
-        "Test set": [describe_test_set(study)],
-        "Metrics": [f"{metric.name}: {metric.signature}" for metric in study.metrics],
-        "Intervals and tests": [describe_resampling(report.settings, study.baseline)],
-        "Length": [describe_windows(report.settings)],
-        "Sentences": [describe_sentence_scores(study)],
+        "Test set": [describe_test_set(analysis)],
+        "Metrics": list_signatures(analysis.signatures),
+        "Intervals and tests": [describe_resampling(analysis.settings, analysis.baseline)],
+        "Length": [describe_windows(analysis.settings)],
+        "Sentences": [describe_sentence_scores(analysis)],
     }
 
 
-def describe_test_set(study: Study) -> str:
+def describe_test_set(analysis: Analysis) -> str:
     """Size, language, casing, and what a word is."""
-    test_set = study.test_set
+    test_set = analysis.test_set
     language = f", target language {test_set.target_language}" if test_set.target_language else ""
     case = "case is ignored" if test_set.lowercase else "case matters"
     return f"{len(test_set):,} sentences{language}; {case}; words are {test_set.words}."
@@ -51,10 +50,10 @@ def describe_windows(settings: Settings) -> str:
     )
 
 
-def describe_sentence_scores(study: Study) -> str:
+def describe_sentence_scores(analysis: Analysis) -> str:
     """What single sentences are scored with."""
     text = "Single sentences are scored with chrF: BLEU of one sentence says little."
-    if any(len(system.translations) > 1 for system in study.systems):
+    if any(len(system.translations) > 1 for system in analysis.systems):
         text += (
             " Scores of the whole test set and of groups are means over seeds; sentences, words by frequency, and "
             "repeated and missing content are those of the first seed."

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..evaluation.plots import COLOURS
+from ..evaluation.figures import COLORS
 from .report import Report
 from .sections import list_sections
 from .sentences import collect_data, write_json
@@ -31,18 +31,18 @@ def render_page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    colors = "\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLOURS))
+    colors = "\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS))
     style, script = f"{colors}\n{read_template('style.css')}", read_template("page.js")
     return environment.get_template("page.html.j2").render(
         policy=write_policy(style, script),
         title=report.title,
         systems=report.systems,
-        colors=len(COLOURS),
-        sentences=len(report.study.test_set),
+        colors=len(COLORS),
+        sentences=len(report.analysis.test_set),
         style=Markup(style),
         script=Markup(script),
         sections=list(list_sections(report)),
-        data=write_json(collect_data(report.study, report.listed_sentences)),
+        data=write_json(collect_data(report.analysis, report.listed_sentences)),
     )
 
 

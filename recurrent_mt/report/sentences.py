@@ -9,10 +9,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..evaluation.differences import Difference
-from ..evaluation.study import Study, first
-from ..evaluation.test_set import System
-from ..evaluation.unknown_words import UnknownWords
+from ..evaluation.analysis import Analysis, SentenceDifference
+from ..evaluation.test_set import System, UnknownWords
 
 #: Sentences of each kind; the sentence browser can sort all of them by the same difference.
 COUNT = 3
@@ -39,20 +37,20 @@ class Card:
     translations: Sequence[tuple[int, str, float]]
 
 
-def find_differences(study: Study) -> list[tuple[int, list[Card], list[Card]]]:
+def find_differences(analysis: Analysis) -> list[tuple[int, list[Card], list[Card]]]:
     """For each system but the baseline: its number, the sentences it does better, and those it does worse."""
     found = []
-    for index, system in enumerate(study.systems[1:], start=1):
+    for index, system in enumerate(analysis.systems[1:], start=1):
         better, worse = (
-            [make_card(study, index, one) for one in side] for side in study.differences(system.name, COUNT)
+            [make_card(analysis, index, one) for one in side] for side in analysis.find_differences(system.name, COUNT)
         )
         found.append((index, better, worse))
     return found
 
 
-def make_card(study: Study, index: int, difference: Difference) -> Card:
+def make_card(analysis: Analysis, index: int, difference: SentenceDifference) -> Card:
     """One sentence of a system beside the baseline's."""
-    number, test_set = difference.sentence, study.test_set
+    number, test_set = difference.sentence, analysis.test_set
     scores = {index: difference.score, 0: difference.baseline_score}
     return Card(
         number,
@@ -60,19 +58,19 @@ def make_card(study: Study, index: int, difference: Difference) -> Card:
         f"{difference.difference:+.1f}".replace("-", "−"),
         test_set.source[number] if test_set.source else "",
         test_set.reference[number],
-        [(place, first(study.systems[place])[number], score) for place, score in scores.items()],
+        [(place, analysis.systems[place].first_seed[number], score) for place, score in scores.items()],
     )
 
 
-def collect_data(study: Study, listed_sentences: int) -> dict[str, Any]:
+def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
     """What the page's script works on: numbers unrounded, but for those of n-best lists, which are the most.
 
     Args:
-        study: what to show.
+        analysis: what to show.
         listed_sentences: so many, from the first one on, get their n-best lists.
     """
-    test_set = study.test_set
-    systems = [system.name for system in study.systems]
+    test_set = analysis.test_set
+    systems = [system.name for system in analysis.systems]
     return {
         "systems": systems,
         "lowercase": test_set.lowercase,
@@ -81,18 +79,18 @@ def collect_data(study: Study, listed_sentences: int) -> dict[str, Any]:
             "reference": list(test_set.reference),
             "sourceLengths": list(map(len, test_set.source_words)),
             "referenceLengths": list(map(len, test_set.reference_words)),
-            "unknown": count_unknown_words(study),
-            "translations": [list(first(system)) for system in study.systems],
-            "scores": [list(study.sentence_scores[name]) for name in systems],
-            "nbest": [list_hypotheses(study, system, listed_sentences) for system in study.systems],
+            "unknown": count_unknown_words(analysis),
+            "translations": [list(system.first_seed) for system in analysis.systems],
+            "scores": [list(analysis.sentence_scores[name]) for name in systems],
+            "nbest": [list_hypotheses(analysis, system, listed_sentences) for system in analysis.systems],
         },
     }
 
 
-def count_unknown_words(study: Study) -> list[dict[str, Any]]:
+def count_unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
     """Counts of unknown words, once for all systems that share their dictionaries."""
     found: list[tuple[UnknownWords, list[int]]] = []
-    for index, system in enumerate(study.systems):
+    for index, system in enumerate(analysis.systems):
         if system.unknown is None:
             continue
         sharing = next((members for unknown, members in found if unknown == system.unknown), None)
@@ -106,11 +104,11 @@ def count_unknown_words(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def list_hypotheses(study: Study, system: System, count: int) -> list[list[tuple[float, float, str]]]:
+def list_hypotheses(analysis: Analysis, system: System, count: int) -> list[list[tuple[float, float, str]]]:
     """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
     if not system.nbest:
         return []
-    scores = study.nbest[system.name].sentence_scores
+    scores = analysis.hypothesis_scores[system.name]
     return [
         [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
         for hypotheses, row in zip(system.nbest[:count], scores)

@@ -38,7 +38,15 @@ def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(
     )
     assert "All tokens: 4 sentences, 3 of them with a phrase to find" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
-    expected = {"gates.jsonl", "trees.txt", "scores.txt", "scores.json", "sentence-0.png", "sentence-3.png"}
+    expected = {
+        "gates.jsonl",
+        "trees.txt",
+        "scores.txt",
+        "scores.md",
+        "scores.json",
+        "sentence-0.png",
+        "sentence-3.png",
+    }
     assert names == expected
     trees = (tmp_path / "out" / "trees.txt").read_text().splitlines()
     assert [tree.replace("(", "").replace(")", "") for tree in trees] == SOURCES
@@ -55,10 +63,11 @@ def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path)
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
         *("--target", folder / "test.tgt", *gold, "--sentences", 2, "--format", "svg", "--out", tmp_path / "out"),
     )
-    assert "4 sentences, 10 target words" in done.stdout and "Alignment error rate: " in done.stdout
+    assert "alignment error rate, %" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
-    assert names == {"alignments.jsonl", "summary.txt", "summary.json", "sentence-2.svg"}
-    assert json.loads((tmp_path / "out" / "summary.json").read_text())["score"]["sure_links"] == 6
+    assert names == {"alignments.jsonl", "summary.txt", "summary.md", "summary.json", "sentence-2.svg"}
+    records = json.loads((tmp_path / "out" / "summary.json").read_text())["records"]
+    assert {one["metric"]: one["value"] for one in records if one["by"] == "all"}["sure gold links"] == 6
     lines = tmp_path / "out" / "alignments.jsonl"
     again = tool("align", "--alignments", lines, *gold, "--out", tmp_path / "again")
     assert again.stdout == done.stdout
@@ -83,14 +92,14 @@ def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
     log = toy.generate(tmp_path / "data", folder / "checkpoint.pt", *options)
     (tmp_path / "test.log").write_text(log.stdout)
     done = tool("align", "--log", tmp_path / "test.log", "--sentences", 1, "--out", tmp_path / "out")
-    assert done.stdout.startswith("4 sentences, ")
+    assert done.stdout.splitlines()[4].split()[:2] == ["attention", "4"]
     assert (tmp_path / "out" / "sentence-1.png").stat().st_size > 1000
 
 
 BAD_CALLS = {
     "no data": ("structure", ("--checkpoint", "x.pt"), "--checkpoint needs --data and --source"),
     "data alone": ("structure", ("--gates", "x", "--data", "y"), "--data and --source go with --checkpoint"),
-    "no gates": ("structure", ("--gates", "nowhere"), "No such file or directory: 'nowhere'"),
+    "no gates": ("structure", ("--gates", "nowhere"), "nowhere: there is no such file"),
     "no target": ("align", ("--checkpoint", "x.pt", "--data", "y"), "needs --data, --source and --target"),
     "gold": ("align", ("--log", "x", "--gold", "y"), "--gold has links for given translations"),
 }

@@ -7,7 +7,7 @@ import pytest
 from fairseq import options, tasks
 from fairseq.data import Dictionary
 
-from recurrent_mt.evaluation.fast_path_copies import FastPathCopies
+from recurrent_mt.evaluation.train_log import FastPathCopies
 from tests.cli.recipes import ROOT
 from user_dir import models  # noqa: F401 - registers the architectures
 

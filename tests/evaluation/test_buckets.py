@@ -1,7 +1,7 @@
 import pytest
 
-from recurrent_mt.evaluation.buckets import by_length, by_unknown_words, known_sentences, within_length
-from recurrent_mt.evaluation.unknown_words import UnknownWords
+from recurrent_mt.evaluation.buckets import by_length, by_unknown_words, by_window, known_sentences, within_length
+from recurrent_mt.evaluation.test_set import UnknownWords
 from tests.evaluation.test_sets import small
 
 
@@ -54,3 +54,17 @@ def test_unknown_words_by_side():
         by_unknown_words(unknown, "both")
     with pytest.raises(ValueError, match="1 or later"):
         by_unknown_words(unknown, "source", 0)
+
+
+def test_windows_cover_the_lengths_they_say():
+    test_set = small(copies=10)
+    points = sizes(by_window(test_set, "source", window=3, fewest=1))
+    lengths = [len(words) for words in test_set.source_words]
+    for middle, members in points.items():
+        assert members == [i for i, length in enumerate(lengths) if abs(length - int(middle)) <= 1]
+    assert list(points)[-1] == "8"
+    assert set(sizes(by_window(test_set, "source", window=1, fewest=20))) == {"2"}
+    both = sizes(by_window(test_set, "both", window=10, fewest=1))
+    assert all(5 not in [i % 6 for i in members] for n, members in both.items() if int(n) + 5 < 4)
+    with pytest.raises(ValueError, match="window is 0"):
+        by_window(test_set, "source", window=0)

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from recurrent_mt.evaluation.generate_log import read_generate_log
-from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import END, TIMING, block, generate_log, write
 
 
@@ -92,7 +92,7 @@ BAD_LOGS = {
 @pytest.mark.parametrize(("lines", "message"), BAD_LOGS.values(), ids=BAD_LOGS)
 def test_bad_logs_are_named_with_their_line(tmp_path, lines, message):
     path = write(tmp_path / "bad.log", lines)
-    with pytest.raises(LogError, match=f"^{re.escape(str(path))}.*{message}"):
+    with pytest.raises(FileError, match=f"^{re.escape(str(path))}.*{message}"):
         read_generate_log(path)
 
 
@@ -104,5 +104,5 @@ def test_a_wrong_encoding_is_named_with_its_line(tmp_path, encoding, message):
     path = tmp_path / "bad.log"
     lines = ["", *block(0), END]
     path.write_bytes("\n".join(lines).replace("reference", "réf").encode(encoding))
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(FileError, match=message):
         read_generate_log(path)

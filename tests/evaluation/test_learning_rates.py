@@ -1,9 +1,9 @@
 import pytest
 
 from recurrent_mt.evaluation.learning_rates import RateChoice, choose_rate, read_choice
-from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import MODEL, train_log, valid, write
-from tests.evaluation.test_study import write_lines
+from tests.evaluation.test_analysis import write_lines
 
 
 @pytest.fixture
@@ -51,5 +51,5 @@ def test_an_incomplete_search_makes_no_choice(folder, change, message):
 def test_a_damaged_choice_is_named(folder):
     for text in ("{", '{"rate": 1}'):
         (folder / "choice.json").write_text(text)
-        with pytest.raises(LogError, match=r"choice.json: not a choice of a learning rate"):
+        with pytest.raises(FileError, match=r"choice.json: not a choice of a learning rate"):
             read_choice(folder)

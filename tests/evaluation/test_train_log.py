@@ -1,7 +1,7 @@
 import pytest
 
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.evaluation.train_log import read_train_log
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import DONE, MODEL, interval, train_log, valid, write
 
 
@@ -79,5 +79,5 @@ BAD_LOGS = {
 
 @pytest.mark.parametrize(("lines", "message"), BAD_LOGS.values(), ids=BAD_LOGS)
 def test_bad_logs_are_named(tmp_path, lines, message):
-    with pytest.raises(LogError, match=f"bad.log.*{message}"):
+    with pytest.raises(FileError, match=f"bad.log.*{message}"):
         read_train_log(write(tmp_path / "bad.log", lines))

@@ -18,11 +18,11 @@ from recurrent_mt.data.word_vectors.orthogonal_map import read_lexicon
 from recurrent_mt.data.word_vectors.word_vectors import read_vectors
 from recurrent_mt.evaluation.ablation.plan import read_plan
 from recurrent_mt.evaluation.ablation.training_command import configuration_arguments
-from recurrent_mt.evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
+from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.generate_log import read_generate_log
-from recurrent_mt.evaluation.nbest_lists import nbest_lists
-from recurrent_mt.evaluation.structure.penn_trees import read_penn_trees
+from recurrent_mt.evaluation.nbest import collect_lists
 from recurrent_mt.evaluation.structure.pyramid import read_pyramids
+from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.train_log import read_train_log
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
@@ -65,7 +65,7 @@ def generate(path: Path) -> None:
     log = read_generate_log(path)
     assert [sentence.number for sentence in log.sentences] == list(range(len(log.sentences)))
     assert all(hypothesis.text is not None for hypothesis in log.best())
-    nbest_lists(log, path)
+    collect_lists(log, path)
 
 
 def alignment(path: Path) -> None:

@@ -7,13 +7,14 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 
-from recurrent_mt.evaluation.evaluation import Settings
-from recurrent_mt.evaluation.evaluation_tables import TitledTable
-from recurrent_mt.evaluation.nbest_lists import ListedHypothesis
-from recurrent_mt.evaluation.nbest_scores import NBestScores
-from recurrent_mt.evaluation.study import study
-from recurrent_mt.evaluation.test_set import System
-from recurrent_mt.evaluation.training_facts import TrainingFacts
+import pandas
+
+from recurrent_mt.evaluation.analysis import analyze
+from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.evaluation.scores import Settings
+from recurrent_mt.evaluation.tables import Cell, Table
+from recurrent_mt.evaluation.test_set import ListedHypothesis, System
+from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
 from recurrent_mt.report.attachments import Figure, Printout, Results
 from recurrent_mt.report.page import render_page
 from recurrent_mt.report.report import Report
@@ -23,7 +24,9 @@ SETTINGS = Settings(
     metrics=("bleu", "chrf", "ter"), detailed=("chrf",), resamples=20, limits=(3, 6), most_unknown=2, window=4, fewest=5
 )
 TRAINING_TEXT = ["the cat sleeps", "the dog sees the cat"]
-FACTS = TrainingFacts("forgetful", 2, 1234567, 1500.0, 3.25, 4000.0, 1050.4, None)
+FACTS = {PARAMETERS: 1234567, UPDATES: 1500.0, VALID_LOSS: 3.25, SECONDS: 4000.0, WORDS: 1050.4}
+TRAINING = make_frame(Record("forgetful", metric, value, by=BY_TRAINING, n=2) for metric, value in FACTS.items())
+NO_TRAINING = make_frame([])
 PLANTED = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\"> <b>&amp;"
 
 
@@ -45,20 +48,19 @@ def with_lists(system, *others):
     return dataclasses.replace(system, nbest=lists)
 
 
-def small_study(copies=5, systems=None, **changes):
+def small_analysis(copies=5, systems=None, **changes):
     """Two systems, one of them with two seeds, dictionaries and n-best lists, counted in every way."""
     test_set = small(copies, **changes)
     systems = systems or [with_lists(forgetful(test_set), "red", "the black dog"), perfect(test_set)]
-    return study(test_set, systems, settings=SETTINGS, training_text=TRAINING_TEXT)
+    return analyze(test_set, systems, settings=SETTINGS, training_text=TRAINING_TEXT)
 
 
 def small_report(**changes):
     """A report with something in every section."""
     values = {
-        "study": small_study(),
-        "settings": SETTINGS,
+        "analysis": small_analysis(),
         "title": "Small report",
-        "training": [FACTS],
+        "training": TRAINING,
         "attachments": [
             Figure("Alignments", "Sentence 1", "Darker: less", svg()),
             Figure("Structure", "Tree", "", svg()),
@@ -77,7 +79,7 @@ def planted_report():
     """A report in which every text that comes from data tries to become an element."""
     test_set = small(copies=5)
     texts = [f"{text} {PLANTED}" for text in test_set.reference]
-    planted = small_study(
+    planted = small_analysis(
         systems=[
             with_lists(System(f"a{PLANTED}", {"1": texts}), PLANTED),
             System("b", {"1": list(test_set.reference)}),
@@ -89,9 +91,9 @@ def planted_report():
     attachments = [
         Figure(f"Alignments {PLANTED}", PLANTED, PLANTED, svg()),
         Printout("Structure", PLANTED, PLANTED),
-        Results("Structure", [TitledTable(PLANTED, [[PLANTED, PLANTED], [PLANTED, PLANTED]], [PLANTED])]),
+        Results("Structure", [Table(PLANTED, [PLANTED, PLANTED], [PLANTED], [[Cell(PLANTED, PLANTED)]], [PLANTED])]),
     ]
-    return small_report(study=planted, title=PLANTED, training=[], attachments=attachments)
+    return small_report(analysis=planted, title=PLANTED, training=NO_TRAINING, attachments=attachments)
 
 
 def large_report(sentences, systems):
@@ -99,7 +101,7 @@ def large_report(sentences, systems):
     draw = random.Random(1)
     words = [f"word{number}" for number in range(2000)]
     reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
-    counted = small_study()
+    counted = small_analysis()
 
     def translate(text):
         return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())
@@ -107,33 +109,18 @@ def large_report(sentences, systems):
     names = [f"system-{number}" for number in range(systems)]
     splits = [text.split() for text in reference]
     test_set = small(source=reference, reference=reference, source_words=splits, reference_words=splits)
+    # One system's scores stand for all: the page is as long as with real ones.
+    first = counted.records[counted.records["system"] == "forgetful"]
+    records = pandas.concat([first.assign(system=name) for name in names], ignore_index=True)
     found = dataclasses.replace(
         counted,
         test_set=test_set,
         systems=[with_lists(System(name, {"1": list(map(translate, reference))}), *reference[:9]) for name in names],
-        nbest=dict.fromkeys(names, NBestScores(10.0, {1: 20.0, 10: 30.0}, 0.5, [[50.0] * 10] * sentences)),
-        metrics=[],
-        words=dict.fromkeys(names, counted.words["perfect"]),
-        contents=dict.fromkeys(names, counted.contents["perfect"]),
+        records=records,
         sentence_scores={name: [100 * draw.random() for _ in reference] for name in names},
+        hypothesis_scores=dict.fromkeys(names, [[50.0] * 10] * sentences),
     )
-    # One system's scores stand for all: the page is as long as with real ones.
-    rename = {"forgetful": names[0], "perfect": names[1]}
-    return small_report(study=dataclasses.replace(found, metrics=[renamed(one, rename) for one in counted.metrics]))
-
-
-def renamed(metric, names):
-    """A metric's numbers under other names of systems."""
-
-    def rename(rows):
-        return [dataclasses.replace(row, system=names[row.system]) for row in rows]
-
-    return dataclasses.replace(
-        metric,
-        overall=dataclasses.replace(metric.overall, systems=rename(metric.overall.systems)),
-        breakdowns=[dataclasses.replace(one, systems=rename(one.systems)) for one in metric.breakdowns],
-        curves=rename(metric.curves),
-    )
+    return small_report(analysis=found)
 
 
 class Outline(HTMLParser):

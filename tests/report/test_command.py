@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands import call
+from tests.evaluation.test_analysis import make_run, write_lines
 from tests.evaluation.test_sets import forgetful, small
-from tests.evaluation.test_study import make_run, write_lines
 from tests.report.reports import page_data, svg
 from tests.report.test_training_facts import write_logs
 

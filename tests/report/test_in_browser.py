@@ -10,13 +10,14 @@ from recurrent_mt.report.attachments import Figure
 from tests.browser import complaints, prefer, requested_addresses, resize
 from tests.evaluation.test_sets import perfect, small
 from tests.report.reports import (
+    NO_TRAINING,
     PLANTED,
     large_report,
     page_data,
     planted_report,
+    small_analysis,
     small_page,
     small_report,
-    small_study,
     svg,
     write_page,
 )
@@ -177,8 +178,8 @@ def words(browser, tmp_path):
     other = ["today the old cat barks", "一个蓝色的帽子"]
     sides = {name: [text.split() for text in reference] for name in ("source_words", "reference_words")}
     test_set = small(source=reference, reference=reference, **sides)
-    study = small_study(systems=[System("a", {"1": other}), System("b", {"1": reference})], **vars(test_set) | {})
-    open_page(browser, write_page(tmp_path, small_report(study=study, training=[], attachments=[])))
+    analysis = small_analysis(systems=[System("a", {"1": other}), System("b", {"1": reference})], **vars(test_set) | {})
+    open_page(browser, write_page(tmp_path, small_report(analysis=analysis, training=NO_TRAINING, attachments=[])))
     return all_of(browser, ".cards .sentence")
 
 
@@ -233,10 +234,10 @@ def test_planted_markup_is_shown_as_text(browser, tmp_path):
     card = all_of(browser, ".cards .sentence")[0]
     texts = [text.text for text in card.find_elements(By.CLASS_NAME, "text")]
     assert texts == [
-        report.study.test_set.source[0],
-        report.study.test_set.reference[0],
-        report.study.systems[0].translations["1"][0],
-        report.study.systems[1].translations["1"][0],
+        report.analysis.test_set.source[0],
+        report.analysis.test_set.reference[0],
+        report.analysis.systems[0].translations["1"][0],
+        report.analysis.systems[1].translations["1"][0],
     ]
     assert all_of(browser, ".legend button")[0].text == f"a{PLANTED}"
     all_of(browser, ".cards details.nbest summary")[0].click()
@@ -269,7 +270,7 @@ def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     names = ["a_system_with_a_rather_long_name-and-options", *(f"system_{letter}" for letter in "bcdef")]
     attachments = [Figure("Alignments", "wide", "", svg(width=1500))]
     report = small_report(
-        study=small_study(systems=[perfect(test_set, name) for name in names]), attachments=attachments
+        analysis=small_analysis(systems=[perfect(test_set, name) for name in names]), attachments=attachments
     )
     open_page(browser, write_page(tmp_path, report))
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
@@ -289,8 +290,8 @@ def brightness(color):
 def test_text_from_the_right_runs_from_the_right(browser, tmp_path):
     arabic = ["رجل يرتدي قبعة برتقالية"] * 3
     test_set = small(source=arabic, reference=arabic, source_words=[["a"]] * 3, reference_words=[["a"]] * 3)
-    study = small_study(systems=[System("a", {"1": ["a man"] * 3}), System("b", {"1": arabic})], **vars(test_set))
-    open_page(browser, write_page(tmp_path, small_report(study=study, training=[], attachments=[])))
+    analysis = small_analysis(systems=[System("a", {"1": ["a man"] * 3}), System("b", {"1": arabic})], **vars(test_set))
+    open_page(browser, write_page(tmp_path, small_report(analysis=analysis, training=NO_TRAINING, attachments=[])))
     card = all_of(browser, ".cards .sentence")[0]
     directions = [text.value_of_css_property("direction") for text in card.find_elements(By.CLASS_NAME, "text")]
     assert directions == ["rtl", "rtl", "ltr", "rtl"]
@@ -319,11 +320,11 @@ def test_of_three_thousand_sentences_only_one_page_is_in_the_document(browser, t
 
 
 def test_systems_with_other_dictionaries_count_their_own_unknown_words(browser, tmp_path):
-    study = small_study()
-    first, second = study.systems
-    unknown = dataclasses.replace(first.unknown, source=[7] * len(study.test_set))
+    analysis = small_analysis()
+    first, second = analysis.systems
+    unknown = dataclasses.replace(first.unknown, source=[7] * len(analysis.test_set))
     systems = [first, dataclasses.replace(second, unknown=unknown)]
-    report = small_report(study=dataclasses.replace(study, systems=systems), attachments=[])
+    report = small_report(analysis=dataclasses.replace(analysis, systems=systems), attachments=[])
     open_page(browser, write_page(tmp_path, report))
     control(browser, "fewestUnknown").send_keys("7")
     assert numbers(browser) == []

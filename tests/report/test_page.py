@@ -1,28 +1,29 @@
 import base64
 import hashlib
 import html
-import json
 import re
 from xml.etree import ElementTree
 
 import pytest
 
-from recurrent_mt.evaluation.evaluation import Settings
-from recurrent_mt.evaluation.evaluation_tables import describe
+from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.plots import write_plots
-from recurrent_mt.evaluation.study import study, study_as_json
+from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.evaluation.score_tables import score_cell
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
 from recurrent_mt.report.tables import LENGTHS
 from tests.evaluation.test_sets import perfect, small
 from tests.report.reports import (
+    NO_TRAINING,
     PLANTED,
     Outline,
     page_data,
     planted_report,
+    small_analysis,
     small_page,
     small_report,
-    small_study,
     svg,
 )
 
@@ -71,8 +72,8 @@ def test_every_section_is_there_and_in_the_contents(page):
 
 def test_sections_without_content_are_left_out():
     test_set = small(copies=3, source=[], source_words=[])
-    counted = study(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))
-    page = render_page(small_report(study=counted, training=[], attachments=[]))
+    counted = analyze(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))
+    page = render_page(small_report(analysis=counted, training=NO_TRAINING, attachments=[]))
     assert [title for _, title in headings(page)] == [
         SECTIONS[0],
         "Scores",
@@ -82,45 +83,38 @@ def test_sections_without_content_are_left_out():
     assert "1 system on 18 sentences" in page
 
 
-def test_tables_say_what_the_study_says(report, page):
+def test_tables_say_what_the_analysis_says(report, page):
     tables = Outline(page).tables
-    for index, metric in enumerate(report.study.metrics):
-        rows = tables["Scores on the whole test set"][1:]
-        for cells, row in zip(rows, metric.overall.systems, strict=True):
-            assert plain(cells[index + 1]) == describe(row.scores[0], row.comparisons[0])
-        for breakdown in metric.breakdowns:
-            by = {"both length": "length of both sides"}.get(breakdown.by, breakdown.by)
-            header, *rows = tables[f"{metric.name} by {by}"]
-            found = {name.strip(): cells for name, *cells in rows}
-            first = breakdown.systems[0].scores
-            for place, label in enumerate(score.label for score in first):
-                for row in breakdown.systems:
-                    if not first[place].count:
-                        (cells,) = [cells for name, cells in found.items() if label in name.split(", ")]
-                        assert cells == ["0", "no sentences"]
-                        continue
-                    cell = plain(found[label][header.index(row.system) - 1])
-                    assert cell == describe(row.scores[place], row.comparisons[place])
-    assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "1 h 06 min", "3.25", "1,050", "–"]
+    records = report.analysis.records
+    scores = {row[0].strip(): row for row in tables["Scores on the whole test set"][1:]}
+    for index, metric in enumerate(report.analysis.signatures):
+        for record in select_records(records, metric=metric, by="all"):
+            assert plain(scores[record.system][index + 1]) == str(score_cell(record))
+    for by in ("source length", "reference length", "both length", "unknown words", "unknown words, either"):
+        header, *rows = tables[f"chrF2 by {by.replace('both length', LENGTHS['both'])}"]
+        found = {name.strip(): cells for name, *cells in rows}
+        for record in select_records(records, metric="chrF2", by=by):
+            if not record.n:
+                (cells,) = [cells for name, cells in found.items() if record.bucket in name.split(", ")]
+                assert cells == ["0", "no sentences"]
+            else:
+                assert plain(found[record.bucket][header.index(record.system) - 1]) == str(score_cell(record))
+    assert tables["Training and speed"][1][1:] == ["1,234,567", "1,500", "66.7", "3.250", "1,050", "–", "–"]
 
 
 def test_numbers_below_a_chart_are_those_of_the_analysis(report, page):
-    data, analysis, tables = page_data(page), json.loads(study_as_json(report.study)), Outline(page).tables
-    (chrf,) = [metric for metric in analysis["metrics"] if metric["curves"]]
-    for one in chrf["curves"]:
-        curve = one["curve"]
-        header, *rows = tables[f"chrF2 by {LENGTHS[curve['side']]}, window of {curve['window']}"]
-        column = header.index(one["system"])
-        assert [row[0] for row in rows] == list(map(str, curve["lengths"]))
-        assert [row[1] for row in rows] == [f"{point['count']:,}" for point in curve["points"]]
-        means = [sum(point["by_seed"].values()) / len(point["by_seed"]) for point in curve["points"]]
-        assert [row[column].split()[0] for row in rows] == [f"{mean:.2f}" for mean in means]
-        intervals = [
-            f"({point['low']:.1f}–{point['high']:.1f})" for point in curve["points"] if point["low"] is not None
-        ]
-        assert intervals and [row[column].split()[-1] for row in rows if "(" in row[column]] == intervals
-    names = [system["name"] for system in analysis["systems"]]
-    assert data["sentences"]["scores"] == [analysis["sentence_scores"][name] for name in names]
+    data, analysis, tables = page_data(page), report.analysis, Outline(page).tables
+    for side, name in LENGTHS.items():
+        header, *rows = tables[f"chrF2 by {name}, window of 4"]
+        for system in analysis.names:
+            points = select_records(analysis.records, metric="chrF2", by=f"along {side} length", system=system)
+            assert [row[0] for row in rows] == [point.bucket for point in points]
+            assert [row[1] for row in rows] == [f"{point.n:,}" for point in points]
+            column = [row[header.index(system)] for row in rows]
+            assert [cell.split()[0] for cell in column] == [f"{point.value:.2f}" for point in points]
+            intervals = [f"({point.low:.1f}–{point.high:.1f})" for point in points if point.low is not None]
+            assert intervals and [cell.split()[-1] for cell in column if "(" in cell] == intervals
+    assert data["sentences"]["scores"] == [analysis.sentence_scores[name] for name in data["systems"]]
 
 
 def test_every_chart_has_a_title_a_description_and_a_line_for_each_system(page):
@@ -151,7 +145,7 @@ def test_charts_share_no_identifier_and_refer_to_their_own(page):
 def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, page, tmp_path):
     assert render_page(report) == page
     (drawing,) = re.findall(r'<svg[^>]*aria-labelledby="chrf2-by-source-length-title.*?</svg>', page, re.DOTALL)
-    files = [{path.name: path.read_text() for path in write_plots(report.study, tmp_path)} for _ in range(2)]
+    files = [{path.name: path.read_text() for path in write_plots(report.analysis, tmp_path)} for _ in range(2)]
     assert files[0] == files[1]
     lines = {
         re.sub(r"\s", "", re.search(r'system-0-line".*?<path d="([^"]+)"', text, re.DOTALL)[1])
@@ -164,15 +158,17 @@ def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, 
 def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
     rows = Outline(page).tables["BLEU of the best in the n-best lists"]
     assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
-    scores = report.study.nbest["forgetful"]
-    reached = [f"{scores.best_of[depth]:.2f}" for depth in (1, 2, 3)]
-    assert rows[1:] == [["forgetful", "3.0", *reached, f"{100 * scores.first_is_best:.1f}"]]
+    found = select_records(report.analysis.records, by="n-best list")
+    values = {one.bucket if one.metric == "BLEU, best of n" else one.metric: one.value for one in found}
+    reached = [f"{values[depth]:.2f}" for depth in "123"]
+    assert rows[1:] == [["forgetful", "3.0", *reached, f"{values['first is best, %']:.1f}"]]
     lists, none = page_data(page)["sentences"]["nbest"]
     assert none == [] and len(lists) == 30
     assert [text for _, _, text in lists[2]] == ["the black", "red", "the black dog"]
     assert [score for score, _, _ in lists[2]] == [-0.25, -0.5, -0.75]
-    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores.sentence_scores[2], abs=0.005)
-    assert lists[2][0][1] == pytest.approx(report.study.sentence_scores["forgetful"][2], abs=0.005)
+    scores = report.analysis.hypothesis_scores["forgetful"]
+    assert [chrf for _, chrf, _ in lists[2]] == pytest.approx(scores[2], abs=0.005)
+    assert lists[2][0][1] == pytest.approx(report.analysis.sentence_scores["forgetful"][2], abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -208,8 +204,8 @@ def test_tables_can_be_read_aloud(page):
 
 
 def test_what_decides_the_numbers_is_told(page):
-    for metric in small_study().metrics:
-        assert metric.signature in page
+    for metric in small_analysis().signatures.values():
+        assert metric in page
     for text in ("20 resamples", "seed 12345", "n − 1 to n + 2 words", "fewer than 5 sentences", "means over seeds"):
         assert text in page
 

@@ -1,8 +1,8 @@
 import pytest
 
-from recurrent_mt.evaluation.log_lines import LogError
-from recurrent_mt.evaluation.training_facts import training_facts
-from tests.evaluation.test_study import make_run
+from recurrent_mt.evaluation.training import find_costs, read_run_trainings
+from recurrent_mt.text_files import FileError
+from tests.evaluation.test_analysis import make_run
 
 TRAIN = """\
 INFO | fairseq_cli.train | num. shared model params: {parameters:,} (num. trained: {parameters:,})
@@ -33,28 +33,30 @@ def test_seeds_are_averaged_and_gaps_stay_gaps(tmp_path):
     write_logs(run, "forgetful", 1, updates=200, loss=3, speed=20.0)
     write_logs(run, "forgetful", 2, updates=300, loss=2, speed=40.0)
     write_logs(run, "perfect", 1, parameters=5, speed=None)
-    forgetful, perfect = training_facts([run])
-    assert (forgetful.system, forgetful.seeds, forgetful.parameters, forgetful.updates) == ("forgetful", 2, 1000, 250)
-    assert (forgetful.best_valid_loss, forgetful.training_seconds) == (2.5, 100)
-    assert forgetful.words_per_second == pytest.approx(1000)
-    assert forgetful.sentences_per_second == 30
-    assert (perfect.parameters, perfect.sentences_per_second) == (5, None)
+    records = read_run_trainings([run])
+    forgetful, perfect = (find_costs(records, name) for name in ("forgetful", "perfect"))
+    assert (forgetful["parameters"], forgetful["updates"]) == (1000, 250)
+    assert (forgetful["validation loss"], forgetful["training seconds"]) == (2.5, 100)
+    assert forgetful["words/s, training"] == pytest.approx(1000)
+    assert forgetful["sentences/s, translation"] == 30
+    assert (perfect["parameters"], perfect["sentences/s, translation"]) == (5, None)
+    assert set(records["seed"]) == {"1", "2", ""}
 
 
 def test_systems_without_logs_are_left_out_and_names_are_those_of_the_study(tmp_path):
     runs = [make_run(tmp_path / name) for name in ("one", "two")]
     write_logs(runs[1], "perfect", 1)
-    assert training_facts([runs[0]]) == []
-    assert [facts.system for facts in training_facts(runs)] == ["two/perfect"]
+    assert read_run_trainings([runs[0]]).empty
+    assert set(read_run_trainings(runs)["system"]) == {"two/perfect"}
 
 
 def test_damaged_logs_are_named(tmp_path):
     run = make_run(tmp_path / "run")
     write_logs(run, "perfect", 1)
     (run / "systems/perfect/seed-1/test.log").write_text("S-0\tun chat\n")
-    with pytest.raises(LogError, match=r"perfect/seed-1/test\.log"):
-        training_facts([run])
+    with pytest.raises(FileError, match=r"perfect/seed-1/test\.log"):
+        read_run_trainings([run])
     write_logs(run, "perfect", 1)
     write_logs(run, "perfect", 2, parameters=7)
     with pytest.raises(ValueError, match="perfect: its seeds have 7 and 1000 parameters"):
-        training_facts([run])
+        read_run_trainings([run])

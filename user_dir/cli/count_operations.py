@@ -6,7 +6,7 @@ import argparse
 import json
 from dataclasses import asdict
 
-from recurrent_mt.evaluation.output_files import write_text
+from recurrent_mt.text_files import write_text
 
 from ..checkpoints.checkpoint import Checkpoint
 from ..checkpoints.operations import count_operations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from recurrent_mt.evaluation.sentences import read_sentences
+from recurrent_mt.text_files import read_sentences
 
 from ..checkpoints.checkpoint import Checkpoint
 from ..checkpoints.gates import sentence_gates

@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
-from recurrent_mt.evaluation.log_lines import read_lines
+from recurrent_mt.text_files import read_lines
 
 from ..segmented_translation.confidence import DIVISORS, MODES
 from ..segmented_translation.sentences import SegmentedTranslation, translate_by_segments

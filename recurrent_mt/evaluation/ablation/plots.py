@@ -4,64 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pandas
 from matplotlib.figure import Figure
 
-from ..evaluation import SystemScores
-from ..plots import COLOURS
-from .cells import Cell, Results
+from ..figures import COLORS, new_axes
+from ..records import ALL, select_records
+from ..training import PARAMETERS, find_costs
+from .results import OPERATIONS, AblationResults
 
 HEIGHT_OF_A_CELL = 0.32
 
 
-def figures(results: Results) -> Iterator[tuple[str, Figure]]:
+def draw_plots(results: AblationResults) -> Iterator[tuple[str, Figure]]:
     """(name, figure) of every plot; none without scores."""
-    if not results.metrics:
+    if not results.signatures:
         return
-    rows = {row.system: row for row in results.metrics[0].overall.systems}
-    scored = [(cell, rows[cell.name]) for cell in results.cells if cell.name in rows]
-    name = results.metrics[0].name
-    yield "cells", cells_figure(scored, results.plan.base, name)
-    sized = [(cell.facts.parameters / 1e6, (cell, row)) for cell, row in scored if cell.facts]
-    if sized:
-        yield "by-parameters", cost_figure(sized, "parameters, millions", name)
-    counted = [(cell.operations / 1e6, (cell, row)) for cell, row in scored if cell.operations]
-    if counted:
-        yield "by-operations", cost_figure(counted, "MFLOP a target token", name)
+    metric = next(iter(results.signatures))
+    means = {one.system: one.value or 0.0 for one in select_records(results.records, metric=metric, by=ALL)}
+    names = [cell.name for cell in results.cells if cell.name in means]
+    yield "cells", cells_figure(results.records, names, results.plan.base, metric)
+    for plot, cost, title in (
+        ("by-parameters", PARAMETERS, "parameters, millions"),
+        ("by-operations", OPERATIONS, "MFLOP a target token"),
+    ):
+        costs = {name: find_costs(results.records, name).get(cost) for name in names}
+        points = {name: (value / 1e6, means[name]) for name, value in costs.items() if value}
+        if points:
+            yield plot, cost_figure(points, title, metric)
 
 
-def cells_figure(scored: list[tuple[Cell, SystemScores]], base: str, metric: str) -> Figure:
+def cells_figure(records: pandas.DataFrame, names: list[str], base: str, metric: str) -> Figure:
     """One line a cell: its mean, its interval over sentences, a mark for each seed; the base's mean as a line."""
-    figure = Figure(figsize=(6.4, 1.0 + HEIGHT_OF_A_CELL * len(scored)), layout="constrained")
-    axes = figure.add_subplot()
-    for height, (cell, row) in enumerate(scored):
-        score = row.scores[0]
-        if score.low is not None and score.high is not None:
-            axes.plot([score.low, score.high], [height, height], color=COLOURS[0], linewidth=5, alpha=0.25)
-        seeds = list(score.by_seed.values())
-        axes.plot(seeds, [height] * len(seeds), "|", color=COLOURS[0], markersize=9)
-        axes.plot([score.mean], [height], "o", color=COLOURS[0], markersize=5)
-        if cell.name == base:
-            axes.axvline(score.mean or 0.0, color=COLOURS[1], linewidth=1, linestyle="--")
-    axes.set_yticks(range(len(scored)), [cell.name for cell, _ in scored])
-    axes.set_ylim(len(scored) - 0.5, -0.5)
+    figure, axes = new_axes(6.4, 1.0 + HEIGHT_OF_A_CELL * len(names))
+    for height, name in enumerate(names):
+        rows = records[(records["system"] == name) & (records["metric"] == metric) & (records["by"] == ALL)]
+        (total,) = select_records(rows)
+        if total.low is not None and total.high is not None:
+            axes.plot([total.low, total.high], [height, height], color=COLORS[0], linewidth=5, alpha=0.25)
+        seeds = list(rows.loc[rows["seed"] != "", "value"])
+        axes.plot(seeds, [height] * len(seeds), "|", color=COLORS[0], markersize=9)
+        axes.plot([total.value or 0.0], [height], "o", color=COLORS[0], markersize=5)
+        if name == base:
+            axes.axvline(total.value or 0.0, color=COLORS[1], linewidth=1, linestyle="--")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel(f"{metric}: mean, each seed, 95% interval over sentences; dashed: {base}")
-    axes.grid(axis="x", alpha=0.25)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return figure
 
 
-def cost_figure(points: list[tuple[float, tuple[Cell, SystemScores]]], title: str, metric: str) -> Figure:
+def cost_figure(points: dict[str, tuple[float, float]], title: str, metric: str) -> Figure:
     """Score against cost, one named point a cell."""
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    for cost, (cell, row) in points:
-        mean = row.scores[0].mean or 0.0
-        axes.plot([cost], [mean], "o", color=COLOURS[0], markersize=5)
-        axes.annotate(cell.name, (cost, mean), xytext=(5, 3), textcoords="offset points", fontsize="small")
+    figure, axes = new_axes(6.4, 4.2)
+    for name, point in points.items():
+        axes.plot(*[[number] for number in point], "o", color=COLORS[0], markersize=5)
+        axes.annotate(name, point, xytext=(5, 3), textcoords="offset points", fontsize="small")
     axes.set_xlabel(title)
     axes.set_ylabel(metric)
     axes.margins(x=0.15, y=0.1)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
     return figure

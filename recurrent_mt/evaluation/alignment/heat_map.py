@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ..fonts import font_families
-from .hard_links import Link
+from ..figures import font_families
+from .links import Link
 from .soft_alignment import SoftAlignment
 
 #: Inches of a cell and of a character of a label.

@@ -8,8 +8,7 @@ from os import PathLike
 
 import numpy as np
 
-from ..json_lines import read_json_lines
-from ..log_lines import LogError
+from ...text_files import FileError, read_json_lines
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: How far a node's three gates may be from 1 together: each is rounded to five decimals.
@@ -92,7 +91,7 @@ def read_pyramids(path: str | PathLike[str]) -> list[Pyramid]:
     """Reads the gates that :func:`user_dir.checkpoints.gates.sentence_gates` found, one sentence a line.
 
     Raises:
-        LogError: naming the line that is not a whole pyramid or not the next sentence.
+        FileError: naming the line that is not a whole pyramid or not the next sentence.
     """
     pyramids: list[Pyramid] = []
     for line, record in read_json_lines(path, FIELDS):
@@ -100,9 +99,9 @@ def read_pyramids(path: str | PathLike[str]) -> list[Pyramid]:
             message = (
                 f"sentence {record['sentence']} where sentence {len(pyramids)} is expected: lines were lost or mixed"
             )
-            raise LogError(path, message, line=line)
+            raise FileError(path, message, line=line)
         try:
             pyramids.append(Pyramid.from_levels(record["sentence"], record["source"], record["gates"]))
         except ValueError as error:
-            raise LogError(path, str(error), line=line) from error
+            raise FileError(path, str(error), line=line) from error
     return pyramids

@@ -10,12 +10,13 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
-from ..fonts import font_families
+from ..figures import font_families
 from .pyramid import Pyramid
-from .spans import Span
+from .trees import Span
 
-#: From a gate of 0 to a gate of 1. Both ends can be told from white paper and, in grey print, by their line's style.
+#: From a gate of 0 to a gate of 1. Both ends can be told from white paper and, in gray print, by their line's style.
 PASSED = LinearSegmentedColormap.from_list("passed", ["#dcdcdc", "#000000"])
 MERGED = LinearSegmentedColormap.from_list("merged", ["#ffd9b8", "#c43c00"])
 
@@ -110,22 +111,24 @@ def _draw_edges(axes: Axes, gates: np.ndarray, threshold: float) -> None:
                 merged.append(line + np.array([OFFSET if side == LEFT else -OFFSET, 0]))
                 merged_weights.append(value)
     scale = Normalize(0, 1)
-    for lines, weights, colours, style in (
+    for lines, weights, colors, style in (
         (passed, passed_weights, PASSED, "solid"),
         (merged, merged_weights, MERGED, (0, (4, 1.2))),
     ):
         # The darkest lines are drawn last, above the others.
         order = np.argsort(weights)
         collection = LineCollection(
-            [lines[i] for i in order], cmap=colours, norm=scale, linestyle=style, linewidths=1.8, zorder=1
+            [lines[i] for i in order], cmap=colors, norm=scale, linestyle=style, linewidths=1.8, zorder=1
         )
         collection.set_array(np.array([weights[i] for i in order], dtype=float))
         axes.add_collection(collection)
     places = np.array([_place(*node) for node in sorted(nodes)])
-    axes.scatter(*places.T, s=16, c="white", edgecolors="#444444", linewidths=0.8, zorder=2)
+    axes.scatter(places[:, 0], places[:, 1], s=16, c="white", edgecolors="#444444", linewidths=0.8, zorder=2)
     axes.set_ylim(-0.4, len(gates) - 0.6)
     axes.set_ylabel("level of the pyramid")
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    levels = AutoLocator()
+    levels.set_params(integer=True)
+    axes.yaxis.set_major_locator(levels)
     axes.tick_params(axis="x", bottom=False, labelbottom=False)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
 
@@ -175,11 +178,11 @@ def _draw_tree(axes: Axes, tree: set[Span], words: int) -> None:
 
 
 def _add_scales(figure: Figure, axes: Axes, threshold: float) -> None:
-    for colours, label in (
+    for colors, label in (
         (MERGED, "merges both\nchildren (new), dashed"),
         (PASSED, "passes one\nchild on (left, right)"),
     ):
-        bar = figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, fraction=0.04, pad=0.02, aspect=18)
+        bar = figure.colorbar(ScalarMappable(Normalize(0, 1), colors), ax=axes, fraction=0.04, pad=0.02, aspect=18)
         bar.set_label(f"gate: {label}", fontsize=8)
         bar.ax.set_ylim(threshold, 1)
     axes.set_title(f"Gates above {threshold:g} on the way to the root", fontsize=10, loc="left")

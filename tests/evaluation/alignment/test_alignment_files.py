@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment.alignment_files import read_alignment_lines, read_alignment_log
-from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import END, block, write
 
 #: What `block` of tests.analysis.logs translates: "source N" into "translation N , 0".
@@ -38,14 +38,14 @@ BAD_LOGS = {
 
 @pytest.mark.parametrize(("weights", "message"), BAD_LOGS.values(), ids=BAD_LOGS)
 def test_other_alignments_are_named(tmp_path, weights, message):
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(FileError, match=message):
         read_alignment_log(write(tmp_path / "log", [*soft_block(0, weights), END]))
 
 
 @pytest.mark.parametrize("key", "SA")
 def test_a_log_without_sources_or_alignments_is_named(tmp_path, key):
     lines = [line for line in soft_block(0) if not line.startswith(key)]
-    with pytest.raises(LogError, match="line 1: sentence 0 has no S or no A line"):
+    with pytest.raises(FileError, match="line 1: sentence 0 has no S or no A line"):
         read_alignment_log(write(tmp_path / "log", [*lines, END]))
 
 
@@ -71,5 +71,5 @@ BAD_LINES = {
 
 @pytest.mark.parametrize(("bad", "message"), BAD_LINES.values(), ids=BAD_LINES)
 def test_bad_json_lines_are_named(tmp_path, bad, message):
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(FileError, match=message):
         read_alignment_lines(write(tmp_path / "lines", [json.dumps(record()), json.dumps(bad)]))

@@ -1,13 +1,18 @@
-import json
-
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment.alignment_score import entropies, score_links
-from recurrent_mt.evaluation.alignment.alignment_summary import as_json, as_text, summarize
-from recurrent_mt.evaluation.alignment.hard_links import GoldLinks, hard_links, read_gold_links
+from recurrent_mt.evaluation.alignment.links import (
+    GoldLinks,
+    alignment_table,
+    hard_links,
+    measure_entropies,
+    read_gold_links,
+    score_alignments,
+    score_links,
+)
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
-from recurrent_mt.evaluation.log_lines import LogError
+from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import write
 
 
@@ -76,30 +81,29 @@ def test_gold_links_of_a_file(tmp_path):
 
 @pytest.mark.parametrize("bad", ["0-0 1:2", "a-b", "0-", "-1-2", "1-2-3"])
 def test_what_is_no_link_is_named(tmp_path, bad):
-    with pytest.raises(LogError, match="line 2: expected links such as 0-0"):
+    with pytest.raises(FileError, match="line 2: expected links such as 0-0"):
         read_gold_links(write(tmp_path / "gold", ["0-0", bad]))
 
 
 def test_entropy_by_hand():
-    found = entropies(aligned([0.25] * 4, [0, 1, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]))
+    found = measure_entropies(aligned([0.25] * 4, [0, 1, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]))
     np.testing.assert_allclose(found, [2, 0, 1])
     assert not np.signbit(found).any()
-    assert entropies(one_hot(0, target="")).shape == (0,)
+    assert measure_entropies(one_hot(0, target="")).shape == (0,)
 
 
-def test_summary(tmp_path):
+def test_scores_of_alignments():
     alignments = [aligned([0.25] * 4, [0, 1, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]), one_hot(0, target="")]
-    summary = summarize(alignments, [gold([(0, 0), (1, 1), (0, 2)]), gold([])])
-    assert summary.entropy == pytest.approx(1)
-    assert summary.uniform_entropy == pytest.approx(2)
-    assert summary.sentence_entropies == [pytest.approx(1), None]
-    text = as_text(summary)
-    assert "2 sentences, 3 target words\nEntropy of the weights: 1.00 bits a target word (uniform: 2.00)" in text
-    assert "Alignment error rate: 0.0 % (precision 100.0 %, recall 100.0 %; 3 links, 3 sure ones)" in text
-    assert json.loads(as_json(summary))["score"]["error_rate"] == 0
+    records = score_alignments("x", alignments, [gold([(0, 0), (1, 1), (0, 2)]), gold([])])
+    entropy, uniform, error_rate, *_ = select_records(records, by="all")
+    assert (entropy.value, uniform.value) == (pytest.approx(1), pytest.approx(2))
+    assert (entropy.n, error_rate.value) == (3, 0)
+    assert [one.value for one in select_records(records, by="sentence")] == [pytest.approx(1), None]
+    table = alignment_table(records)
+    assert [str(cell) for cell in table.rows[0]] == ["2", "3", "1.00", "2.00", "0.0", "100.0", "100.0", "3", "3"]
 
 
-def test_summary_without_words_and_gold_links():
-    summary = summarize([one_hot(0, target="")])
-    assert (summary.entropy, summary.score) == (None, None)
-    assert as_text(summary) == "1 sentences, 0 target words\nEntropy: no target words\n"
+def test_scores_without_words_and_gold_links():
+    table = alignment_table(score_alignments("x", [one_hot(0, target="")]))
+    assert table.header == ["System", "sentences", "target words", "entropy, bits", "uniform entropy, bits"]
+    assert [str(cell) for cell in table.rows[0]] == ["1", "0", "–", "–"]

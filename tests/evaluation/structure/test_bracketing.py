@@ -1,15 +1,24 @@
-import json
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.structure.baselines import balanced, left_branching, random_tree, right_branching
-from recurrent_mt.evaluation.structure.bracketing_score import best_possible, score_brackets
-from recurrent_mt.evaluation.structure.penn_trees import GoldTree, parse_penn_tree
-from recurrent_mt.evaluation.structure.spans import brackets, keep_leaves, merge_leaves
-from recurrent_mt.evaluation.structure.tree_comparison import as_json, as_text, compare_trees, is_punctuation
+from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.evaluation.structure.tree_scores import is_punctuation, score_trees, tree_tables
+from recurrent_mt.evaluation.structure.trees import (
+    GoldTree,
+    balanced,
+    keep_leaves,
+    left_branching,
+    merge_leaves,
+    parse_penn_tree,
+    random_tree,
+    right_branching,
+    score_best_possible,
+    score_brackets,
+    write_brackets,
+)
 from tests.evaluation.structure.pyramids import pyramid_of, random_pyramid, spans_of
 
 GUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "gum-trees-en" / "dev.ptb"
@@ -60,7 +69,7 @@ def test_a_flat_gold_tree_is_not_counted_as_a_sentence():
 
 
 def test_the_best_possible_tree_holds_every_gold_phrase():
-    score = best_possible([spans_of((0, (1, 2), (3, 4))), left_branching(4)], [5, 4])
+    score = score_best_possible([spans_of((0, (1, 2), (3, 4))), left_branching(4)], [5, 4])
     assert (score.recall, score.precision) == (100, 80)
 
 
@@ -74,7 +83,7 @@ def test_leaves_taken_out_and_merged():
     assert keep_leaves(tree, [True, False, True, True, True]) == spans_of(((0, 1), (2, 3)))
     assert keep_leaves(tree, [False] * 5) == frozenset()
     assert merge_leaves(tree, [0, 0, 0, 1, 2]) == spans_of((0, (1, 2)))
-    assert brackets("abcde", tree) == "(((a b) c) (d e))"
+    assert write_brackets("abcde", tree) == "(((a b) c) (d e))"
 
 
 PENN = {
@@ -93,14 +102,15 @@ def test_penn_trees(text, words, spans):
 
 
 BAD = {
-    "open": ("(S (NP (DT the) (NN dog))", r"1 bracket\(s\) are not closed"),
-    "closed": ("(S (UH yes)))", r"'\)' after the end of the tree"),
-    "two": ("(S (UH yes)) (S (UH no))", r"'\(' after the end of the tree"),
-    "none": ("", "no tree on this line"),
-    "words": ("a plain sentence", "'a' outside of brackets"),
-    "two words": ("(S (NP the dog barks))", "expected a label and a word in a bracket, but found 'NP the dog barks'"),
-    "no word": ("(S (NP) (VP (VB go)))", "expected a label and a word in a bracket, but found 'NP'"),
-    "word beside phrase": ("(S x (VB go))", "expected one label before the phrases in a bracket, but found 'S x'"),
+    "open": ("(S (NP (DT the) (NN dog))", r"not one tree in brackets: .*expected '\)' but got 'end-of-string'"),
+    "closed": ("(S (UH yes)))", r"not one tree in brackets: .*expected 'end-of-string' but got '\)'"),
+    "two": ("(S (UH yes)) (S (UH no))", r"not one tree in brackets: .*expected 'end-of-string' but got '\(S'"),
+    "none": ("", r"not one tree in brackets: .*expected '\(' but got 'end-of-string'"),
+    "words": ("a plain sentence", r"not one tree in brackets: .*expected '\(' but got 'a'"),
+    "two words": ("(S (NP the dog barks))", "in a bracket, but found 'NP the dog barks'"),
+    "no word": ("(S (NP) (VP (VB go)))", "expected a label and a word, .* in a bracket, but found 'NP'"),
+    "no label": ("(S (yes))", "in a bracket, but found 'yes'"),
+    "word beside phrase": ("(S x (VB go))", r"or a label and phrases, in a bracket, but found 'S x \(…\)'"),
 }
 
 
@@ -110,39 +120,43 @@ def test_bad_trees_are_named(text, message):
         parse_penn_tree(text)
 
 
-def test_comparison_by_hand():
+def f1_of(records, by="all tokens"):
+    return {one.system: one.value for one in select_records(records, metric="F1", by=by)}
+
+
+def test_scores_of_trees_by_hand():
     # ((a b) .) against ((a b) .): with the full stop one phrase is right, without it there is none to find.
     words = ("a", "b", ".")
     gold = GoldTree(words, spans_of(((0, 1), 2)))
-    comparison = compare_trees([pyramid_of((((0, 1), 2), 3), (*words, "</s>"))], [gold])
-    scores = {row.name: row.score.f1 for row in comparison.all_tokens}
+    records = score_trees([pyramid_of((((0, 1), 2), 3), (*words, "</s>"))], [gold])
+    scores = f1_of(records)
     assert (scores["grConv"], scores["left-branching"], scores["right-branching"]) == (100, 100, 0)
     assert scores["best possible of a binary tree"] == 100
-    assert {row.score.sentences for row in comparison.without_punctuation} == {0}
-    text = as_text(comparison)
-    assert "All tokens: 1 sentences, 1 of them with a phrase to find" in text
-    assert "Words: 1 sentences, 0 of them with a phrase to find" in text
-    assert json.loads(as_json(comparison))["all_tokens"][0]["score"]["f1"] == 100
+    assert {one.n for one in select_records(records, metric="F1", by="without punctuation")} == {0}
+    assert [table.caption for table in tree_tables(records, 1)] == [
+        "All tokens: 1 sentences, 1 of them with a phrase to find",
+        "Without punctuation: 1 sentences, 0 of them with a phrase to find",
+    ]
 
 
-def test_chance_depends_on_the_seed_alone():
+def test_what_is_drawn_at_random_depends_on_the_seed_alone():
     words = tuple("abcdefgh")
     gold = [GoldTree(words, right_branching(8))] * 3
     pyramids = [random_pyramid((*words, "</s>"), seed) for seed in range(3)]
-    first, again, other = (compare_trees(pyramids, gold, seed=seed).all_tokens for seed in (1, 1, 2))
-    assert first == again != other
-    assert [row.name for row in first if row.spread is not None] == ["grConv, gates shuffled", "random"]
+    first, again, other = (score_trees(pyramids, gold, seed=seed) for seed in (1, 1, 2))
+    assert first.equals(again) and not first.equals(other)
+    assert list(first.loc[first["sd"].notna(), "system"].unique()) == ["grConv, gates shuffled", "random"]
 
 
 def test_gold_trees_of_other_words_are_refused():
     pyramid = random_pyramid(("L&apos;", "été", "</s>"), 1)
-    assert compare_trees([pyramid], [GoldTree(("l'", "été"), frozenset({(0, 2)}))]).sentences == 1
+    assert len(score_trees([pyramid], [GoldTree(("l'", "été"), frozenset({(0, 2)}))]))
     with pytest.raises(ValueError, match="sentence 0, word 1: the model read 'été', but the gold tree has 'hiver'"):
-        compare_trees([pyramid], [GoldTree(("l'", "hiver"), frozenset({(0, 2)}))])
+        score_trees([pyramid], [GoldTree(("l'", "hiver"), frozenset({(0, 2)}))])
     with pytest.raises(ValueError, match="the model read 'the end', but the gold tree has 'est'"):
-        compare_trees([pyramid], [GoldTree(("l'", "été", "est"), frozenset({(0, 3)}))])
+        score_trees([pyramid], [GoldTree(("l'", "été", "est"), frozenset({(0, 3)}))])
     with pytest.raises(ValueError, match="1 sentences, but 2 gold trees"):
-        compare_trees([pyramid], [GoldTree((), frozenset())] * 2)
+        score_trees([pyramid], [GoldTree((), frozenset())] * 2)
 
 
 def test_punctuation():
@@ -159,8 +173,10 @@ def test_gum_trees():
     assert [" ".join(tree.words) for tree in gold] == sentences
     short = [tree for tree in gold if len(tree.words) <= 12]
     pyramids = [random_pyramid((*tree.words, "</s>"), number) for number, tree in enumerate(short)]
-    scores = {row.name: row.score for row in compare_trees(pyramids, short).without_punctuation}
+    records = score_trees(pyramids, short)
+    scores = f1_of(records, by="without punctuation")
     # English branches to the right; that gates of no model score like random trees is no accident either.
-    assert scores["right-branching"].f1 > scores["balanced"].f1 > scores["left-branching"].f1
-    assert scores["best possible of a binary tree"].recall == 100
-    assert np.isclose(scores["grConv"].f1, scores["grConv, gates shuffled"].f1, atol=10)
+    assert scores["right-branching"] > scores["balanced"] > scores["left-branching"]
+    recalls = select_records(records, metric="recall", by="without punctuation")
+    assert recalls[-1].value == 100
+    assert np.isclose(scores["grConv"], scores["grConv, gates shuffled"], atol=10)

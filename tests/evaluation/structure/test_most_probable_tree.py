@@ -3,11 +3,9 @@ import itertools
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.structure.baselines import balanced, left_branching, right_branching
-from recurrent_mt.evaluation.structure.chart import best_tree
-from recurrent_mt.evaluation.structure.most_probable_tree import most_probable_tree
+from recurrent_mt.evaluation.structure.most_probable_tree import find_best_tree, find_most_probable_tree
 from recurrent_mt.evaluation.structure.pyramid import Pyramid
-from recurrent_mt.evaluation.structure.spans import brackets
+from recurrent_mt.evaluation.structure.trees import balanced, left_branching, right_branching, write_brackets
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, all_trees, pyramid_of, random_pyramid, spans_of
 
 LETTERS = tuple("abcdefgh")
@@ -22,22 +20,22 @@ SHAPES = {
 @pytest.mark.parametrize("other", [NEW, LEFT, RIGHT], ids=["new", "left", "right"])
 @pytest.mark.parametrize(("tree", "expected"), SHAPES.values(), ids=SHAPES)
 def test_one_hot_gates_make_their_tree(tree, expected, other):
-    assert most_probable_tree(pyramid_of(tree, LETTERS[:4], other=other)) == expected == spans_of(tree)
+    assert find_most_probable_tree(pyramid_of(tree, LETTERS[:4], other=other)) == expected == spans_of(tree)
 
 
 def test_every_tree_over_six_leaves_can_be_told_by_its_gates():
     trees = all_trees(0, 5)
     assert len(trees) == 42
     for tree in trees:
-        assert most_probable_tree(pyramid_of(tree, LETTERS[:6])) == spans_of(tree)
+        assert find_most_probable_tree(pyramid_of(tree, LETTERS[:6])) == spans_of(tree)
 
 
 def test_a_pyramid_worked_out_by_hand():
     # a b c: P(((a b) c)) = new[abc] · new[ab] · right[bc] = .5 · .5 · .3, P((a (b c))) = .5 · left[ab] · new[bc].
     levels = [[[0.5, 0.4, 0.1], [0.4, 0.3, 0.3]], [[0.5, 0.25, 0.25]]]
-    assert most_probable_tree(Pyramid.from_levels(0, "abc", levels)) == {(0, 3), (1, 3)}
+    assert find_most_probable_tree(Pyramid.from_levels(0, "abc", levels)) == {(0, 3), (1, 3)}
     levels[0][1] = [0.3, 0.3, 0.4]
-    assert most_probable_tree(Pyramid.from_levels(0, "abc", levels)) == {(0, 3), (0, 2)}
+    assert find_most_probable_tree(Pyramid.from_levels(0, "abc", levels)) == {(0, 3), (0, 2)}
 
 
 def leaves_of(tree):
@@ -77,14 +75,14 @@ def test_it_is_the_most_probable_over_all_choices_of_the_nodes(seed):
             probability = np.prod([pyramid.gates[first, last, gate] for (first, last), gate in choice.items()])
             probabilities[tree] = probabilities.get(tree, 0) + probability
     assert sorted(map(str, probabilities)) == sorted(map(str, all_trees(0, n - 1)))
-    assert most_probable_tree(pyramid) == spans_of(max(probabilities, key=probabilities.get))
+    assert find_most_probable_tree(pyramid) == spans_of(max(probabilities, key=probabilities.get))
 
 
 def test_the_end_of_the_sentence_is_no_leaf():
     with_end = pyramid_of((((0, 1), 2), (3, 4)), (*LETTERS[:4], "</s>"))
-    assert brackets(with_end.words, most_probable_tree(with_end)) == "(((a b) c) d)"
+    assert write_brackets(with_end.words, find_most_probable_tree(with_end)) == "(((a b) c) d)"
     inside = pyramid_of((0, ((1, 2), 3)), ("a", "b", "c", "</s>"))
-    assert brackets(inside.words, most_probable_tree(inside)) == "(a (b c))"
+    assert write_brackets(inside.words, find_most_probable_tree(inside)) == "(a (b c))"
 
 
 @pytest.mark.parametrize(
@@ -99,30 +97,30 @@ def test_the_end_of_the_sentence_is_no_leaf():
     ],
 )
 def test_short_sentences(leaves, expected):
-    assert most_probable_tree(random_pyramid(leaves, 3)) == expected
+    assert find_most_probable_tree(random_pyramid(leaves, 3)) == expected
 
 
 def test_gates_that_make_no_tree_still_imply_one():
     levels = [[LEFT] * 3, [LEFT] * 2, [LEFT]]
-    assert len(most_probable_tree(Pyramid.from_levels(0, "abcd", levels))) == 3
+    assert len(find_most_probable_tree(Pyramid.from_levels(0, "abcd", levels))) == 3
 
 
 def test_words_are_not_cut():
     # The pieces want ((un@@ (do b)) c); words allow ((undo b) c).
     pyramid = pyramid_of(((0, (1, 2)), 3), ("un@@", "do", "b", "c"))
-    tree = most_probable_tree(pyramid, segmentation="bpe")
+    tree = find_most_probable_tree(pyramid, segmentation="bpe")
     assert pyramid.merged_words("bpe") == ["undo", "b", "c"]
-    assert brackets(pyramid.merged_words("bpe"), tree) == "((undo b) c)"
+    assert write_brackets(pyramid.merged_words("bpe"), tree) == "((undo b) c)"
     for seed in range(20):
         pieces = ("▁a", "b", "c", "▁d", "▁e", "f", "</s>")
-        tree = most_probable_tree(random_pyramid(pieces, seed), segmentation="sentencepiece")
+        tree = find_most_probable_tree(random_pyramid(pieces, seed), segmentation="sentencepiece")
         assert tree in ({(0, 3), (0, 2)}, {(0, 3), (1, 3)})
 
 
 def test_equal_splits_go_to_the_left():
-    assert best_tree(np.zeros((4, 4))) == right_branching(4)
+    assert find_best_tree(np.zeros((4, 4))) == right_branching(4)
 
 
 def test_a_chart_without_a_tree_is_refused():
     with pytest.raises(ValueError, match="no binary tree over 3 leaves is allowed"):
-        best_tree(np.full((3, 3), -np.inf))
+        find_best_tree(np.full((3, 3), -np.inf))

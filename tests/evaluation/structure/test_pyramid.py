@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.log_lines import LogError
 from recurrent_mt.evaluation.structure.pyramid import Pyramid, read_pyramids
+from recurrent_mt.text_files import FileError
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, random_pyramid
 
 
@@ -42,14 +42,14 @@ BAD = {
 @pytest.mark.parametrize(("bad", "message"), BAD.values(), ids=BAD)
 def test_bad_lines_are_named(tmp_path, bad, message):
     bad = {**bad, "sentence": bad["sentence"] or 1} if isinstance(bad, dict) else bad
-    with pytest.raises(LogError, match=message):
+    with pytest.raises(FileError, match=message):
         read_pyramids(write(tmp_path / "gates", record(), bad))
 
 
 def test_a_cut_off_file_is_named(tmp_path):
     path = write(tmp_path / "gates", record(), record(1))
     path.write_text(path.read_text()[:-20])
-    with pytest.raises(LogError, match="line 2: this is not JSON"):
+    with pytest.raises(FileError, match="line 2: this is not JSON"):
         read_pyramids(path)
 
 

@@ -1,0 +1,211 @@
+"""What became of an ablation's cells: scores and their distance from the base, sizes, speeds, and failures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from os import PathLike
+from pathlib import Path
+
+import pandas
+
+from ..records import ALL, Record, make_frame, select_records
+from ..run_folder import RunFolder, read_runs
+from ..score_tables import list_signatures, name_metric, reading_notes, score_columns
+from ..scores import Scores, Settings, score_systems
+from ..tables import UNKNOWN, Cell, Table, format_number, write_results
+from ..test_set import System
+from ..training import (
+    PARAMETERS,
+    SENTENCES,
+    WORDS,
+    TrainedSystem,
+    find_costs,
+    read_trained_system,
+    summarize_seeds,
+)
+from .plan import Plan
+
+OPERATIONS = "operations a token"
+#: Standard errors from which on a difference is called one.
+FAR = 2.0
+COSTS = ("parameters", "MFLOP a token", "words/s", "sentences/s")
+COST_NOTE = (
+    "MFLOP a token: operations of matrix products and convolutions for a target token, its translation given, the "
+    "encoder's share included. Words/s: target tokens in training. Sentences/s: in translation. Both were measured "
+    "while the cells ran: what else the machine did is in them."
+)
+
+
+@dataclass(frozen=True)
+class SeedNoise:
+    """The spread of scores among seeds of one cell.
+
+    Two or three seeds say little of their own cell's spread; under the assumption that all cells have the same, all of
+    them estimate it together.
+
+    Attributes:
+        deviation: pooled standard deviation.
+        degrees: of freedom that it rests on.
+    """
+
+    deviation: float
+    degrees: int
+
+    def is_far(self, difference: float, seeds: Sequence[int]) -> bool:
+        """Whether two means over so many seeds are further apart than `FAR` standard errors of their difference."""
+        return abs(difference) > FAR * self.deviation * sqrt(sum(1 / count for count in seeds))
+
+
+def pool_seed_noise(records: pandas.DataFrame, metric: str) -> SeedNoise | None:
+    """Pools the cells; None if none has two seeds."""
+    seeds = count_seeds_of(records, metric)
+    found = select_records(records, metric=metric, by=ALL)
+    spread = [(seeds[record.system] - 1, record.sd) for record in found if record.sd is not None]
+    degrees = sum(freedom for freedom, _ in spread)
+    if not degrees:
+        return None
+    return SeedNoise(sqrt(sum(freedom * deviation**2 for freedom, deviation in spread) / degrees), degrees)
+
+
+def count_seeds_of(records: pandas.DataFrame, metric: str) -> dict[str, int]:
+    """Of each cell."""
+    chosen = records[(records["metric"] == metric) & (records["by"] == ALL) & (records["seed"] != "")]
+    return {str(name): int(count) for name, count in chosen.groupby("system").size().items()}
+
+
+@dataclass(frozen=True)
+class AblationResults:
+    """All cells.
+
+    Attributes:
+        plan: that they are of.
+        cells: in the plan's order.
+        records: every number: scores of the cells that have a translation (none if the base has none), and costs.
+        signatures: of the metrics; empty if the base has no translation.
+    """
+
+    plan: Plan
+    cells: Sequence[TrainedSystem]
+    records: pandas.DataFrame
+    signatures: Mapping[str, str]
+
+    def table(self) -> Table:
+        """One row a cell, in the plan's order."""
+        names = [cell.name for cell in self.cells]
+        columns = score_columns(self.records, list(self.signatures), names)
+        header = list(map(name_metric, self.signatures))
+        noise = None
+        if self.signatures:
+            metric = next(iter(self.signatures))
+            noise = pool_seed_noise(self.records, metric)
+            columns.append(self.measure_distances(metric, noise))
+            header.append(f"{metric} against {self.plan.base}")
+        rows = []
+        for cell, scores in zip(self.cells, zip(*columns) if columns else [()] * len(self.cells)):
+            if scores and str(scores[0]) == UNKNOWN:
+                scores = (Cell(cell.status), *scores[1:])
+            rows.append([*scores, *map(Cell, cost_cells(find_costs(self.records, cell.name)))])
+        notes = list(self.notes(noise))
+        signatures = list_signatures(self.signatures)
+        return Table(f"Ablation: {self.plan.name}", ["Cell", *header, *COSTS], names, rows, notes, signatures, "column")
+
+    def measure_distances(self, metric: str, noise: SeedNoise | None) -> list[Cell]:
+        """Each cell's distance from the base, with a dagger beyond the noise of seeds."""
+        values = {one.system: one.value for one in select_records(self.records, metric=metric, by=ALL)}
+        seeds = count_seeds_of(self.records, metric)
+        base, cells = self.plan.base, []
+        for cell in self.cells:
+            value, expected = values.get(cell.name), values.get(base)
+            if cell.name == base or value is None or expected is None:
+                cells.append(Cell(UNKNOWN))
+                continue
+            far = noise and noise.is_far(value - expected, [seeds[cell.name], seeds[base]])
+            cells.append(Cell(f"{value - expected:+.2f}", "†" if far else ""))
+        return cells
+
+    def notes(self, noise: SeedNoise | None) -> Iterator[str]:
+        """What has to be known to read the table, and what failed."""
+        for cell in self.cells:
+            for seed, reason in cell.failures.items():
+                yield f"{cell.name}, seed {seed}, failed: {reason}."
+        if not self.signatures:
+            yield f"No scores: the base, {self.plan.base}, has no translation yet."
+            return
+        yield from reading_notes(self.records, self.plan.base, by=ALL)
+        if noise:
+            yield (
+                f"†: further from {self.plan.base} than two standard errors of the seeds; standard deviation of "
+                f"{next(iter(self.signatures))} among seeds, over all cells: {noise.deviation:.2f} ({noise.degrees} "
+                "degrees of freedom)."
+            )
+        yield COST_NOTE
+
+    def write(self, prefix: str | PathLike[str]) -> None:
+        """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
+        cells = [{"name": cell.name, "failures": cell.failures} for cell in self.cells]
+        context = {"plan": asdict(self.plan), "cells": cells, "signatures": dict(self.signatures)}
+        write_results(prefix, [self.table()], self.records, **context)
+
+
+def cost_cells(costs: Mapping[str, float | None]) -> list[str]:
+    """Size and speed of a cell."""
+    operations = costs.get(OPERATIONS)
+    return [
+        format_number(costs.get(PARAMETERS), ",.0f"),
+        format_number(None if operations is None else operations / 1e6, ".2f"),
+        format_number(costs.get(WORDS), ",.0f"),
+        format_number(costs.get(SENTENCES), ".1f"),
+    ]
+
+
+def read_results(
+    plan: Plan, folders: Sequence[str | PathLike[str]], *, resamples: int, jobs: int = 1
+) -> AblationResults:
+    """Reads what `scripts/ablation.sh` left.
+
+    Args:
+        plan: that was run.
+        folders: run folders, one for each segmentation.
+        resamples: of the bootstrap.
+        jobs: processes that count.
+
+    Raises:
+        FileError: if a folder is not that of a run, or a log is damaged.
+        ValueError: if the folders have different test sets, or a cell is in two of them.
+    """
+    cells, records = [], []
+    for name in plan.cells:
+        found = [path for folder in folders if (path := Path(folder) / "systems" / name).is_dir()]
+        if len(found) > 1:
+            raise ValueError(f"cell {name} is in two folders: {found[0]} and {found[1]}")
+        cells.append(read_trained_system(name, found[0]) if found else TrainedSystem(name))
+        records += [*cells[-1].records, *(count for folder in found for count in read_operations(name, folder))]
+    systems = read_systems(plan, folders)
+    scores = Scores(make_frame([]), {})
+    if systems and systems[0].name == plan.base:
+        test_set, _, _ = read_runs(folders)
+        scores = score_systems(test_set, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
+    frame = pandas.concat([scores.records, make_frame(records)], ignore_index=True)
+    return AblationResults(plan, cells, frame, scores.signatures)
+
+
+def read_systems(plan: Plan, folders: Sequence[str | PathLike[str]]) -> list[System]:
+    """The plan's cells that have a translation, the base first; others of the folders belong to other plans."""
+    found = {}
+    for folder in folders:
+        if any((RunFolder(folder).path / "systems").glob("*/seed-*/test.detokenized")):
+            found.update({system.name: system for system in RunFolder(folder).systems()})
+    order = [plan.base, *(name for name in plan.cells if name != plan.base)]
+    return [found[name] for name in order if name in found]
+
+
+def read_operations(name: str, folder: Path) -> Iterator[Record]:
+    """What counted a cell's operations has left for each seed, and their mean; nothing where it has not run."""
+    files = sorted(folder.glob("seed-*/operations.json"))
+    counts = [json.loads(file.read_text(encoding="utf-8"))["per_token"] for file in files]
+    if counts:
+        seeds = [file.parent.name.removeprefix("seed-") for file in files]
+        yield from summarize_seeds(name, OPERATIONS, seeds, counts)

@@ -1,0 +1,208 @@
+"""Links between words: out of soft alignments, gold ones from a file, and how well the two agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+import pandas
+
+from ...text_files import FileError, read_lines
+from ..records import ALL, Record, make_frame, select_records
+from ..tables import Cell, Table, format_number
+from .soft_alignment import SoftAlignment
+
+#: (source word, target word), from 0.
+Link = tuple[int, int]
+
+ENTROPY, UNIFORM_ENTROPY = "entropy, bits", "uniform entropy, bits"
+LINK_METRICS = ("alignment error rate, %", "precision, %", "recall, %")
+LINK_COUNTS = ("links", "sure gold links")
+LINK = re.compile(r"(\d+)([-?])(\d+)")
+
+
+@dataclass(frozen=True)
+class GoldLinks:
+    """The links of one sentence pair as people or a grammar made them.
+
+    Attributes:
+        sure: links that an alignment must have.
+        possible: links that it may have; the sure ones are among them.
+    """
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+
+def hard_links(alignment: SoftAlignment) -> frozenset[Link]:
+    """Links each target word to the source word that it attends to most, the first of equals.
+
+    ``</s>`` takes no part on either side, so that every target word has one link: as in fairseq's
+    ``--print-alignment hard``.
+    """
+    if not alignment.source_words:
+        return frozenset()
+    best = alignment.weights[: alignment.target_words, : alignment.source_words].argmax(axis=1)
+    return frozenset((source, target) for target, source in enumerate(best.tolist()))
+
+
+def read_gold_links(path: str | PathLike[str]) -> list[GoldLinks]:
+    """Reads links, the pairs of one sentence a line: ``0-0 1-2 2?1``, source first, from 0.
+
+    A link with ``-`` is sure, one with ``?`` possible. In a file without ``?``, as the synthetic corpus's, every link
+    is sure, and there are no other possible ones.
+
+    Raises:
+        FileError: naming the line of something else.
+    """
+    sentences = []
+    for line, text in read_lines(path):
+        sure, possible = set(), set()
+        for word in text.split():
+            match = LINK.fullmatch(word)
+            if not match:
+                raise FileError(path, f"expected links such as 0-0 or 2?1, but found {word!r}", line=line)
+            link = int(match[1]), int(match[3])
+            possible.add(link)
+            if match[2] == "-":
+                sure.add(link)
+        sentences.append(GoldLinks(frozenset(sure), frozenset(possible)))
+    return sentences
+
+
+@dataclass(frozen=True)
+class LinkScore:
+    """Alignment error rate, over all sentences together, in percent (Och & Ney 2003, "A Systematic Comparison").
+
+    With links A, sure links S and possible links P ⊇ S::
+
+        AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)    precision = |A ∩ P| / |A|    recall = |A ∩ S| / |S|
+
+    Attributes:
+        error_rate: AER; 0 where there is neither a link nor a gold link.
+        precision: 100 without links.
+        recall: 100 without gold links.
+        links: |A|.
+        sure_links: |S|.
+    """
+
+    error_rate: float
+    precision: float
+    recall: float
+    links: int
+    sure_links: int
+
+
+def score_links(alignments: Sequence[SoftAlignment], gold: Sequence[GoldLinks]) -> LinkScore:
+    """Scores the hard links of alignments, see `hard_links`.
+
+    Args:
+        alignments: of words, if the gold links are between words.
+        gold: the links of the same sentence pairs.
+
+    Raises:
+        ValueError: if there are not as many, or a gold link points to a word that a sentence does not have.
+    """
+    if len(alignments) != len(gold):
+        raise ValueError(f"{len(alignments)} alignments, but gold links of {len(gold)} sentences")
+    found = sure = in_sure = in_possible = 0
+    for alignment, expected in zip(alignments, gold):
+        for source, target in sorted(expected.possible):
+            if source >= alignment.source_words or target >= alignment.target_words:
+                raise ValueError(
+                    f"sentence {alignment.number} has {alignment.source_words} source and {alignment.target_words} "
+                    f"target words, but a gold link {source}-{target}: the links are of other sentences or other words"
+                )
+        links = hard_links(alignment)
+        found, sure = found + len(links), sure + len(expected.sure)
+        in_sure, in_possible = in_sure + len(links & expected.sure), in_possible + len(links & expected.possible)
+    return LinkScore(
+        error_rate=100 * (1 - (in_sure + in_possible) / (found + sure)) if found + sure else 0.0,
+        precision=100 * in_possible / found if found else 100.0,
+        recall=100 * in_sure / sure if sure else 100.0,
+        links=found,
+        sure_links=sure,
+    )
+
+
+def measure_entropies(alignment: SoftAlignment) -> np.ndarray:
+    """The entropy of each target word's weights, in bits: 0 for one source token alone, log2 S for all S alike.
+
+    ``</s>`` counts as a source token, but not as a target word.
+
+    Returns:
+        (target words,).
+    """
+    weights = alignment.weights[: alignment.target_words]
+    # A rounded row need not sum to 1.
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    logarithms = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+    return -(weights * logarithms).sum(axis=1) + 0.0
+
+
+def score_alignments(
+    system: str, alignments: Sequence[SoftAlignment], gold: Sequence[GoldLinks] | None = None
+) -> pandas.DataFrame:
+    """Entropy, of each sentence and over all target words, and, against gold links, the error rate.
+
+    Args:
+        system: its name.
+        alignments: of words, if the gold links are between words.
+        gold: the links of the same sentence pairs, or None.
+
+    Raises:
+        ValueError: if the gold links are not those of the sentences.
+    """
+    by_sentence = [measure_entropies(alignment) for alignment in alignments]
+    uniform = [np.full(alignment.target_words, np.log2(len(alignment.source))) for alignment in alignments]
+    words = sum(map(len, by_sentence))
+    records = [
+        Record(system, ENTROPY, float(np.concatenate(by_sentence).mean()) if words else None, n=words),
+        Record(system, UNIFORM_ENTROPY, float(np.concatenate(uniform).mean()) if words else None, n=words),
+    ]
+    if gold is not None:
+        score = score_links(alignments, gold)
+        records += [
+            Record(system, metric, value, n=len(alignments))
+            for metric, value in zip(LINK_METRICS, (score.error_rate, score.precision, score.recall))
+        ]
+        records += [
+            Record(system, metric, value, n=len(alignments))
+            for metric, value in zip(LINK_COUNTS, (score.links, score.sure_links))
+        ]
+    for number, values in enumerate(by_sentence):
+        mean = float(values.mean()) if len(values) else None
+        records.append(Record(system, ENTROPY, mean, by="sentence", bucket=str(number), n=len(values)))
+    return make_frame(records)
+
+
+def alignment_table(records: pandas.DataFrame) -> Table:
+    """Entropy and, against gold links, the error rate: one row a system."""
+    found = {(one.system, one.metric): one for one in select_records(records, by=ALL)}
+    sentences = records[records["by"] == "sentence"].groupby("system").size()
+    forms = {
+        ENTROPY: ".2f",
+        UNIFORM_ENTROPY: ".2f",
+        **dict.fromkeys(LINK_METRICS, ".1f"),
+        **dict.fromkeys(LINK_COUNTS, ",.0f"),
+    }
+    metrics = [metric for metric in forms if metric in set(records["metric"])]
+    names = list(dict.fromkeys(system for system, _ in found))
+    rows = [
+        [
+            Cell(f"{sentences[name]:,}"),
+            Cell(f"{found[name, ENTROPY].n:,}"),
+            *(Cell(format_number(found[name, metric].value, forms[metric])) for metric in metrics),
+        ]
+        for name in names
+    ]
+    notes = [
+        "Entropy: of the attention weights of a target word, on average; lower is more decided. Uniform: if all source "
+        "tokens had the same weight."
+    ]
+    if LINK_METRICS[0] in metrics:
+        notes.append("Each target word is linked to the source word that it attends to most.")
+    return Table("Attention", ["System", "sentences", "target words", *metrics], names, rows, notes)

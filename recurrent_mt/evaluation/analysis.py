@@ -1,0 +1,185 @@
+"""All that can be said of some systems from their translations of one test set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas
+
+from ..metrics import split_words
+from .nbest import nbest_table, score_lists
+from .records import Record, make_frame
+from .score_tables import group_tables, vocabulary_table, whole_set_table
+from .scores import CountedSystem, Settings, score_systems
+from .tables import Table, write_results
+from .test_set import System, TestSet
+from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
+
+#: chrF of single sentences says where systems differ; BLEU of a single sentence is mostly zero or chance.
+SENTENCE_METRIC = "chrf"
+
+
+@dataclass(frozen=True)
+class SentenceDifference:
+    """One sentence, from 0, and what each of two systems scores on it."""
+
+    sentence: int
+    score: float
+    baseline_score: float
+
+    @property
+    def difference(self) -> float:
+        """How much better the system is than the baseline."""
+        return self.score - self.baseline_score
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Systems on one test set, and what was counted of them.
+
+    Attributes:
+        test_set: what they translated.
+        systems: the first is the baseline.
+        settings: what was asked for.
+        records: every number of the whole test set and of groups, see `records.Record`. Of words by frequency,
+            repetitions, omissions and n-best lists they are those of the first seed; words and content ignore case.
+        signatures: printed name of each metric to all that decides its numbers.
+        sentence_scores: chrF of each sentence, by system, of the first seed.
+        hypothesis_scores: chrF of each hypothesis of each n-best list, by system, of those that have lists.
+    """
+
+    test_set: TestSet
+    systems: Sequence[System]
+    settings: Settings
+    records: pandas.DataFrame
+    signatures: Mapping[str, str]
+    sentence_scores: Mapping[str, Sequence[float]]
+    hypothesis_scores: Mapping[str, Sequence[Sequence[float]]]
+
+    @property
+    def baseline(self) -> str:
+        """The name of the system that others are compared with."""
+        return self.systems[0].name
+
+    @property
+    def names(self) -> list[str]:
+        """Those of the systems."""
+        return [system.name for system in self.systems]
+
+    @property
+    def knows_frequencies(self) -> bool:
+        """Whether words were counted by their frequency in training."""
+        return bool((self.records["by"] == BY_FREQUENCY).any())
+
+    @property
+    def differs_in_vocabulary(self) -> bool:
+        """Whether systems have dictionaries of different sizes."""
+        return len({system.vocabulary_sizes for system in self.systems if system.vocabulary_sizes}) > 1
+
+    def find_differences(
+        self, system: str, count: int = 5
+    ) -> tuple[list[SentenceDifference], list[SentenceDifference]]:
+        """The sentences on which a system is most above and most below the baseline, the greatest difference first.
+
+        Sentences on which both are equal are in neither list, however few others there are.
+        """
+        pairs = zip(self.sentence_scores[system], self.sentence_scores[self.baseline], strict=True)
+        found = [SentenceDifference(number, *pair) for number, pair in enumerate(pairs)]
+        above = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
+        below = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
+        return above[:count], below[:count]
+
+    def tables(self) -> Iterator[Table]:
+        """Everything but the curves."""
+        metrics = list(self.signatures)
+        yield whole_set_table(self.records, self.signatures, self.names, self.baseline)
+        yield from group_tables(self.records, metrics, self.baseline)
+        if self.differs_in_vocabulary:
+            yield vocabulary_table(self.records, metrics[0], self.systems, self.baseline)
+        if self.knows_frequencies:
+            yield word_table(self.records)
+        yield content_table(self.records)
+        if self.hypothesis_scores:
+            yield nbest_table(self.records, metrics[0])
+
+    def write(self, prefix: str | Path) -> None:
+        """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
+        systems = [
+            {"name": one.name, "seeds": list(one.translations), "vocabulary_sizes": one.vocabulary_sizes}
+            for one in self.systems
+        ]
+        write_results(
+            prefix,
+            list(self.tables()),
+            self.records,
+            test_set={
+                "sentences": len(self.test_set),
+                "target_language": self.test_set.target_language,
+                "lowercase": self.test_set.lowercase,
+                "words": self.test_set.words,
+            },
+            systems=systems,
+            signatures=dict(self.signatures),
+            sentence_scores=dict(self.sentence_scores),
+            hypothesis_scores=dict(self.hypothesis_scores),
+        )
+
+
+def analyze(
+    test_set: TestSet,
+    systems: Sequence[System],
+    *,
+    settings: Settings | None = None,
+    training_text: Sequence[str] | None = None,
+) -> Analysis:
+    """Counts everything.
+
+    Args:
+        test_set: what the systems translated.
+        systems: the first is the baseline.
+        settings: which metrics, how many resamples, which groups.
+        training_text: raw target sentences of the training set, for words by frequency.
+
+    Raises:
+        ValueError: as `score_systems`.
+    """
+    settings = settings or Settings()
+    scores = score_systems(test_set, systems, settings)
+    references = split_lowercase(test_set.reference, test_set)
+    translations = {system.name: split_lowercase(system.first_seed, test_set) for system in systems}
+    records: list[Record] = []
+    if training_text is not None:
+        counts = Counter(word for sentence in split_lowercase(training_text, test_set) for word in sentence)
+        for name, words in translations.items():
+            records += score_words(name, words, references, counts)
+    for name, words in translations.items():
+        records += score_content(name, words, references)
+    hypothesis_scores = {}
+    for system in systems:
+        if system.nbest:
+            reached, hypothesis_scores[system.name] = score_lists(
+                system.name,
+                system.nbest,
+                test_set,
+                metric=settings.metrics[0],
+                sentence_metric=SENTENCE_METRIC,
+                tokenize=settings.tokenize,
+            )
+            records += reached
+    return Analysis(
+        test_set,
+        systems,
+        settings,
+        pandas.concat([scores.records, make_frame(records)], ignore_index=True),
+        scores.signatures,
+        {one.name: CountedSystem(one, test_set, SENTENCE_METRIC).score_sentences() for one in systems},
+        hypothesis_scores,
+    )
+
+
+def split_lowercase(sentences: Sequence[str], test_set: TestSet) -> list[list[str]]:
+    """Words of target text, in lower case: a word at the beginning of a sentence is the same word elsewhere."""
+    return split_words([sentence.lower() for sentence in sentences], test_set.target_language)

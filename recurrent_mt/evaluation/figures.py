@@ -1,0 +1,75 @@
+"""What all figures share: fonts for every script, colors, empty axes, and files that appear whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+
+from matplotlib import font_manager, rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ft2font import FT2Font
+
+from ..text_files import write_aside
+
+#: Okabe and Ito's colors, which people with any color vision can tell apart.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vPX"
+#: Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and Hebrew letters.
+DEFAULT_FONT = "DejaVu Sans"
+#: Fonts with Chinese characters, on Debian, elsewhere on Linux, on Windows and on macOS; the first installed is taken.
+CHINESE_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "Microsoft YaHei",
+    "SimHei",
+    "PingFang SC",
+    "Heiti SC",
+    "Arial Unicode MS",
+)
+
+
+def new_axes(width: float = 6.4, height: float = 3.8) -> tuple[Figure, Axes]:
+    """An empty figure (inches), without pyplot and its global state, and its axes with a light grid."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
+    """Saves a figure in the format that the path's ending names; see `write_aside`."""
+    path = Path(path)
+    kind = path.suffix.removeprefix(".")
+    # The same figure is the same file: no date and no random identifiers.
+    with write_aside(path) as partial, rc_context({"svg.hashsalt": path.stem}):
+        figure.savefig(partial, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+
+
+@lru_cache(maxsize=1)
+def font_families() -> list[str]:
+    """The families to draw words with: matplotlib takes each character from the first that has it."""
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    return [DEFAULT_FONT, *[family for family in CHINESE_FONTS if family in installed][:1]]
+
+
+def missing_characters(texts: Iterable[str]) -> list[str]:
+    """The characters that none of `font_families` can draw, sorted; they would appear as empty boxes."""
+    known: set[str] = set()
+    for family in font_families():
+        known |= _characters(family)
+    return sorted({character for text in texts for character in text if not character.isspace()} - known)
+
+
+@lru_cache(maxsize=4)
+def _characters(family: str) -> frozenset[str]:
+    path = font_manager.findfont(family, fallback_to_default=False)
+    return frozenset(map(chr, FT2Font(path).get_charmap()))

@@ -1,0 +1,151 @@
+"""Scores of translations in files, with sacrebleu's intervals and paired tests: what `score` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+
+import pandas
+
+from ..metrics import PairedResult, SentenceStatistics, paired_bootstrap, paired_randomisation, statistics
+from ..metrics.sentence_statistics import SEED, check_resamples
+from .records import Record, make_frame
+from .score_tables import LOWER_IS_BETTER
+from .scores import RESAMPLES
+from .tables import Cell, Table, format_number, mark_best, number_cell, write_results
+
+PAIRED_TESTS = {"bootstrap": "paired bootstrap", "randomisation": "paired approximate randomisation"}
+"""Name of a test -> what it is called in notes."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How translations are scored.
+
+    Attributes:
+        metrics: keys of `METRICS`, one or more columns each.
+        target_language: chooses the tokenization where `tokenize` is None.
+        tokenize: one of sacrebleu's tokenizations.
+        lowercase: ignore case.
+        confidence: bootstrap resamples for intervals; 0 for none.
+        paired: a key of `PAIRED_TESTS`, or None.
+        seed: of all resampling.
+    """
+
+    metrics: Sequence[str]
+    target_language: str | None = None
+    tokenize: str | None = None
+    lowercase: bool = False
+    confidence: int = 0
+    paired: str | None = None
+    seed: int = SEED
+
+
+@dataclass(frozen=True)
+class FileScores:
+    """Every system under every metric.
+
+    Attributes:
+        scoring: how they were scored.
+        columns: for each metric a result of each system.
+    """
+
+    scoring: Scoring
+    columns: Sequence[Sequence[PairedResult]]
+
+    def records(self) -> pandas.DataFrame:
+        """One row a system and metric."""
+        return make_frame(
+            Record(
+                result.name,
+                result.score.name,
+                result.score.value,
+                low=result.interval.low if result.interval else None,
+                high=result.interval.high if result.interval else None,
+                p=result.p_value,
+            )
+            for column in self.columns
+            for result in column
+        )
+
+    def table(self) -> Table:
+        """One row a system; ``±`` and ``p`` beside a metric only where some system has them."""
+        header, columns = ["System"], []
+        for column in self.columns:
+            metric = column[0].score.name
+            cells = [number_cell(result.score.value, ".2f") for result in column]
+            header.append(metric)
+            columns.append(mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER))
+            if any(result.interval for result in column):
+                header.append("±")
+                widths = [result.interval.half_width if result.interval else None for result in column]
+                columns.append([Cell(format_number(width, ".2f")) for width in widths])
+            if any(result.p_value is not None for result in column):
+                header.append("p")
+                columns.append([Cell(format_number(result.p_value, ".4f")) for result in column])
+        names = [result.name for result in self.columns[0]]
+        signatures = [f"{column[0].score.name}: {column[0].score.signature}" for column in self.columns]
+        return Table("", header, names, list(zip(*columns)), list(self.notes(header)), signatures, "column")
+
+    def notes(self, header: Sequence[str]) -> Iterator[str]:
+        """What the columns mean, as far as the table has them."""
+        if "±" in header:
+            yield "±: half of the 95% bootstrap interval over sentences."
+        if self.scoring.paired and "p" in header:
+            yield f"p: {PAIRED_TESTS[self.scoring.paired]}, against {self.columns[0][0].name}."
+        if (self.scoring.confidence or self.scoring.paired) and not {"±", "p"} & set(header):
+            yield "One sentence has no interval and no p-value."
+        yield from (f"{name}: lower is better." for name in LOWER_IS_BETTER if name in header)
+
+    def write(self, prefix: str | PathLike[str]) -> None:
+        """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
+        scores = [
+            {"system": result.name, "score": asdict(result.score), "p_value": result.p_value}
+            for column in self.columns
+            for result in column
+        ]
+        write_results(prefix, [self.table()], self.records(), options=asdict(self.scoring), scores=scores)
+
+
+def score_files(
+    systems: Mapping[str, Sequence[str]], references: Sequence[str], scoring: Scoring, *, jobs: int = 1
+) -> FileScores:
+    """Scores every system under every metric.
+
+    The numbers do not depend on ``jobs``, the processes that count.
+
+    Raises:
+        ValueError: as `metrics.statistics`, `SentenceStatistics.score` and the paired tests.
+        ModuleNotFoundError: for METEOR without nltk.
+    """
+    check_resamples(scoring.confidence)
+    columns = []
+    for metric in scoring.metrics:
+        counts = {
+            name: statistics(
+                metric,
+                hypotheses,
+                references,
+                target_language=scoring.target_language,
+                tokenize=scoring.tokenize,
+                lowercase=scoring.lowercase,
+                jobs=jobs,
+            )
+            for name, hypotheses in systems.items()
+        }
+        columns.append(score_column(counts, scoring))
+    return FileScores(scoring, columns)
+
+
+def score_column(counts: Mapping[str, SentenceStatistics], scoring: Scoring) -> list[PairedResult]:
+    """Every system under one metric, with the intervals and tests that are asked for."""
+    resamples, seed = scoring.confidence, scoring.seed
+    if scoring.paired == "bootstrap":
+        return paired_bootstrap(counts, resamples=resamples or RESAMPLES, seed=seed)
+    if scoring.paired:
+        return paired_randomisation(counts, confidence=resamples, seed=seed)
+    return [
+        PairedResult(name, each.score(resamples=resamples, seed=seed), None, seed, resamples)
+        for name, each in counts.items()
+    ]

@@ -1,0 +1,170 @@
+"""N-best lists: what a search found besides the translation it chose, and how good a choice from it could be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+
+import pandas
+
+from ..metrics import score, statistics
+from ..text_files import FileError, read_sentences
+from .generate_log import GenerateLog, read_generate_log
+from .records import ALL, Record, select_records
+from .tables import Cell, Table, format_number
+from .test_set import ListedHypothesis, NBestLists, TestSet
+
+#: How many hypotheses of a list may be chosen from, as far as lists are that long.
+DEPTHS = (1, 2, 5, 10, 20, 50, 100)
+BY_DEPTH = "n-best list"
+HYPOTHESES, BEST_OF, FIRST_IS_BEST = "hypotheses", "best of n", "first is best, %"
+
+
+def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | None:
+    """The lists of a log; None where each holds the translation alone.
+
+    Args:
+        log: of ``fairseq-generate --nbest N``.
+        path: of the log, for messages.
+
+    Raises:
+        FileError: if a hypothesis has a higher score than the one before it.
+    """
+    for sentence in log.sentences:
+        for better, worse in zip(sentence.hypotheses, sentence.hypotheses[1:]):
+            if worse.score > better.score:
+                message = (
+                    f"a hypothesis of sentence {sentence.number} has a score of {worse.score}, but the one before it "
+                    f"only {better.score}: an n-best list begins with its best, so lines were lost or put in order"
+                )
+                raise FileError(path, message, line=worse.line)
+    if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
+        return None
+    return [[ListedHypothesis(one.score, one.text or "") for one in sentence.hypotheses] for sentence in log.sentences]
+
+
+def read_detokenized_lists(
+    log: str | PathLike[str], text: str | PathLike[str], translations: Sequence[str]
+) -> NBestLists | None:
+    """The scores of a log with detokenized text, one hypothesis a line: of ``recurrent-mt hypotheses --all``.
+
+    Args:
+        log: of ``fairseq-generate --nbest N``.
+        text: the hypotheses of the first sentence, best first, then those of the second …
+        translations: the detokenized translations, which the lists must begin with.
+
+    Returns:
+        None where each list holds the translation alone.
+
+    Raises:
+        FileError: if a file is damaged, or if they do not belong together.
+    """
+    lists = collect_lists(read_generate_log(log), log)
+    if lists is None:
+        return None
+    lines = read_sentences(text)
+    count = sum(map(len, lists))
+    if len(lines) != count:
+        raise FileError(text, f"{len(lines)} lines, but {log} has {count} hypotheses: it was made from another log")
+    if len(lists) != len(translations):
+        raise FileError(log, f"{len(lists)} sentences, but there are {len(translations)} translations")
+    detokenized = []
+    start = 0
+    for number, (hypotheses, translation) in enumerate(zip(lists, translations)):
+        texts = lines[start : start + len(hypotheses)]
+        if texts[0] != translation:
+            message = f"the best hypothesis of sentence {number} is not its translation: it was made from another log"
+            raise FileError(text, message, line=start + 1)
+        detokenized.append([ListedHypothesis(one.score, line) for one, line in zip(hypotheses, texts)])
+        start += len(hypotheses)
+    return detokenized
+
+
+def score_lists(
+    system: str, lists: NBestLists, test_set: TestSet, *, metric: str, sentence_metric: str, tokenize: str | None = None
+) -> tuple[list[Record], list[list[float]]]:
+    """Scores every hypothesis by itself, and the corpora that can be made by choosing.
+
+    Args:
+        system: its name.
+        lists: as many as the test set has sentences.
+        test_set: with the references.
+        metric: of the corpora.
+        sentence_metric: what hypotheses are chosen by; higher is better. The earlier of equal ones is taken.
+        tokenize: as of `metrics.score`.
+
+    Returns:
+        Records, and the sentence score of each hypothesis: for each n the score of the corpus if of each sentence's
+        first n hypotheses the best one is taken (of 1: the score of the translations), how many hypotheses a sentence
+        has on average, and the share of sentences in which no hypothesis is better than the first.
+
+    Raises:
+        ValueError: if the lists are not as many as the references.
+    """
+    if len(lists) != len(test_set):
+        raise ValueError(f"{len(lists)} n-best lists for {len(test_set)} references: one each is needed")
+    flat = score_hypotheses(lists, test_set, sentence_metric)
+    numbers = iter(flat)
+    scores = [[next(numbers) for _ in hypotheses] for hypotheses in lists]
+    longest = max(map(len, lists))
+    count = len(lists)
+    records = [Record(system, HYPOTHESES, len(flat) / count, by=BY_DEPTH, n=count)]
+    for depth in sorted({*(depth for depth in DEPTHS if depth < longest), longest}):
+        chosen = [hypotheses[find_best(row[:depth])].text for hypotheses, row in zip(lists, scores, strict=True)]
+        reached = score(
+            metric,
+            chosen,
+            test_set.reference,
+            target_language=test_set.target_language,
+            tokenize=tokenize,
+            lowercase=test_set.lowercase,
+        )
+        records.append(
+            Record(system, f"{reached.name}, {BEST_OF}", reached.value, by=BY_DEPTH, bucket=str(depth), n=count)
+        )
+    first = sum(find_best(row) == 0 for row in scores)
+    records.append(Record(system, FIRST_IS_BEST, 100 * (first / count), by=BY_DEPTH, n=count))
+    return records, scores
+
+
+def score_hypotheses(lists: NBestLists, test_set: TestSet, metric: str) -> list[float]:
+    """The sentence score of each hypothesis, list after list."""
+    counts = statistics(
+        metric,
+        [hypothesis.text for hypotheses in lists for hypothesis in hypotheses],
+        [reference for hypotheses, reference in zip(lists, test_set.reference) for _ in hypotheses],
+        target_language=test_set.target_language,
+        lowercase=test_set.lowercase,
+    )
+    return [float(counts.score_of_sum(row).score) for row in counts.rows]
+
+
+def find_best(scores: Sequence[float]) -> int:
+    """The place of the highest score, the first one where there are several."""
+    return max(range(len(scores)), key=scores.__getitem__)
+
+
+def nbest_table(records: pandas.DataFrame, metric: str) -> Table:
+    """What could be reached by choosing from n-best lists, one row a system; a dash beyond the longest list."""
+    hypotheses, best, reached = (
+        {(one.system, one.bucket): one.value for one in select_records(records, metric=name, by=BY_DEPTH)}
+        for name in (HYPOTHESES, FIRST_IS_BEST, f"{metric}, {BEST_OF}")
+    )
+    depths = sorted({int(depth) for _, depth in reached})
+    names = [system for system, _ in hypotheses]
+    rows = [
+        [
+            Cell(format_number(hypotheses[name, ALL], ".1f")),
+            *(Cell(format_number(reached.get((name, str(depth))), ".2f")) for depth in depths),
+            Cell(format_number(best[name, ALL], ".1f")),
+        ]
+        for name in names
+    ]
+    note = (
+        f"Best of n: {metric} of the hypotheses with the highest chrF among the first n of each sentence, chosen by "
+        "looking at the reference; it shows how much a better ranking could gain. "
+        "Hypotheses: mean number per sentence. "
+        "First is best: sentences whose first hypothesis has the highest chrF of its list, ties included."
+    )
+    header = ["System", HYPOTHESES, *("first" if n == 1 else f"best of {n}" for n in depths), FIRST_IS_BEST]
+    return Table(f"{metric} of the best in the n-best lists", header, names, rows, [note])

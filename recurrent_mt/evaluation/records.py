@@ -1,0 +1,85 @@
+"""The one table of results: tidy, a row for each number, whatever counted it.
+
+Scores of whole test sets and of groups of sentences, points of curves, word accuracy, n-best lists, beams, trainings,
+trees and alignments are rows of the same columns; a table on the screen or on a page is a query of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import pandas
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One row; these are the columns.
+
+    Attributes:
+        system: its name.
+        metric: with its unit where it has one: ``BLEU``, ``recall of words, %``, ``parameters``.
+        value: unrounded; None where there is nothing to count.
+        seed: of the training; empty for the value over all seeds, which every number has.
+        test_set: its name; empty for the run's own.
+        by: what sentences (or words) are grouped by: ``source length``, ``unknown words, either``, ``beam, lenpen 1``.
+        bucket: the group.
+        low: lower end of the 95% interval.
+        high: upper end.
+        sd: standard deviation among seeds (n − 1 in the denominator).
+        p: of the difference from the baseline.
+        n: how many sentences (words, trainings, draws) the value is of.
+    """
+
+    system: str
+    metric: str
+    value: float | None
+    seed: str = ""
+    test_set: str = ""
+    by: str = ALL
+    bucket: str = ALL
+    low: float | None = None
+    high: float | None = None
+    sd: float | None = None
+    p: float | None = None
+    n: int = 0
+
+
+NUMBERS = ("value", "low", "high", "sd", "p")
+
+
+def make_frame(records: Iterable[Record]) -> pandas.DataFrame:
+    """The records as a table, in their order; None becomes NaN."""
+    names = [field.name for field in fields(Record)]
+    frame = pandas.DataFrame([[getattr(record, name) for name in names] for record in records], columns=names)
+    return frame.astype({**dict.fromkeys(NUMBERS, float), "n": int})
+
+
+def select_records(frame: pandas.DataFrame, *, seed: str = "", **columns: str) -> list[Record]:
+    """The rows with these values in these columns, in order; of the values over all seeds unless a seed is named."""
+    for name, value in {"seed": seed, **columns}.items():
+        frame = frame[frame[name] == value]
+    return [Record(**row) for row in plain_rows(frame)]
+
+
+def count_seeds(frame: pandas.DataFrame) -> int:
+    """How many seeds the system with the most of them has."""
+    counts = frame[frame["seed"] != ""].groupby("system")["seed"].nunique()
+    return int(counts.max()) if len(counts) else 0
+
+
+def plain_rows(frame: pandas.DataFrame) -> list[dict[str, Any]]:
+    """The rows as dictionaries, None for NaN."""
+    rows = frame.to_dict("records")
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
+
+
+def records_as_json(frame: pandas.DataFrame, **context: Any) -> str:
+    """The context, then all records, unrounded, one a line: ``pandas.DataFrame(json.load(file)["records"])``."""
+    head = json.dumps(context, indent=1, ensure_ascii=False)[1:-1].rstrip()
+    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in plain_rows(frame))
+    return f'{{{head}{"," if head else ""}\n "records": [\n  {rows}\n ]\n}}\n'

@@ -1,0 +1,226 @@
+"""Scores of systems on one test set: whole, by groups of sentences, along length; with intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas
+
+from ..metrics import SentenceStatistics, statistics, two_sided_p_value
+from .buckets import (
+    SIDES,
+    UNKNOWN_SIDES,
+    Bucketing,
+    by_length,
+    by_unknown_words,
+    by_window,
+    known_sentences,
+    whole,
+    within_length,
+)
+from .records import Record, make_frame
+from .test_set import System, TestSet
+
+RESAMPLES = 1000
+#: A curve has many points, each with an interval of its own: fewer resamples than for a table.
+CURVE_RESAMPLES = 100
+#: Below so many sentences a bootstrap says nothing: no interval, no test.
+FEWEST = 10
+#: Cho et al. (2014b) show sentences of 10 to 20 words by themselves.
+LIKE_LENGTHS = (10, 20)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked for.
+
+    Attributes:
+        metrics: names of `metrics.METRICS`, each for the whole test set.
+        detailed: those of them that are broken down as well.
+        tokenize: one of sacrebleu's tokenizations; None chooses by target language.
+        resamples: of the bootstrap, for intervals and tests; 0 for neither.
+        limits: of the length groups.
+        most_unknown: where the last group of unknown words begins.
+        window: lengths that a point of a curve covers.
+        fewest: sentences below which a point is left out.
+        jobs: processes that count; the numbers do not depend on it.
+    """
+
+    metrics: Sequence[str] = ("bleu", "chrf", "ter")
+    detailed: Sequence[str] = ("bleu",)
+    tokenize: str | None = None
+    resamples: int = RESAMPLES
+    limits: Sequence[int] = (10, 20, 30, 40, 50, 60)
+    most_unknown: int = 5
+    window: int = 10
+    fewest: int = 10
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What was counted.
+
+    Attributes:
+        records: see `records.Record`.
+        signatures: printed name of each metric to all that decides its numbers, in the order asked for.
+    """
+
+    records: pandas.DataFrame
+    signatures: Mapping[str, str]
+
+
+def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settings | None = None) -> Scores:
+    """Scores all systems; the first is the baseline of every test.
+
+    Raises:
+        ValueError: if there is no system, two have one name, or a setting makes no sense.
+    """
+    settings = settings or Settings()
+    names = [system.name for system in systems]
+    if not names:
+        raise ValueError("there is no system to evaluate")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
+    records: list[Record] = []
+    signatures = {}
+    for metric in settings.metrics:
+        counted = [
+            CountedSystem(one, test_set, metric, tokenize=settings.tokenize, jobs=settings.jobs) for one in systems
+        ]
+        signatures[counted[0].metric] = counted[0].signature
+        records += score_groups(counted, [whole(test_set)] * len(systems), settings.resamples)
+        if metric in settings.detailed:
+            for groups in all_groups(test_set, systems, settings):
+                records += score_groups(counted, groups, settings.resamples)
+            for side in countable_sides(test_set):
+                curve = by_window(test_set, side, window=settings.window, fewest=settings.fewest)
+                resamples = min(settings.resamples, CURVE_RESAMPLES)
+                records += score_groups(counted, [curve] * len(systems), resamples, test=False)
+    return Scores(make_frame(records), signatures)
+
+
+def all_groups(
+    test_set: TestSet, systems: Sequence[System], settings: Settings
+) -> Iterator[Sequence[Bucketing | None]]:
+    """For each way of grouping, the groups of each system; unknown words are counted by its own dictionaries."""
+    for side in countable_sides(test_set):
+        yield [by_length(test_set, side, settings.limits)] * len(systems)
+    if not any(system.unknown for system in systems):
+        return
+    for side in UNKNOWN_SIDES:
+        yield [by_unknown_words(one.unknown, side, settings.most_unknown) if one.unknown else None for one in systems]
+    either = [
+        by_unknown_words(one.unknown, "either", settings.most_unknown) if one.unknown else None for one in systems
+    ]
+    yield [within_length(groups, test_set, *LIKE_LENGTHS) if groups else None for groups in either]
+    yield [known_sentences(one.unknown) if one.unknown else None for one in systems]
+
+
+def countable_sides(test_set: TestSet) -> Sequence[str]:
+    """The sides whose words can be counted."""
+    return SIDES if test_set.source else ("reference",)
+
+
+class CountedSystem:
+    """A system with its sentences counted once, so that any number of subsets is scored quickly.
+
+    Attributes:
+        name: of the system.
+        metric: as printed.
+        signature: of the metric.
+    """
+
+    def __init__(
+        self, system: System, test_set: TestSet, metric: str, *, tokenize: str | None = None, jobs: int = 1
+    ) -> None:
+        """Counts every seed's translations.
+
+        Raises:
+            ValueError: if a seed has not as many translations as there are references.
+        """
+        self.name = system.name
+        self.statistics: dict[str, SentenceStatistics] = {}
+        self.drawn: dict[tuple[tuple[int, ...], int], np.ndarray] = {}
+        for seed, translations in system.translations.items():
+            if len(translations) != len(test_set):
+                raise ValueError(
+                    f"{system.name}, seed {seed}: {len(translations)} translations for {len(test_set)} references"
+                )
+            self.statistics[seed] = statistics(
+                metric,
+                translations,
+                test_set.reference,
+                target_language=test_set.target_language,
+                tokenize=tokenize,
+                lowercase=test_set.lowercase,
+                jobs=jobs,
+            )
+        total = next(iter(self.statistics.values())).score()
+        self.metric, self.signature = total.name, total.signature
+
+    def score_seeds(self, sentences: Sequence[int]) -> dict[str, float]:
+        """The score of each seed on these sentences; empty if there are none."""
+        if not len(sentences):
+            return {}
+        return {seed: rows.select(sentences).score().value for seed, rows in self.statistics.items()}
+
+    def resample_means(self, sentences: Sequence[int], resamples: int) -> np.ndarray:
+        """(resamples,): the mean over seeds on sentences drawn with replacement.
+
+        The same numbers are drawn for all systems and seeds, so that differences are paired. Remembered: an interval
+        and each test ask for the same.
+        """
+        key = tuple(sentences), resamples
+        if key not in self.drawn:
+            columns = [
+                [rows.score_of_sum(total).score for total in rows.select(sentences).resampled_sums(resamples)]
+                for rows in self.statistics.values()
+            ]
+            self.drawn[key] = np.mean(columns, axis=0)
+        return self.drawn[key]
+
+    def score_sentences(self) -> list[float]:
+        """The score of each sentence by itself, of the first seed."""
+        rows = next(iter(self.statistics.values()))
+        return [float(rows.score_of_sum(row).score) for row in rows.rows]
+
+
+def score_groups(
+    counted: Sequence[CountedSystem], groups: Sequence[Bucketing | None], resamples: int, *, test: bool = True
+) -> Iterator[Record]:
+    """Scores each system on its groups, if it has any; the first is the baseline where the groups are the same."""
+    for one, own in zip(counted, groups, strict=True):
+        baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
+        if own is None:
+            continue
+        for bucket in own.buckets:
+            blank = Record(one.name, one.metric, None, by=own.by, bucket=bucket.label, n=len(bucket.sentences))
+            yield from score_bucket(blank, one, bucket.sentences, resamples, baseline)
+
+
+def score_bucket(
+    blank: Record, counted: CountedSystem, sentences: Sequence[int], resamples: int, baseline: CountedSystem | None
+) -> Iterator[Record]:
+    """The score of each seed, then that over all seeds with interval, spread and test, where there are any."""
+    by_seed = counted.score_seeds(sentences)
+    for seed, value in by_seed.items():
+        yield replace(blank, seed=seed, value=value)
+    if not by_seed:
+        yield blank
+        return
+    values = list(by_seed.values())
+    mean = float(np.mean(values))
+    total = replace(blank, value=mean, sd=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+    if resamples and len(sentences) >= FEWEST:
+        drawn = counted.resample_means(sentences, resamples)
+        low, high = map(float, np.percentile(drawn, [2.5, 97.5]))
+        total = replace(total, low=low, high=high)
+        if baseline:
+            difference = mean - float(np.mean(list(baseline.score_seeds(sentences).values())))
+            p = two_sided_p_value(difference, drawn - baseline.resample_means(sentences, resamples))
+            total = replace(total, p=p)
+    yield total

@@ -1,0 +1,232 @@
+"""Trees as sets of spans, without labels: read from Penn brackets, made as baselines, scored.
+
+A span is (first leaf, leaf after the last one), counted from 0, as in a slice. A tree is the set of the spans of its
+phrases of at least two leaves, the whole sentence included; a binary tree over n leaves has n − 1 of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from os import PathLike
+
+from nltk.tree import Tree
+
+from ...text_files import FileError, read_lines
+
+Span = tuple[int, int]
+Spans = frozenset[Span]
+
+ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+#: The label of traces, which are no words.
+TRACE = "-NONE-"
+
+
+@dataclass(frozen=True)
+class GoldTree:
+    """A tree without labels.
+
+    Attributes:
+        words: the leaves, brackets among them unescaped (``-LRB-`` is ``(``), traces left out.
+        spans: the phrases of at least two words; the tree need not be binary.
+    """
+
+    words: tuple[str, ...]
+    spans: Spans
+
+
+def read_penn_trees(path: str | PathLike[str]) -> list[GoldTree]:
+    """Reads a file of trees, one a line.
+
+    Raises:
+        FileError: naming the line that is not one whole tree.
+    """
+    trees = []
+    for line, text in read_lines(path):
+        try:
+            trees.append(parse_penn_tree(text))
+        except ValueError as error:
+            raise FileError(path, str(error), line=line) from error
+    return trees
+
+
+def parse_penn_tree(text: str) -> GoldTree:
+    """Reads ``(S (NP (DT the) (NN dog)) (VP (VBZ barks)))``; labels may be missing, as in ``( (S …))``.
+
+    Raises:
+        ValueError: if the brackets do not pair, there is more or less than one tree, or a bracket holds neither a word
+            under its label nor phrases under one.
+    """
+    try:
+        tree = Tree.fromstring(text)
+    except ValueError as error:
+        raise ValueError(f"not one tree in brackets: {' '.join(str(error).split())}") from error
+    words: list[str] = []
+    spans = set()
+    # A phrase comes back, with the number of the words before it, when its children are done.
+    waiting: list[tuple[Tree, int | None]] = [(tree, None)]
+    while waiting:
+        node, first = waiting.pop()
+        if first is not None:
+            if len(words) - first > 1:
+                spans.add((first, len(words)))
+        elif all(isinstance(child, Tree) for child in node) and len(node):
+            waiting.append((node, len(words)))
+            waiting += [(child, None) for child in reversed(node)]
+        elif len(node) != 1 or not node.label():
+            own = " ".join([node.label(), *("(…)" if isinstance(child, Tree) else child for child in node)])
+            raise ValueError(f"expected a label and a word, or a label and phrases, in a bracket, but found {own!r}")
+        elif node.label() != TRACE:
+            words.append(ESCAPES.get(node[0], node[0]))
+    return GoldTree(tuple(words), frozenset(spans))
+
+
+def keep_leaves(spans: Iterable[Span], kept: Sequence[bool]) -> Spans:
+    """The tree without some of its leaves, renumbered; phrases that become equal are one, those of one leaf go.
+
+    Args:
+        spans: of the tree.
+        kept: for each leaf whether it stays.
+    """
+    before = [0, *accumulate(kept)]
+    shorter = ((before[first], before[end]) for first, end in spans)
+    return frozenset((first, end) for first, end in shorter if end - first > 1)
+
+
+def merge_leaves(spans: Iterable[Span], numbers: Sequence[int]) -> Spans:
+    """The tree over words of a tree over their pieces, whose phrases must not cut a word.
+
+    Args:
+        spans: of the tree.
+        numbers: for each leaf the number of its word.
+    """
+    words = ((numbers[first], numbers[end - 1] + 1) for first, end in spans)
+    return frozenset((first, end) for first, end in words if end - first > 1)
+
+
+def drop_whole_sentence(spans: Iterable[Span], leaves: int) -> Spans:
+    """The phrases that a tree can get wrong: all but the whole sentence."""
+    return frozenset(spans) - {(0, leaves)}
+
+
+def write_brackets(words: Sequence[str], spans: Iterable[Span]) -> str:
+    """The tree in round brackets, words between them: ``((the dog) barks)``."""
+    opening, closing = [0] * len(words), [0] * len(words)
+    for first, end in spans:
+        opening[first] += 1
+        closing[end - 1] += 1
+    return " ".join("(" * begin + word + ")" * stop for begin, word, stop in zip(opening, words, closing, strict=True))
+
+
+def left_branching(leaves: int) -> Spans:
+    """``(((a b) c) d)``."""
+    return frozenset((0, end) for end in range(2, leaves + 1))
+
+
+def right_branching(leaves: int) -> Spans:
+    """``(a (b (c d)))``."""
+    return frozenset((first, leaves) for first in range(leaves - 1))
+
+
+def balanced(leaves: int) -> Spans:
+    """``((a b) (c d))``: every phrase split in the middle; of an odd number the left half has one more."""
+    return split_everywhere(leaves, lambda first, end: (first + end + 1) // 2)
+
+
+def random_tree(leaves: int, generator: random.Random) -> Spans:
+    """Every phrase split at one of its places, all equally probable."""
+    return split_everywhere(leaves, lambda first, end: generator.randrange(first + 1, end))
+
+
+def split_everywhere(leaves: int, split: Callable[[int, int], int]) -> Spans:
+    """A tree whose phrases are each split where ``split`` (first, end) says."""
+    spans, waiting = set(), [(0, leaves)]
+    while waiting:
+        first, end = waiting.pop()
+        if end - first > 1:
+            spans.add((first, end))
+            middle = split(first, end)
+            waiting += [(first, middle), (middle, end)]
+    return frozenset(spans)
+
+
+@dataclass(frozen=True)
+class BracketingScore:
+    """Precision, recall and F1 in percent.
+
+    Phrases of one word and the whole sentence are never counted: no tree can miss them. A gold phrase with another
+    inside it over the same words counts once.
+
+    Attributes:
+        precision: right phrases among those proposed, over all sentences together.
+        recall: right phrases among those of the gold trees, likewise.
+        f1: of the two.
+        sentence_f1: the mean of each sentence's own F1, over the sentences that have a gold phrase to find.
+        sentences: how many those are.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    sentence_f1: float
+    sentences: int
+
+
+def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:
+    """Scores trees against gold trees.
+
+    Args:
+        trees: of each sentence.
+        gold: likewise.
+        lengths: words of each sentence.
+
+    Raises:
+        ValueError: if there are not as many trees, gold trees and lengths.
+    """
+    if not len(trees) == len(gold) == len(lengths):
+        raise ValueError(f"{len(trees)} trees, {len(gold)} gold trees and {len(lengths)} lengths: they must be as many")
+    right = proposed = wanted = 0
+    of_sentences = []
+    for tree, gold_tree, length in zip(trees, gold, lengths):
+        found, expected = drop_whole_sentence(tree, length), drop_whole_sentence(gold_tree, length)
+        both = len(found & expected)
+        right, proposed, wanted = right + both, proposed + len(found), wanted + len(expected)
+        if expected:
+            of_sentences.append(to_percent(2 * both, len(found) + len(expected)))
+    return BracketingScore(
+        precision=to_percent(right, proposed),
+        recall=to_percent(right, wanted),
+        f1=to_percent(2 * right, proposed + wanted),
+        sentence_f1=sum(of_sentences) / len(of_sentences) if of_sentences else 0.0,
+        sentences=len(of_sentences),
+    )
+
+
+def score_best_possible(gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:
+    """What the best binary trees would score: gold trees need not be binary, so that not every phrase can be right."""
+    # A binary tree can hold every phrase of a tree: the phrases it has besides are wrong.
+    filled = [
+        make_binary(drop_whole_sentence(tree, length), length) for tree, length in zip(gold, lengths, strict=True)
+    ]
+    return score_brackets(filled, gold, lengths)
+
+
+def make_binary(spans: Spans, length: int) -> Spans:
+    """A tree over ``length`` words made binary: the children of a phrase are joined from the left."""
+    phrases = sorted({*spans, (0, length)}, key=lambda span: span[0] - span[1])
+    binary = set()
+    for first, end in phrases:
+        starts, position = [first], first
+        while position < end:
+            ends = [e for f, e in spans if f == position and e <= end and (f, e) != (first, end)]
+            position = max(ends, default=position + 1)
+            starts.append(position)
+        binary |= {(first, stop) for stop in starts[2:]}
+    return frozenset(binary)
+
+
+def to_percent(part: float, whole: float) -> float:
+    """100 · part / whole, and 0 of nothing."""
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,180 @@
+"""Tables as they are shown, and the one place where they become text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pandas
+import tabulate
+
+from ..text_files import FileError, write_text
+from .records import records_as_json
+
+UNKNOWN = "–"
+
+# Columns as wide as what is in them: tabulate makes those of numbers two characters wider.
+tabulate.MIN_PADDING = 0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of a table.
+
+    Attributes:
+        text: the number, or a word where there is none.
+        detail: what follows, on a page in smaller type: spread and interval.
+        star: whether the number differs significantly from the baseline's.
+        count: sentences that it is of, where the table has no column for them.
+        rank: what decides which cell of a row or column is the best; None keeps it out.
+        best: whether it is the best, equal ones together.
+    """
+
+    text: str
+    detail: str = ""
+    star: bool = False
+    count: int | None = None
+    rank: float | None = None
+    best: bool = False
+
+    def __str__(self) -> str:
+        """All of it, as plain text."""
+        count = "" if self.count is None else f" [{self.count:,}]"
+        return f"{self.text}{self.detail}{'*' if self.star else ''}{count}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells with what has to be known to read them.
+
+    Attributes:
+        caption: what the table shows; may be empty.
+        header: names of the columns, that of the rows first.
+        names: of the rows.
+        rows: the cells of each.
+        notes: below the table.
+        signatures: of the metrics, ahead of the notes; a page shows them elsewhere.
+        best_of: ``column`` or ``row``: of what the best cells are marked; empty if none are.
+    """
+
+    caption: str
+    header: Sequence[str]
+    names: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+    signatures: Sequence[str] = ()
+    best_of: str = ""
+
+    @property
+    def bold_note(self) -> str:
+        """What bold type means, for renderers that have it; empty where no cell is the best."""
+        has_best = any(cell.best for row in self.rows for cell in row)
+        return f"Bold: the best of each {self.best_of}." if has_best else ""
+
+
+def format_number(number: float | None, form: str) -> str:
+    """The number, or a dash where it is not known."""
+    return UNKNOWN if number is None else format(number, form)
+
+
+def number_cell(number: float | None, form: str) -> Cell:
+    """A number that can be the best of its row or column, as printed."""
+    text = format_number(number, form)
+    return Cell(text, rank=None if number is None else float(text.replace(",", "")))
+
+
+def mark_best(cells: Sequence[Cell], *, lower_is_better: bool = False) -> list[Cell]:
+    """The cells, the best of them marked; none where there is nothing to choose."""
+    ranks = {cell.rank for cell in cells if cell.rank is not None}
+    if len(ranks) < 2:
+        return list(cells)
+    best = min(ranks) if lower_is_better else max(ranks)
+    return [replace(cell, best=cell.rank == best) for cell in cells]
+
+
+def tables_as_text(tables: Iterable[Table]) -> str:
+    """For a terminal."""
+    blocks = []
+    for table in tables:
+        heading = [table.caption, ""] if table.caption else []
+        notes = ["", *table.signatures, *table.notes] if table.signatures or table.notes else []
+        blocks.append("\n".join([*heading, draw_grid(table, "simple", str), *notes]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def tables_as_markdown(tables: Iterable[Table]) -> str:
+    """For a page: the best numbers are bold, each note is a paragraph."""
+    blocks = []
+    for table in tables:
+        heading = [f"## {table.caption}"] if table.caption else []
+        notes = filter(None, [*table.signatures, table.bold_note, *table.notes])
+        blocks.append("\n\n".join([*heading, draw_grid(table, "pipe", markdown_cell), *notes]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def draw_grid(table: Table, form: str, write_cell: Callable[[Cell], str]) -> str:
+    """The cells by tabulate in one of its formats: names to the left, numbers to the right."""
+    header = [write_cell(Cell(name)) for name in table.header]
+    rows = [[write_cell(Cell(name)), *map(write_cell, row)] for name, row in zip(table.names, table.rows, strict=True)]
+    columns = ["left", *["right"] * (len(header) - 1)]
+    return tabulate.tabulate(rows, header, tablefmt=form, disable_numparse=True, colalign=columns)
+
+
+def markdown_cell(cell: Cell) -> str:
+    """A cell between bars."""
+    number = f"**{cell.text}**" if cell.best else cell.text
+    return f"{number}{replace(cell, text='')}".replace("|", r"\|")
+
+
+def tables_as_json(tables: Iterable[Table], records: pandas.DataFrame, **context: Any) -> str:
+    """The context, the tables as they are shown (see `read_tables`), and all numbers unrounded."""
+    return records_as_json(records, **context, tables=[asdict(table) for table in tables])
+
+
+def read_tables(path: str | PathLike[str]) -> list[Table]:
+    """The tables in a JSON file that `write_results` wrote.
+
+    Raises:
+        FileError: if the file holds something else.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        tables = [
+            Table(**{**table, "rows": [[Cell(**cell) for cell in row] for row in table["rows"]]})
+            for table in content["tables"]
+        ]
+        for table in tables:
+            check_table(table)
+        return tables
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise FileError(
+            path, f"there are no tables in it: make it anew with the tool that wrote it ({error})"
+        ) from error
+
+
+def check_table(table: Table) -> None:
+    """Raises ValueError unless all texts are texts, and each row has a name and a cell for each other column."""
+    cells = [cell for row in table.rows for cell in row]
+    texts = [table.caption, *table.header, *table.names, *table.notes, *table.signatures, table.best_of]
+    if not all(isinstance(text, str) for text in [*texts, *(part for one in cells for part in (one.text, one.detail))]):
+        raise ValueError("a text is missing or something else")
+    if not all(one.count is None or isinstance(one.count, int) for one in cells):
+        raise ValueError("a number of sentences is no number")
+    if len(table.names) != len(table.rows):
+        raise ValueError(f"{len(table.names)} names of {len(table.rows)} rows")
+    for name, row in zip(table.names, table.rows):
+        if len(row) + 1 != len(table.header):
+            raise ValueError(f"row {name!r} has {len(row)} cells below {len(table.header)} headers")
+
+
+def write_results(
+    prefix: str | PathLike[str], tables: Sequence[Table], records: pandas.DataFrame, **context: Any
+) -> None:
+    """Writes ``PREFIX.json`` with all numbers, and the tables in ``PREFIX.md`` and ``PREFIX.txt``."""
+    write_text(f"{prefix}.json", tables_as_json(tables, records, **context))
+    write_text(f"{prefix}.md", tables_as_markdown(tables))
+    write_text(f"{prefix}.txt", tables_as_text(tables))

@@ -1,0 +1,201 @@
+"""What trainings came to: size, loss, speed and memory out of their logs, and failures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import pandas
+
+from ..text_files import FileError
+from .generate_log import read_generate_log
+from .records import Record, make_frame, select_records
+from .run_folder import RunFolder, seed_of
+from .tables import UNKNOWN, Cell, Table, format_number
+from .train_log import GIBIBYTE, read_train_log
+
+BY_TRAINING = "training"
+PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
+WORDS, SENTENCES = "words/s, training", "sentences/s, translation"
+MEMORY, GPU_MEMORY = "peak memory, bytes", "peak GPU memory, bytes"
+
+SPEED_NOTE = (
+    "Words/s: target tokens per second in training, end-of-sentence tokens included, over the log intervals in which "
+    "nothing but training happened. Sentences/s: speed of translation as fairseq-generate reports it, without loading."
+)
+MEMORY_NOTE = "Memory: of the training process at its largest, by the kernel's count; of the seed that took most."
+GPU_NOTE = "GPU: what torch had given out at its most, in the updates that fairseq reports; of the seed that took most."
+
+
+@dataclass(frozen=True)
+class TrainedSystem:
+    """What became of one system.
+
+    Attributes:
+        name: of the system.
+        records: of its trainings that count; empty if none does.
+        failures: seed to what went wrong.
+    """
+
+    name: str
+    records: Sequence[Record] = ()
+    failures: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> str:
+        """Why there is no score."""
+        return "failed" if self.failures else "not yet"
+
+
+def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | None = None) -> TrainedSystem:
+    """One system from its folder in a run: trainings whose test set was translated; nothing of one that is not there.
+
+    Args:
+        name: of the system.
+        folder: has a folder ``seed-N`` for each training.
+        seeds: those that count; None for all.
+
+    Raises:
+        FileError: if a log is damaged.
+        ValueError: if its seeds are models of different size.
+    """
+    found = [path for path in folder.glob("seed-*") if seeds is None or seed_of(path / "train.log") in seeds]
+    failures = {
+        seed_of(path / "failure"): (path / "failure").read_text(encoding="utf-8").strip()
+        for path in found
+        if (path / "failure").is_file()
+    }
+    ended = [path / "train.log" for path in found if (path / "test.detokenized").is_file()]
+    logs = sorted((log for log in ended if log.is_file()), key=seed_of)
+    return TrainedSystem(name, read_trainings(name, logs) if logs else (), dict(sorted(failures.items())))
+
+
+def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame:
+    """The trainings of every system in the run folders that has not failed, in the order of their names.
+
+    Raises:
+        FileError: if a folder is not that of a run, or a log is damaged.
+        ValueError: if the seeds of one system are models of different size.
+    """
+    found = [(run, folder) for run in map(RunFolder, paths) for folder in sorted((run.path / "systems").glob("*"))]
+    names = Counter(folder.name for _, folder in found)
+    records: list[Record] = []
+    for run, folder in found:
+        logs = [log for log in folder.glob("seed-*/train.log") if not log.with_name("failure").exists()]
+        if logs:
+            name = f"{run.path.name}/{folder.name}" if names[folder.name] > 1 else folder.name
+            records += read_trainings(name, sorted(logs, key=seed_of))
+    return make_frame(records)
+
+
+def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:
+    """One system from the ``train.log`` of each seed and the ``test.log`` and ``peak-memory`` beside it.
+
+    Raises:
+        FileError: if a log is damaged.
+        ValueError: if the seeds are models of different size.
+    """
+    trainings = [read_train_log(log) for log in logs]
+    sizes = sorted({training.parameters for training in trainings})
+    if len(sizes) > 1:
+        raise ValueError(f"{name}: its seeds have {' and '.join(map(str, sizes))} parameters: they are not one system")
+    seeds = [str(seed_of(log)) for log in logs]
+    values: dict[str, list[float | None]] = {
+        PARAMETERS: [training.parameters for training in trainings],
+        UPDATES: [training.updates for training in trainings],
+        VALID_LOSS: [training.best_valid_loss for training in trainings],
+        SECONDS: [training.wall_seconds for training in trainings],
+        WORDS: [training.words_per_second for training in trainings],
+        SENTENCES: [read_translation_speed(log.with_name("test.log")) for log in logs],
+        MEMORY: [read_peak_memory(log.with_name("peak-memory")) for log in logs],
+        GPU_MEMORY: [training.gpu_memory for training in trainings],
+    }
+    return [record for metric, column in values.items() for record in summarize_seeds(name, metric, seeds, column)]
+
+
+def summarize_seeds(system: str, metric: str, seeds: Sequence[str], values: Sequence[float | None]) -> Iterable[Record]:
+    """A record a seed and one over all: the mean, of memory the greatest; unknown if one seed's is.
+
+    A mean of fewer seeds would pass for one of all.
+    """
+    for seed, value in zip(seeds, values, strict=True):
+        yield Record(system, metric, value, seed=seed, by=BY_TRAINING, n=1)
+    known = [value for value in values if value is not None]
+    total = None
+    if len(known) == len(values):
+        total = max(known) if metric in (MEMORY, GPU_MEMORY) else sum(known) / len(known)
+    yield Record(system, metric, total, by=BY_TRAINING, n=len(values))
+
+
+def read_translation_speed(log: Path) -> float | None:
+    """Sentences a second by fairseq-generate's own count; None without a log or without timing in it."""
+    if not log.is_file():
+        return None
+    speed = read_generate_log(log).speed
+    return speed.sentences_per_second if speed else None
+
+
+def read_peak_memory(file: Path) -> float | None:
+    """The bytes that `recurrent-mt peak-memory` has written; None without its file.
+
+    Raises:
+        FileError: if there is no number in it.
+    """
+    if not file.is_file():
+        return None
+    text = file.read_text(encoding="utf-8").strip()
+    if not text.isdecimal():
+        raise FileError(file, f"must be a number of bytes, not {text!r}")
+    return float(text)
+
+
+def find_costs(records: pandas.DataFrame, system: str) -> dict[str, float | None]:
+    """Metric to value over all seeds; empty for a system without trainings."""
+    return {record.metric: record.value for record in select_records(records, by=BY_TRAINING, system=system)}
+
+
+def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: dict[str, str] | None = None) -> Table:
+    """What trainings and searches took, one row a system; columns of what is known of one at least.
+
+    Args:
+        records: of trainings.
+        names: of the systems; those without trainings get dashes.
+        rates: system to the learning rate that was chosen for it, for a column if there are any.
+    """
+    gpu = any(record.value for record in select_records(records, by=BY_TRAINING, metric=GPU_MEMORY))
+    header = [*(["rate"] if rates else []), "parameters", "updates", "minutes", "valid. loss", "words/s", "sentences/s"]
+    header += ["memory", *(["GPU"] if gpu else [])]
+    rows = []
+    for name in names:
+        cells = [rates.get(name, UNKNOWN)] if rates else []
+        rows.append([*map(Cell, cells + cost_cells(find_costs(records, name), gpu=gpu))])
+    notes = [
+        "Minutes: of training, with validations and what a kill has undone. Validation loss: the best, bits a token.",
+        SPEED_NOTE,
+        MEMORY_NOTE,
+        *([GPU_NOTE] if gpu else []),
+    ]
+    return Table("Cost", ["System", *header], names, rows, notes)
+
+
+def cost_cells(costs: dict[str, float | None], *, gpu: bool) -> list[str]:
+    """The cells of one system."""
+    seconds = costs.get(SECONDS)
+    return [
+        format_number(costs.get(PARAMETERS), ",.0f"),
+        format_number(costs.get(UPDATES), ",.0f"),
+        format_number(None if seconds is None else seconds / 60, ",.1f"),
+        format_number(costs.get(VALID_LOSS), ".3f"),
+        format_number(costs.get(WORDS), ",.0f"),
+        format_number(costs.get(SENTENCES), ",.1f"),
+        format_bytes(costs.get(MEMORY)),
+        *([format_bytes(costs.get(GPU_MEMORY))] if gpu else []),
+    ]
+
+
+def format_bytes(size: float | None) -> str:
+    """A number of bytes in units of 2³⁰."""
+    return UNKNOWN if size is None else f"{size / GIBIBYTE:.2f} GiB"

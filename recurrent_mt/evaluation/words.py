@@ -1,0 +1,169 @@
+"""Words of translations beside those of references: which come out right, which are repeated, which are missing."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas
+
+from .records import ALL, Record, select_records
+from .tables import Cell, Table, format_number, mark_best, number_cell
+
+#: The least training frequency of each group; the first group is that of words never seen.
+FREQUENCIES = (0, 1, 2, 5, 10, 100, 1000)
+BY_FREQUENCY = "frequency in training"
+F_MEASURE, PRECISION, RECALL = (f"{name} of words, %" for name in ("F-measure", "precision", "recall"))
+
+#: Words among that many most frequent ones of the references count as function words.
+FUNCTION_WORDS = 50
+LONGEST_REPEAT = 4
+LENGTH_RATIO, REPEATED, SURPLUS, DROPPED = "length ratio", "repeated, %", "surplus, %", "dropped, %"
+REPEATED_IN_REFERENCES = "repeated in references, %"
+
+Sentences = Sequence[Sequence[str]]
+
+
+def score_words(
+    system: str,
+    translations: Sentences,
+    references: Sentences,
+    training_counts: Mapping[str, int],
+    *,
+    frequencies: Sequence[int] = FREQUENCIES,
+) -> Iterator[Record]:
+    """F-measure, precision and recall of words by how often they occur in training, clipped as in BLEU's unigrams.
+
+    Args:
+        system: its name.
+        translations: words of each translation.
+        references: words of each reference, tokenized alike.
+        training_counts: how often each word occurs in the training text's target side.
+        frequencies: where each group begins, increasing from 0.
+
+    Raises:
+        ValueError: if `frequencies` does not increase from 0, or the sides differ in length.
+    """
+    if not frequencies or frequencies[0] != 0 or any(low >= high for low, high in itertools.pairwise(frequencies)):
+        raise ValueError(f"frequencies must increase from 0: {list(frequencies)}")
+    groups = [[0, 0, 0] for _ in frequencies]
+    for translation, reference in zip(translations, references, strict=True):
+        found, wanted = Counter(translation), Counter(reference)
+        for word in found | wanted:
+            group = groups[sum(training_counts.get(word, 0) >= low for low in frequencies) - 1]
+            for place, count in enumerate((min(found[word], wanted[word]), found[word], wanted[word])):
+                group[place] += count
+    for label, (matches, translated, expected) in zip(label_frequencies(frequencies), groups, strict=True):
+        shares = {
+            F_MEASURE: (divide(2 * matches, translated + expected), expected),
+            PRECISION: (divide(matches, translated), translated),
+            RECALL: (divide(matches, expected), expected),
+        }
+        for metric, (share, count) in shares.items():
+            yield Record(system, metric, to_percent(share), by=BY_FREQUENCY, bucket=label, n=count)
+
+
+def label_frequencies(frequencies: Sequence[int]) -> list[str]:
+    """What the groups are called: ``never seen``, ``1``, ``2–4`` and so on."""
+    labels = []
+    for low, high in zip(frequencies, [*(high - 1 for high in frequencies[1:]), None]):
+        if high is None:
+            labels.append(f"{low} or more")
+        elif low == high:
+            labels.append("never seen" if low == 0 else str(low))
+        else:
+            labels.append(f"{low}–{high}")
+    return labels
+
+
+def word_table(records: pandas.DataFrame) -> Table:
+    """F-measure by training frequency, one column a system."""
+    found = {(one.system, one.bucket): one for one in select_records(records, metric=F_MEASURE)}
+    systems, groups = ([*dict.fromkeys(key[place] for key in found)] for place in (0, 1))
+    rows = []
+    for group in groups:
+        cells = [number_cell(found[system, group].value, ".1f") for system in systems]
+        rows.append([Cell(f"{found[systems[0], group].n:,}"), *mark_best(cells)])
+    header = [BY_FREQUENCY, "words in references", *systems]
+    return Table("F-measure of words, in percent", header, groups, rows, ["Case is ignored."], best_of="row")
+
+
+def score_content(
+    system: str, translations: Sentences, references: Sentences, *, function_words: int = FUNCTION_WORDS
+) -> Iterator[Record]:
+    """Counts repetitions and losses over a whole test set; punctuation and the most frequent words are not content.
+
+    - Length ratio: words of the translations to words of the references.
+    - Repeated: translated words that say again what is right before them: the second of two equal neighboring stretches
+      of one to four words. The same of the references, in which people repeat words, too.
+    - Surplus: translated content words that are above their number in the reference, though it has them.
+    - Dropped: content words of the references that the translation lacks.
+
+    Args:
+        system: its name.
+        translations: words of each translation.
+        references: words of each reference, tokenized alike.
+        function_words: how many of the references' most frequent words are not content.
+    """
+    frequent = Counter(word for sentence in references for word in sentence).most_common(function_words)
+    ignored = {word for word, _ in frequent}
+    surplus = dropped = translated = expected = 0
+    for translation, reference in zip(translations, references, strict=True):
+        found, wanted = (count_content(sentence, ignored) for sentence in (translation, reference))
+        surplus += sum(count - wanted[word] for word, count in found.items() if 0 < wanted[word] < count)
+        dropped += (wanted - found).total()
+        translated += found.total()
+        expected += wanted.total()
+    words, reference_words = (sum(map(len, side)) for side in (translations, references))
+    repeated, repeated_in_references = (sum(map(count_repeated, side)) for side in (translations, references))
+    for metric, value in {
+        LENGTH_RATIO: divide(words, reference_words),
+        REPEATED: to_percent(divide(repeated, words)),
+        REPEATED_IN_REFERENCES: to_percent(divide(repeated_in_references, reference_words)),
+        SURPLUS: to_percent(divide(surplus, translated)),
+        DROPPED: to_percent(divide(dropped, expected)),
+    }.items():
+        yield Record(system, metric, value, n=len(references))
+
+
+def count_content(sentence: Sequence[str], ignored: set[str]) -> Counter[str]:
+    """Words that carry meaning."""
+    return Counter(word for word in sentence if word not in ignored and any(map(str.isalnum, word)))
+
+
+def count_repeated(sentence: Sequence[str], longest: int = LONGEST_REPEAT) -> int:
+    """How many words belong to a stretch of up to `longest` words that equals the stretch right before it."""
+    repeated: set[int] = set()
+    for width in range(1, longest + 1):
+        for start in range(width, len(sentence) - width + 1):
+            if sentence[start - width : start] == sentence[start : start + width]:
+                repeated.update(range(start, start + width))
+    return len(repeated)
+
+
+def content_table(records: pandas.DataFrame) -> Table:
+    """Length, repetition and loss, one row a system."""
+    forms = {LENGTH_RATIO: ".3f", REPEATED: ".1f", SURPLUS: ".1f", DROPPED: ".1f"}
+    columns = [select_records(records, metric=metric, by=ALL) for metric in forms]
+    rows = [[Cell(format_number(one.value, form)) for one, form in zip(row, forms.values())] for row in zip(*columns)]
+    reference = select_records(records, metric=REPEATED_IN_REFERENCES)[0].value
+    note = (
+        "Length ratio: words in the translations to words in the references. "
+        "Repeated: words that repeat the one to four words right before them, of all words in the translations "
+        f"({format_number(reference, '.1f')}% in the references). "
+        "Surplus: extra copies of content words that the reference has, too. "
+        "Dropped: content words of the reference that are missing from the translation."
+    )
+    names = [record.system for record in columns[0]]
+    return Table("Length, repetitions and omissions", ["System", *forms], names, rows, [note])
+
+
+def divide(part: int, whole: int) -> float | None:
+    """A ratio, None of nothing."""
+    return part / whole if whole else None
+
+
+def to_percent(share: float | None) -> float | None:
+    """A share of one in percent."""
+    return None if share is None else 100 * share

@@ -1,0 +1,106 @@
+import json
+from pathlib import Path
+from statistics import mean, stdev
+
+import pytest
+
+from recurrent_mt.evaluation.ablation.plan import Plan
+from recurrent_mt.evaluation.ablation.plots import draw_plots
+from recurrent_mt.evaluation.ablation.results import SeedNoise, pool_seed_noise, read_results
+from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.metrics import score
+from tests.commands import call
+from tests.evaluation.test_analysis import make_run, write_lines
+
+ROOT = Path(__file__).parents[3]
+
+
+def rows_of(table):
+    """Each row as text."""
+    return [[name, *map(str, row)] for name, row in zip(table.names, table.rows, strict=True)]
+
+
+def plan(*cells, base="forgetful"):
+    return Plan("mine", {}, {}, base, {cell: {} for cell in cells})
+
+
+@pytest.fixture
+def run(tmp_path):
+    folder = make_run(tmp_path / "run")
+    systems = folder / "systems"
+    write_lines(systems / "forgetful" / "seed-1" / "operations.json", ['{"per_token": 2500000.0}'])
+    write_lines(systems / "forgetful" / "seed-2" / "operations.json", ['{"per_token": 3500000.0}'])
+    write_lines(systems / "exploded" / "seed-1" / "failure", ["diverged: loss or gradient is not a number"])
+    write_lines(systems / "of-another-plan" / "seed-1" / "failure", ["out of memory"])
+    return folder
+
+
+def test_cells_in_the_plans_order_with_what_failed(run):
+    results = read_results(plan("perfect", "exploded", "forgetful", "missing"), [run], resamples=50)
+    table = results.table()
+    header, rows = table.header, rows_of(table)
+    assert header[:2] == ["Cell", "BLEU"] and header[4] == "BLEU against forgetful"
+    assert [row[0] for row in rows] == ["perfect", "exploded", "forgetful", "missing"]
+    assert rows[1][1:5] == ["failed", "–", "–", "–"]
+    assert rows[3][1:5] == ["not yet", "–", "–", "–"]
+    assert rows[2][4:7] == ["–", "–", "3.00"]
+    assert "exploded, seed 1, failed: diverged: loss or gradient is not a number." in table.notes
+    assert not any("another-plan" in note for note in table.notes)
+
+
+def test_distances_are_those_of_the_scores(run):
+    results = read_results(plan("forgetful", "perfect"), [run], resamples=50)
+    references = (run / "text" / "raw" / "test.en").read_text().splitlines()
+    means = {}
+    for name in ("forgetful", "perfect"):
+        files = sorted((run / "systems" / name).glob("seed-*/test.detokenized"))
+        scores = [score("bleu", file.read_text().splitlines(), references).value for file in files]
+        means[name] = sum(scores) / len(scores)
+    row = rows_of(results.table())[1]
+    assert row[0] == "perfect"
+    assert row[4].rstrip("†") == f"{means['perfect'] - means['forgetful']:+.2f}"
+
+
+def test_without_the_base_there_is_no_comparison(run):
+    table = read_results(plan("perfect", "missing", base="missing"), [run], resamples=50).table()
+    assert table.header[1] == "parameters"
+    assert any("the base, missing, has no translation yet" in note for note in table.notes)
+
+
+def test_a_cell_in_two_folders_is_refused(run, tmp_path):
+    other = make_run(tmp_path / "other")
+    with pytest.raises(ValueError, match=r"cell forgetful is in two folders: .*run.* and .*other"):
+        read_results(plan("forgetful"), [run, other], resamples=50)
+
+
+def test_the_noise_of_seeds_is_pooled():
+    scores = {"a": [10.0, 12.0], "b": [3.0, 3.0, 6.0], "c": [10.0]}
+    records = []
+    for name, values in scores.items():
+        records += [Record(name, "BLEU", value, seed=str(seed)) for seed, value in enumerate(values)]
+        records.append(Record(name, "BLEU", mean(values), sd=stdev(values) if len(values) > 1 else None))
+    # By hand: variances 2 (one degree) and 3 (two degrees): (2 + 6) / 3.
+    assert pool_seed_noise(make_frame(records), "BLEU") == SeedNoise(pytest.approx((8 / 3) ** 0.5), 3)
+    assert pool_seed_noise(make_frame(records[-2:]), "BLEU") is None
+    noise = SeedNoise(1.0, 8)
+    assert not noise.is_far(1.9, [2, 2]) and noise.is_far(-2.1, [2, 2])
+
+
+def test_the_plots_show_every_cell(run):
+    results = read_results(plan("forgetful", "perfect", "exploded"), [run], resamples=50)
+    drawn = dict(draw_plots(results))
+    assert set(drawn) == {"cells", "by-operations"}
+    labels = [label.get_text() for label in drawn["cells"].axes[0].get_yticklabels()]
+    assert labels == ["forgetful", "perfect"]
+
+
+def test_the_tool_writes_text_json_and_plots(run, tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("base: forgetful\ncells: {forgetful: {}, perfect: {}}\n")
+    printed = call("ablation-table", file, run, "--resamples", "50", "--out", tmp_path / "out").stdout
+    out = tmp_path / "out"
+    assert (out / "mine.txt").read_text() == printed
+    assert json.loads((out / "mine.json").read_text())["plan"]["base"] == "forgetful"
+    assert {file.name for file in out.iterdir()} == {
+        "mine.txt", "mine.md", "mine.json", "mine-cells.svg", "mine-by-operations.svg",
+    }  # fmt: skip

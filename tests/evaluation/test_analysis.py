@@ -1,0 +1,173 @@
+"""From files to tables: run folders, plain files, logs, several seeds."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.evaluation.analysis import analyze
+from recurrent_mt.evaluation.run_folder import RunFolder, read_runs
+from recurrent_mt.evaluation.scores import Settings, score_systems
+from recurrent_mt.evaluation.tables import tables_as_text
+from recurrent_mt.evaluation.test_set import choose_baseline
+from recurrent_mt.text_files import FileError
+from tests.commands import call
+from tests.evaluation.test_sets import forgetful, perfect, small
+
+ROOT = Path(__file__).parents[2]
+QUICK = Settings(metrics=("bleu", "chrf"), detailed=("chrf",), resamples=50, limits=(3, 6), most_unknown=2, fewest=5)
+
+
+def write_lines(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run folder as the recipes leave it, with two systems, one of them with two seeds."""
+    return make_run(tmp_path / "run")
+
+
+def make_run(folder, segmentation="word:9", known="chat chien le un"):
+    test_set = small(copies=5)
+    options = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": segmentation, "LOWERCASE": ""}
+    write_lines(folder / "options", [f"{name} {value}" for name, value in options.items()])
+    for language, raw in {"fr": test_set.source, "en": test_set.reference}.items():
+        for place in ("raw", "words", "prepared"):
+            write_lines(folder / "text" / place / f"test.{language}", raw)
+    write_lines(folder / "text" / "input" / "train.en", ["the cat sleeps", "the dog"])
+    write_lines(folder / "data" / "dict.fr.txt", [f"{word} 1" for word in known.split()])
+    write_lines(folder / "data" / "dict.en.txt", [f"{word} 1" for word in ["a", "the", "cat", "dog"]])
+    for system in (perfect(test_set), forgetful(test_set)):
+        for seed, translations in system.translations.items():
+            write_lines(folder / "systems" / system.name / f"seed-{seed}" / "test.detokenized", translations)
+    return folder
+
+
+def test_a_run_folder_becomes_an_analysis(run, tmp_path):
+    test_set, systems, training_text = read_runs([run])
+    assert [(one.name, list(one.translations)) for one in systems] == [("forgetful", ["1", "2"]), ("perfect", ["1"])]
+    assert systems[0].unknown.source[:4] == [0, 1, 2, 4]
+    assert systems[0].vocabulary_sizes == (4, 4)
+    result = analyze(test_set, systems, settings=QUICK, training_text=training_text)
+    text = tables_as_text(result.tables())
+    assert "Means of 2 seeds" in text
+    assert "chrF2 by both length" in text
+    # Its sentences are shorter than those of the table for 10 to 20 words.
+    assert text.count("no sentences") == 2 * 3
+    assert "never seen" in text
+    result.write(tmp_path / "analysis")
+    assert (tmp_path / "analysis.txt").read_text() == text
+    assert (tmp_path / "analysis.md").read_text().startswith("## Scores\n")
+    content = json.loads((tmp_path / "analysis.json").read_text())
+    chrf = [record for record in content["records"] if record["metric"] == "chrF2"]
+    assert {one["by"] for one in chrf} >= {"all", "source length", "unknown words, either", "unknown words"}
+    assert {one["system"] for one in chrf if one["by"] == "along both length"} == {"forgetful", "perfect"}
+    assert list(content["signatures"]) == ["BLEU", "chrF2"]
+
+
+def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
+    other = make_run(tmp_path / "larger", known="chat chien le un noir petit")
+    test_set, systems, _ = read_runs([run, other])
+    assert [one.name for one in systems] == ["run/forgetful", "run/perfect", "larger/forgetful", "larger/perfect"]
+    text = tables_as_text(analyze(test_set, systems, settings=QUICK).tables())
+    assert "BLEU by vocabulary size" in text
+    assert "[n]: sentences in the group, by the system's own dictionary." in text
+
+
+def test_runs_of_other_test_sets_are_refused(run, tmp_path):
+    other = make_run(tmp_path / "other")
+    path = other / "text" / "raw" / "test.en"
+    path.write_text(path.read_text().replace("grey", "gray"))
+    with pytest.raises(ValueError, match="different test sets"):
+        read_runs([run, other])
+
+
+def test_missing_and_damaged_parts_are_named(run):
+    (run / "text" / "words" / "test.en").write_text("one line\n")
+    with pytest.raises(FileError, match=r"words/test\.en: 1 lines, but .*has 30"):
+        RunFolder(run).test_set()
+    with pytest.raises(FileError, match="no file 'options'"):
+        RunFolder(run / "data")
+    (run / "options").write_text("SOURCE_LANG fr\n")
+    with pytest.raises(FileError, match="TARGET_LANG, SEGMENTATION missing"):
+        RunFolder(run)
+
+
+def test_a_run_without_translations_says_so(run):
+    for path in run.glob("systems/*/*/test.detokenized"):
+        path.unlink()
+    with pytest.raises(FileError, match="nothing has been translated yet"):
+        RunFolder(run).systems()
+
+
+def test_systems_need_names_of_their_own():
+    test_set = small()
+    with pytest.raises(ValueError, match="two systems are named 'perfect'"):
+        score_systems(test_set, [perfect(test_set), perfect(test_set)], QUICK)
+    with pytest.raises(ValueError, match="no system"):
+        score_systems(test_set, [], QUICK)
+
+
+def test_the_greatest_differences_leave_equal_sentences_out():
+    test_set = small()
+    result = analyze(test_set, [perfect(test_set), forgetful(test_set)], settings=Settings(("bleu",), (), resamples=0))
+    scores = {"perfect": [20, 20, 30, 0], "forgetful": [10, 50, 30, 20]}
+    above, below = replace(result, sentence_scores=scores).find_differences("forgetful", count=1)
+    assert [(one.sentence, one.difference) for one in above] == [(1, 30)]
+    assert [(one.sentence, one.difference) for one in below] == [(0, -10)]
+
+
+def test_the_baseline_is_fairseqs_own_unless_one_is_named():
+    assert choose_baseline(["gru", "run/transformer", "lstm"]) == "run/transformer"
+    assert choose_baseline(["gru", "mylstm"]) == "gru"
+
+
+def run_analyze(*arguments):
+    return call("analyze", *arguments)
+
+
+def test_the_command_on_plain_files(tmp_path):
+    test_set = small(copies=3)
+    write_lines(tmp_path / "ref.en", test_set.reference)
+    write_lines(tmp_path / "src.fr", test_set.source)
+    for seed, translations in forgetful(test_set).translations.items():
+        write_lines(tmp_path / f"f{seed}.en", translations)
+    done = run_analyze(
+        "--reference", tmp_path / "ref.en", "--source", tmp_path / "src.fr", "--resamples", 20, "--metrics", "chrf",
+        "--detailed", "chrf", "--system", f"ref={tmp_path / 'ref.en'}", "--baseline", "lossy",
+        "--system", f"lossy={tmp_path / 'f1.en'},{tmp_path / 'f2.en'}", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (tmp_path / "out" / "analysis.txt").read_text()
+    assert done.stdout.index("\nlossy ") < done.stdout.index("\nref ")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"analysis.json", "analysis.md", "chrf2-by-both-length.svg"} <= names
+    assert "<svg" in (tmp_path / "out" / "chrf2-by-both-length.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give run folders, or --reference and --system"),
+        (["--system", "a=b"], "--system needs --reference"),
+        (["--reference", "REF", "--system", "REF"], "NAME=FILE"),
+        (["--reference", "REF", "--system", "a=SHORT"], "SHORT: 1 lines, but"),
+        (["--reference", "REF", "--system", "a=REF", "--baseline", "b"], "the systems are a"),
+        (["--reference", "REF", "--system", "a=REF", "--metrics", "bleu,rouge"], "unknown metric 'rouge'"),
+        (["--reference", "REF", "--system", "a=REF", "--source-dictionary", "REF"], "unknown words need --source"),
+        (["--reference", "REF", "--system", "a=REF", "--only", "a,c"], "--only c: the systems are a"),
+        (["nowhere"], "no file 'options'"),
+    ],
+)
+def test_wrong_arguments_are_named(tmp_path, arguments, message):
+    write_lines(tmp_path / "REF", ["a cat", "a dog"])
+    write_lines(tmp_path / "SHORT", ["a cat"])
+    named = [text.replace("REF", str(tmp_path / "REF")).replace("SHORT", str(tmp_path / "SHORT")) for text in arguments]
+    done = run_analyze(*named, "--out", tmp_path / "out")
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()

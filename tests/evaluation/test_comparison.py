@@ -1,0 +1,197 @@
+"""The tables of a comparison: whose numbers, against whom, how wide, and what they say where something is missing."""
+
+import json
+from pathlib import Path
+
+import pandas
+import pytest
+
+from recurrent_mt.evaluation.comparison import RunSystems, compare_systems
+from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.evaluation.tables import tables_as_markdown, tables_as_text
+from recurrent_mt.metrics import score
+from recurrent_mt.text_files import FileError
+from tests.commands import call
+from tests.evaluation.comparison_runs import OPTIONS, REFERENCES, make_run, without
+from tests.evaluation.logs import report, write
+from tests.evaluation.test_analysis import write_lines
+from tests.metrics.processes import spy_on_processes
+
+ROOT = Path(__file__).parents[2]
+LONG = "grconv_encoder-additive"
+
+
+@pytest.fixture
+def run(tmp_path):
+    systems = {
+        LONG: {"1": without("cat"), "2": without("dog")},
+        "transformer": {"1": REFERENCES, "2": without("sees")},
+        "lstm": {"1": without("the"), "2": without("the")},
+    }
+    return make_run(tmp_path / "run", systems)
+
+
+def compared(run, models=(LONG, "transformer", "lstm"), seeds=(1, 2), **options):
+    return compare_systems(RunSystems(run, models, seeds), resamples=50, **options)
+
+
+def rows_of(table):
+    """The header, then each row as text."""
+    rows = zip(table.names, table.rows, strict=True)
+    return [list(table.header), *([name, *map(str, row)] for name, row in rows)]
+
+
+def score_rows(comparison, place=0):
+    return rows_of(comparison.tables()[place])
+
+
+def cost_rows(comparison):
+    return rows_of(comparison.tables()[-1])
+
+
+def test_scores_are_those_of_the_metrics_over_the_seeds(run):
+    comparison = compared(run)
+    header, *rows = score_rows(comparison)
+    assert header == ["System", "BLEU", "chrF2", "TER (lower is better)"]
+    assert [row[0] for row in rows] == [LONG, "transformer", "lstm"]
+    values = [score("bleu", texts, REFERENCES).value for texts in (REFERENCES, without("sees"))]
+    mean, deviation = sum(values) / 2, abs(values[0] - values[1]) / 2**0.5
+    assert rows[1][1].startswith(f"{mean:.2f} ±{deviation:.2f} (")
+    by_seed = [select_records(comparison.records, seed=seed, system="transformer", metric="BLEU") for seed in "12"]
+    assert [one.value for (one,) in by_seed] == values
+    assert comparison.tables()[0].signatures[0] == f"BLEU: {score('bleu', REFERENCES, REFERENCES).signature}"
+
+
+def test_processes_make_no_difference(run, monkeypatch):
+    alone = compared(run)
+    used = spy_on_processes(monkeypatch, block=1)
+    pandas.testing.assert_frame_equal(compared(run, jobs=2).records, alone.records)
+    assert used == [2] * 6  # TER of three systems with two seeds
+
+
+@pytest.mark.parametrize(
+    ("models", "baseline", "expected"),
+    [
+        ((LONG, "transformer", "lstm"), None, "transformer"),
+        ((LONG, "transformer", "lstm"), "lstm", "lstm"),
+        ((LONG,), None, LONG),
+    ],
+)
+def test_the_baseline_is_the_first_of_fairseqs_own(run, models, baseline, expected):
+    comparison = compared(run, models, baseline=baseline)
+    assert comparison.baseline == comparison.test_sets[0].baseline == expected
+    table = comparison.tables()[0]
+    starred = {row[0] for row in rows_of(table) if row[1].endswith("*")}
+    assert expected not in starred and bool(starred) == (len(models) > 1)
+
+
+def test_costs(run):
+    header, *rows = cost_rows(compared(run))
+    assert dict(zip(header, rows[2], strict=True)) == {
+        "System": "lstm", "parameters": "1,234,567", "updates": "50", "minutes": "1.0", "valid. loss": "4.250",
+        "words/s": "600", "sentences/s": "1.2", "memory": "2.00 GiB",
+    }  # fmt: skip
+
+
+def test_what_is_not_known_is_a_dash(run):
+    folder = run / "systems" / "lstm" / "seed-1"
+    (folder / "peak-memory").unlink()
+    log = folder / "test.log"
+    write(log, [line for line in log.read_text().splitlines() if "Translated" not in line])
+    assert cost_rows(compared(run))[3][-2:] == ["–", "–"]
+
+
+def test_the_memory_of_a_gpu_has_a_column_where_it_is_known(run):
+    for log in run.glob("systems/*/*/train.log"):
+        gpu = "rank   0: capabilities =  9.0  ; total memory = 80.000 GB ; name = of the test"
+        reports = [
+            report("train_inner", loss=5, wps=600, wpb=100, num_updates=60, gb_free=free) for free in (71.5, 70.0, 72)
+        ]
+        write(log, [gpu, *log.read_text().splitlines(), *reports])
+    header, *rows = cost_rows(compared(run))
+    assert header[-1] == "GPU" and {row[-1] for row in rows} == {"10.00 GiB"}
+
+
+def test_a_search_is_in_table_and_notes(run, tmp_path):
+    choice = {"seed": 1, "chosen": "1e-3", "valid_losses": {"1e-3": 2.25, "2e-3": 2.5, "9": None}}
+    write_lines(run / "rates" / "lstm" / "choice.json", [json.dumps(choice)])
+    comparison = compared(run)
+    table = comparison.tables()[-1]
+    assert [row[1] for row in rows_of(table)] == ["rate", "–", "–", "1e-3"]
+    assert table.notes[-1] == (
+        "lstm: learning rate 1e-3; validation loss 2.250 at 1e-3, 2.500 at 2e-3, diverged at 9 (seed 1)."
+    )
+    comparison.write(tmp_path / "table")
+    assert json.loads((tmp_path / "table.json").read_text())["systems"][2]["rate"] == choice
+
+
+def test_failures_are_rows_and_notes(run):
+    for seed in (1, 2):
+        (run / "systems" / "lstm" / f"seed-{seed}" / "test.detokenized").unlink()
+    write_lines(run / "systems" / "lstm" / "seed-2" / "failure", ["out of memory"])
+    comparison = compared(run, ("lstm", "fconv", LONG), baseline="lstm")
+    table = comparison.tables()[0]
+    assert [row[1:] for row in rows_of(table)[1:3]] == [["failed", "–", "–"], ["not yet", "–", "–"]]
+    assert "lstm, seed 2, failed: out of memory." in table.notes
+    assert f"lstm has no translation: the others are compared with {LONG}." in table.notes
+    assert cost_rows(comparison)[1][1:] == ["–"] * 7
+
+
+def test_seeds_that_are_not_asked_for_do_not_count(run):
+    comparison = compared(run, seeds=(2,))
+    assert set(comparison.records["seed"]) == {"2", ""}
+
+
+def test_further_test_sets_have_tables_of_their_own(run):
+    write_lines(run / "extra" / "news" / "raw" / "test.en", REFERENCES[:12])
+    for name in ("transformer", "lstm"):
+        for seed in (1, 2):
+            write_lines(run / "systems" / name / f"seed-{seed}" / "extra-news.detokenized", without("cat")[:12])
+    comparison = compared(run, extra_tests=["news"])
+    assert [table.caption for table in comparison.tables()] == ["Scores", "Scores on news", "Cost"]
+    rows = score_rows(comparison, 1)
+    expected = score("bleu", without("cat")[:12], REFERENCES[:12]).value
+    assert rows[1][1] == "not yet" and rows[2][1].startswith(f"{expected:.2f} ")
+
+
+def test_words_as_the_models_produced_them(tmp_path):
+    run = make_run(tmp_path / "run", {"lstm": {"1": REFERENCES}}, SEGMENTATION="word:9", LOWERCASE="yes")
+    words = [f"translation {number} , 0" for number in range(len(REFERENCES))]
+    comparison = compared(run, ["lstm"], seeds=(1,))
+    table = comparison.tables()[0]
+    expected = score("bleu", words, REFERENCES, tokenize="none", lowercase=True)
+    rows = rows_of(table)
+    assert (rows[0][-1], rows[1][-1]) == ("BLEU, tokenized", f"{expected.value:.2f}")
+    assert any(expected.signature in note for note in table.signatures)
+
+
+def test_the_tables_fit_a_terminal(run):
+    write_lines(run / "options", [f"{name} {value}" for name, value in {**OPTIONS, "SEGMENTATION": "word:9"}.items()])
+    write_lines(run / "rates" / LONG / "choice.json", ['{"seed": 1, "chosen": "5e-4", "valid_losses": {"5e-4": 2}}'])
+    text = tables_as_text(compared(run).tables())
+    rows = [line for line in text.splitlines() if line.startswith((LONG + "  ", "lstm  ", "System"))]
+    assert len(rows) == 6 and "BLEU, tokenized" in text and max(map(len, rows)) <= 120
+    assert tables_as_markdown(compared(run).tables()).startswith("## Scores\n\n| System ")
+
+
+def test_bad_questions_are_refused(run):
+    with pytest.raises(ValueError, match="the baseline 'fconv' is none of the models: lstm"):
+        compared(run, ["lstm"], baseline="fconv")
+    with pytest.raises(ValueError, match="name every model once, and at least one, not 'lstm, lstm'"):
+        compared(run, ["lstm", "lstm"])
+    with pytest.raises(ValueError, match=r"no system has a file test.detokenized: there is nothing to compare"):
+        compared(run, ["fconv"])
+    (run / "systems" / "lstm" / "seed-1" / "peak-memory").write_text("much\n")
+    with pytest.raises(FileError, match="peak-memory: must be a number of bytes, not 'much'"):
+        compared(run)
+
+
+def test_the_tool_writes_what_it_prints(run, tmp_path):
+    line = ["compare", run, "--models", "lstm,transformer", "--seeds", "1,2", "--resamples", "0"]
+    line += ["--out", tmp_path / "table"]
+    printed = call(*line).stdout
+    assert (tmp_path / "table.txt").read_text() == printed and "(9" not in printed
+    assert json.loads((tmp_path / "table.json").read_text())["baseline"] == "lstm"
+    assert (tmp_path / "table.md").read_text().startswith("## Scores")
+    failed = call(*line, "--baseline", "x")
+    assert failed.returncode == 1 and failed.stderr.startswith("error: the baseline 'x'")

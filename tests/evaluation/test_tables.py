@@ -1,0 +1,76 @@
+import json
+
+import pandas
+import pytest
+
+from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.evaluation.tables import (
+    Cell,
+    Table,
+    format_number,
+    mark_best,
+    number_cell,
+    read_tables,
+    tables_as_markdown,
+    tables_as_text,
+    write_results,
+)
+from recurrent_mt.text_files import FileError
+
+CELLS = mark_best([Cell("1.00", " (0.5–1.5)", star=True, rank=1.0), number_cell(100.0, ".2f")])
+TABLE = Table(
+    "Scores", ["System", "BLEU"], ["a", "a long|name"], [[cell] for cell in CELLS], ["*: differs."], ["BLEU: x"]
+)
+BOLD = Table(**{**vars(TABLE), "best_of": "column"})
+
+
+def test_text_has_caption_grid_signatures_and_notes():
+    assert tables_as_text([TABLE]).splitlines() == [
+        "Scores",
+        "",
+        "System                  BLEU",
+        "-----------  ---------------",
+        "a            1.00 (0.5–1.5)*",
+        "a long|name           100.00",
+        "",
+        "BLEU: x",
+        "*: differs.",
+    ]
+
+
+def test_markdown_has_bold_numbers_and_bars_that_do_not_end_their_cell():
+    lines = [" ".join(line.split()) for line in tables_as_markdown([BOLD]).splitlines()]
+    assert lines[0] == "## Scores"
+    assert lines[2] == "| System | BLEU |"
+    assert lines[4:6] == ["| a | 1.00 (0.5–1.5)* |", r"| a long\|name | **100.00** |"]
+    assert lines[7::2] == ["BLEU: x", "Bold: the best of each column.", "*: differs."]
+
+
+def test_the_best_are_all_that_print_alike_and_none_where_all_do():
+    cells = [number_cell(value, ".1f") for value in (1.0, 3.04, 2.96, None)]
+    assert [cell.best for cell in mark_best(cells)] == [False, True, True, False]
+    assert [cell.best for cell in mark_best(cells, lower_is_better=True)] == [True, False, False, False]
+    assert not any(cell.best for cell in mark_best(cells[1:]))
+
+
+def test_what_is_not_known_is_a_dash():
+    assert [format_number(number, ",.1f") for number in (None, 1234.56, 0)] == ["–", "1,234.6", "0.0"]
+
+
+def test_results_are_written_with_all_digits_and_their_tables_can_be_read_again(tmp_path):
+    records = make_frame([Record("a", "BLEU", 1 / 3, n=7), Record("b", "BLEU", None)])
+    write_results(tmp_path / "scores", [BOLD], records, seed=3)
+    assert {path.name for path in tmp_path.iterdir()} == {"scores.json", "scores.md", "scores.txt"}
+    content = json.loads((tmp_path / "scores.json").read_text())
+    assert content["seed"] == 3
+    assert [row["value"] for row in content["records"]] == [1 / 3, None]
+    pandas.testing.assert_frame_equal(pandas.DataFrame(content["records"])[["system", "n"]], records[["system", "n"]])
+    (again,) = read_tables(tmp_path / "scores.json")
+    assert tables_as_markdown([again]) == tables_as_markdown([BOLD])
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tables": [{}]}', '{"tables": [{"rows": [[{"x": 1}]]}]}'])
+def test_a_file_without_tables_is_named(tmp_path, text):
+    (tmp_path / "scores.json").write_text(text)
+    with pytest.raises(FileError, match=r"scores\.json: there are no tables in it"):
+        read_tables(tmp_path / "scores.json")

@@ -1,0 +1,61 @@
+import pytest
+
+from recurrent_mt.evaluation.words import (
+    DROPPED,
+    F_MEASURE,
+    LENGTH_RATIO,
+    PRECISION,
+    RECALL,
+    REPEATED,
+    REPEATED_IN_REFERENCES,
+    SURPLUS,
+    count_repeated,
+    label_frequencies,
+    score_content,
+    score_words,
+)
+
+
+def test_word_accuracy_by_hand():
+    counts = {"the": 1000, "cat": 3, "sat": 1}
+    translations = [["the", "the", "cat"], ["the", "dog"]]
+    references = [["the", "cat", "sat"], ["the", "fish"]]
+    records = list(score_words("x", translations, references, counts, frequencies=(0, 1, 2, 100)))
+    found = {(one.bucket, one.metric): one for one in records}
+    assert [found["never seen", metric].value for metric in (F_MEASURE, PRECISION, RECALL)] == [0, 0, 0]
+    assert [found["1", metric].n for metric in (PRECISION, RECALL)] == [0, 1]
+    assert (found["1", PRECISION].value, found["1", RECALL].value) == (None, 0)
+    assert found["2–99", F_MEASURE].value == 100
+    often = [found["100 or more", metric].value for metric in (PRECISION, RECALL)]
+    assert often == [pytest.approx(200 / 3), 100]
+    assert label_frequencies((0, 1, 2, 5, 10)) == ["never seen", "1", "2–4", "5–9", "10 or more"]
+
+
+@pytest.mark.parametrize("frequencies", [(), (1, 2), (0, 2, 2)])
+def test_frequencies_must_increase_from_zero(frequencies):
+    with pytest.raises(ValueError, match="must increase from 0"):
+        list(score_words("x", [["a"]], [["a"]], {}, frequencies=frequencies))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "repeated"),
+    [("a b c", 0), ("a a", 1), ("a a a", 2), ("a b a b c", 2), ("a b a", 0), ("a b c d a b c d", 4), ("", 0)],
+)
+def test_repeated_stretches(sentence, repeated):
+    assert count_repeated(sentence.split()) == repeated
+
+
+def test_content_by_hand():
+    references = [["the", "red", "cat", "."], ["the", "dog", "."]]
+    translations = [["the", "cat", "cat", "."], ["the", "bird", "."]]
+    records = score_content("x", translations, references, function_words=2)  # "the" and "."
+    result = {record.metric: record.value for record in records}
+    assert result[LENGTH_RATIO] == 1
+    assert result[REPEATED] == pytest.approx(100 / 7)
+    assert result[REPEATED_IN_REFERENCES] == 0
+    assert result[SURPLUS] == pytest.approx(100 / 3)  # the second cat, of cat cat bird
+    assert result[DROPPED] == pytest.approx(200 / 3)  # red and dog, of red cat dog
+
+
+def test_content_of_nothing_is_unknown():
+    assert {record.value for record in score_content("x", [[]], [[]])} == {None}
