@@ -105,6 +105,8 @@ def test_the_products_of_the_search_are_those_it_makes(steps):
     width = 3 * TINY.decoder + 2 * TINY.readout
     first = 2 * sentences * (TINY.encoded * width - 6 * (width - TINY.encoded))
     first += 2 * (rows - sentences) * TINY.readout * TINY.vocabulary
+    # The second has the contexts that the first words were scored with: read before the source's products were made.
+    first += 2 * rows * TINY.encoded * width
     words = 2 * steps * (rows - 1) * TINY.embedding * width
     assert operations(listed) + first <= done <= operations(listed) + first + words
 

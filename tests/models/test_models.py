@@ -83,7 +83,7 @@ ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "enc
 
 #: Options that only attention reads, and what is said of them without it.
 ATTENTION_ONLY = {
-    "encoder_summary": "leaves a direction of --encoder-bidirectional unread",
+    "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
 }
 

@@ -137,7 +137,7 @@ def test_bad_files_of_embeddings_are_named(tmp_path):
         build("gru_encoder", encoder_embed_path=str(tmp_path / "nowhere"))
     path = tmp_path / "vectors.txt"
     path.write_text("1 2\ns0 1.0 2.0\n")
-    with pytest.raises(ValueError, match=r"vectors\.txt: the vector of 's0' has 2 numbers, the model needs 6"):
+    with pytest.raises(ValueError, match=r"vectors\.txt: the vector of 's0' has 2 numbers; the model needs 6"):
         build("gru_encoder", encoder_embed_path=str(path))
     path.write_text("1 2\ns0 one two\n")
     with pytest.raises(ValueError, match=r"vectors\.txt is not a text file of embeddings"):

@@ -16,9 +16,9 @@ def test_lists_reach_the_layer_in_their_order():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sepconv_kernels": "3,x"}, "--sepconv-kernels must be whole numbers with commas between them, not '3,x'"),
-        ({"sepconv_kernels": ""}, "--sepconv-kernels must be whole numbers with commas between them, not ''"),
-        ({"sepconv_groups": "2.5"}, "--sepconv-groups must be whole numbers with commas between them, not '2.5'"),
+        ({"sepconv_kernels": "3,x"}, "--sepconv-kernels must be whole numbers separated by commas, not '3,x'"),
+        ({"sepconv_kernels": ""}, "--sepconv-kernels must be whole numbers separated by commas, not ''"),
+        ({"sepconv_groups": "2.5"}, "--sepconv-groups must be whole numbers separated by commas, not '2.5'"),
         ({"sepconv_kernels": "3,4"}, "width of a convolution must be a positive odd number, not 4"),
         ({"sepconv_groups": "2"}, "2 groups do not divide the 5 channels"),
         ({"sepconv_groups": "5", "sepconv_ordinary": True}, "groups 5 are for separable convolutions"),

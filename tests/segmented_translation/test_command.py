@@ -111,7 +111,7 @@ def test_batches_and_buffers_change_no_translation(run, out, tmp_path):
         (("--mode", "norm", "--max-span", "0"), "'0' is not a whole number of at least 1"),
         (("--mode", "norm", "--forward", "nowhere.pt"), "nowhere.pt"),
         (("--mode", "norm", "--data", "."), "with the dictionaries of .: Could not infer language pair"),
-        (("--inverse", "FORWARD"), "the forward model is of src-tgt, so the inverse one must be of tgt-src"),
+        (("--inverse", "FORWARD"), "the forward model is src-tgt, so the inverse one must be tgt-src"),
     ],
 )
 def test_mistakes_in_a_call_are_named(run, tmp_path, options, message):

@@ -132,7 +132,7 @@ def test_a_model_that_never_ends_is_named_and_gives_an_empty_translation(caplog)
     (hypotheses,) = search(task, model, building.sources([2]), beam=400)
     assert [h["tokens"].tolist() for h in hypotheses] == [[2]]
     assert hypotheses[0]["score"] == -math.inf
-    assert "ends, even in a beam of 500: an empty one is given" in caplog.text
+    assert "ends, even with a beam of 500: writing an empty one" in caplog.text
 
 
 def test_alignments_cannot_be_printed_with_a_shrinking_beam():
