@@ -1,5 +1,6 @@
 """Runs the recipes of scripts/ in this interpreter's environment, on a corpus that trains in seconds."""
 
+import json
 import os
 import random
 import shutil
@@ -58,6 +59,18 @@ def run(command_line, *, succeeds=True, timeout=300, cwd=None):
         return result.stdout
     assert result.returncode == 1, result.stdout + result.stderr
     return result.stdout + result.stderr
+
+
+def read_table(out):
+    """The table.json of a run folder."""
+    return json.loads((out / "table.json").read_text())
+
+
+def values(out, metric, *, test_set="", seed=""):
+    """System to value, of one metric in a run folder's table; over the seeds, unless one is named."""
+    wanted = {"metric": metric, "test_set": test_set, "seed": seed}
+    found = [record for record in read_table(out)["records"] if wanted.items() <= record.items()]
+    return {record["system"]: record["value"] for record in found}
 
 
 def copy(folder, target):

@@ -1,6 +1,5 @@
 """A comparison with fairseq's own models end to end: searched rates, a second test set, failure, stop, wall time."""
 
-import json
 import os
 import re
 import signal
@@ -9,7 +8,7 @@ import time
 
 import pytest
 
-from tests.cli.recipes import command, copy, environment, needs_tools, run, tiny, write_corpus
+from tests.cli.recipes import command, copy, environment, needs_tools, read_table, run, tiny, values, write_corpus
 
 pytestmark = [needs_tools, pytest.mark.slow]
 
@@ -51,24 +50,25 @@ def whole(corpus):
     return out, run(searched(corpus), timeout=900)
 
 
-def table(out):
-    return json.loads((out / "table.json").read_text())
-
-
 def test_every_model_is_searched_trained_and_scored(whole):
     out, said = whole
-    content = table(out)
+    content = read_table(out)
     assert content["baseline"] == "fconv"
     assert [system["name"] for system in content["systems"]] == list(MODELS)
     for system in content["systems"]:
         losses = system["rate"]["valid_losses"]
         assert system["rate"]["chosen"] == "1e-2" and losses["1e38"] is None and losses["1e-2"] > 0
-        assert system["facts"]["seeds"] == 2 and system["facts"]["updates"] == 30
-    assert [test["name"] for test in content["tests"]] == [None, "far"]
-    for test in content["tests"]:
-        for metric in test["metrics"]:
-            assert [sorted(row["scores"][0]["by_seed"]) for row in metric["overall"]["systems"]] == [["1", "2"]] * 2
-            assert metric["overall"]["systems"][1]["comparisons"][0]["p_value"] is not None
+    assert content["seeds"] == [1, 2] and values(out, "updates") == dict.fromkeys(MODELS, 30)
+    assert [test_set["name"] for test_set in content["test_sets"]] == ["", "far"]
+    for test_set in content["test_sets"]:
+        for metric in test_set["signatures"]:
+            for seed in ("1", "2"):
+                assert sorted(values(out, metric, test_set=test_set["name"], seed=seed)) == sorted(MODELS)
+    tested = [record for record in content["records"] if record["p"] is not None]
+    assert {(record["test_set"], record["system"]) for record in tested} == {
+        ("", "transformer"),
+        ("far", "transformer"),
+    }
     assert (out / "table.txt").read_text() in said
     assert "transformer: learning rate 1e-2; validation loss " in said and "diverged at 1e38 (seed 1)." in said
 
@@ -138,8 +138,8 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
     text = read(log)
     (stop,) = re.findall(r"cumulative_training_time: ([\d.]+) > stop_time_hours: 0.008333", text)
     assert float(stop) * 60 > 0.5
-    (system,) = table(corpus.parent / "timed")["systems"]
-    assert system["facts"]["updates"] > before and system["facts"]["peak_memory"] > 100e6
+    out = corpus.parent / "timed"
+    assert values(out, "updates")["transformer"] > before and values(out, "peak memory, bytes")["transformer"] > 100e6
     (seconds,) = re.findall(r"done training in ([\d.]+) seconds", text.split("Loaded checkpoint")[-1])
     assert float(seconds) < float(stop) * 3600, "the time before the kill was not counted"
 

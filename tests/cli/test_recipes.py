@@ -11,7 +11,18 @@ import pytest
 
 from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.metrics import score
-from tests.cli.recipes import TINY, command, copy, environment, needs_tools, run, tiny, write_corpus
+from tests.cli.recipes import (
+    TINY,
+    command,
+    copy,
+    environment,
+    needs_tools,
+    read_table,
+    run,
+    tiny,
+    values,
+    write_corpus,
+)
 from tests.report.reports import page_data
 
 pytestmark = [needs_tools, pytest.mark.slow]
@@ -59,24 +70,22 @@ def test_an_interrupted_run_becomes_whole(interrupted, corpus):
     out, text = interrupted
     assert "Done before: Binarizing" in text
     assert not list(out.rglob("*.partial"))
-    systems = json.loads((out / "table.json").read_text())["systems"]
-    assert [system["name"] for system in systems] == ["grconv_encoder-none", "gru_encoder-additive"]
-    assert all(system["facts"]["updates"] == 30 for system in systems)
-    assert all(system["facts"]["peak_memory"] > 100e6 for system in systems)
+    assert values(out, "updates") == {"grconv_encoder-none": 30, "gru_encoder-additive": 30}
+    assert all(value > 100e6 for value in values(out, "peak memory, bytes").values())
 
 
 def test_the_table_has_the_scores_of_the_translations_in_the_folder(interrupted, corpus):
     out, text = interrupted
     references = (corpus / "test.en").read_text().splitlines()
-    table = json.loads((out / "table.json").read_text())
-    bleu = table["tests"][0]["metrics"][0]
-    for system in table["systems"]:
-        name, parameters = system["name"], system["facts"]["parameters"]
+    bleu = values(out, "BLEU", seed="1")
+    assert len(bleu) == 2
+    for name, parameters in values(out, "parameters").items():
         file = out / "systems" / name / "seed-1" / "test.detokenized"
         expected = score("bleu", file.read_text().splitlines(), references)
-        (row,) = [row for row in bleu["overall"]["systems"] if row["system"] == name]
-        assert (row["scores"][0]["by_seed"], bleu["signature"]) == ({"1": expected.value}, expected.signature)
-        assert re.search(rf"^{name} +{expected.value:.2f} .*^{name} +{parameters:,} ", text, re.MULTILINE | re.DOTALL)
+        assert bleu[name] == expected.value
+        assert re.search(
+            rf"^{name} +{expected.value:.2f} .*^{name} +{int(parameters):,} ", text, re.MULTILINE | re.DOTALL
+        )
     assert f"BLEU: {expected.signature}" in text
     assert (out / "table.txt").read_text() in text
 
@@ -185,9 +194,9 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
     assert "train.fr has 1 empty line(s), the first is line 8: these pairs are dropped." in text
     assert "Dropped 1 of 120 pairs" in text
     assert len((out / "text" / "prepared" / "train.en").read_text().splitlines()) == 119
-    (scores,) = json.loads((out / "table.json").read_text())["tests"]
-    assert "case:lc" in scores["metrics"][0]["signature"]
-    assert "tok:none" in scores["tokenized"]["signature"]
+    (test_set,) = read_table(out)["test_sets"]
+    assert "case:lc" in test_set["signatures"]["BLEU"]
+    assert "tok:none" in test_set["signatures"]["BLEU, tokenized"]
     assert (out / "systems" / "lstm" / "seed-1" / "test.detokenized").read_text().count("\n") == 10
 
 
@@ -200,8 +209,7 @@ def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
     assert "--initialization published" in line and "--sort-k-batches 20" in line and "--seed 2" in line
     assert line.rindex("--max-update 30") > line.index("--max-update 3000")
     assert "--source-lang fr --target-lang en" in line
-    (system,) = json.loads((out / "table.json").read_text())["systems"]
-    assert (system["name"], system["facts"]["updates"]) == ("rnnsearch-30-small", 30)
+    assert values(out, "updates") == {"rnnsearch-30-small": 30}
     folder = out / "systems" / "rnnsearch-30-small" / "seed-2"
     best = {}  # the first that the log has of each sentence; others of its n-best list follow
     for line in (folder / "test.log").read_text().splitlines():
