@@ -92,7 +92,7 @@ def test_a_different_test_set_with_the_same_name_is_refused(whole, corpus, tmp_p
     changed = copy(corpus, tmp_path / "corpus")
     (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
     line = [part.replace(f"far={corpus}", f"far={changed}") for part in searched(corpus)]
-    assert "test set far was another text" in run(line, succeeds=False)
+    assert "test set far was a different text" in run(line, succeeds=False)
 
 
 def test_a_failing_system_does_not_stop_the_others(corpus):
