@@ -58,6 +58,11 @@ GROUPS = (
                 "recurrent-mt beams --system mine=FOLDER --reference test.en --target-lang en --out beams",
             ),
             Tool(
+                "learning-curves",
+                "draw validation loss against updates; one line a system, the mean of its seeds",
+                "recurrent-mt learning-curves --system lstm=1/train.log,2/train.log --out curves.svg",
+            ),
+            Tool(
                 "ablation-table",
                 "print the table of an ablation and draw its plots",
                 "recurrent-mt ablation-table configs/ablations/rank.yaml runs/ablations/bpe-4000 --out table",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -43,6 +43,7 @@ class TrainLog:
         best_valid_loss: per token, base 2; None without a validation, or where it never was a number.
         wall_seconds: from start to last report, the time between calls not counted.
         finished: whether the last call ended by itself.
+        validations: updates to validation loss, per token, base 2; of an update that was done twice, the later.
         gpu_memory: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU.
             fairseq writes to a tenth of a gibibyte, and of the updates between reports nothing is known.
     """
@@ -53,6 +54,7 @@ class TrainLog:
     best_valid_loss: float | None
     wall_seconds: float
     finished: bool
+    validations: dict[int, float] = field(default_factory=dict)
     gpu_memory: float | None = None
 
 
@@ -162,15 +164,18 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             copies.read(text)
     if not parameters:
         raise FileError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
-    valid_losses = [report.stats["loss"] for report in reports if report.tag == "valid"]
+    validations = {
+        int(report.stats["num_updates"]): report.stats["loss"] for report in reports if report.tag == "valid"
+    }
     free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
         parameters=parameters[0],
         updates=int(max((report.stats["num_updates"] for report in reports), default=0)),
         words_per_second=speed.words_per_second(),
-        best_valid_loss=min(filter(math.isfinite, valid_losses), default=None),
+        best_valid_loss=min(filter(math.isfinite, validations.values()), default=None),
         wall_seconds=wall_seconds(reports),
         finished=finished,
+        validations=validations,
         gpu_memory=(gpu_size - min(free)) * GIBIBYTE if gpu_size and free else None,
     )
 

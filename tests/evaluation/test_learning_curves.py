@@ -1,0 +1,71 @@
+"""Validation loss against updates, from logs of fairseq-train."""
+
+import pytest
+
+from recurrent_mt.evaluation.figures import save_figure
+from recurrent_mt.evaluation.learning_curves import draw_learning_curves, learning_curve_table, read_learning_curves
+from recurrent_mt.evaluation.tables import tables_as_text
+from recurrent_mt.text_files import FileError
+from tests.commands import call
+from tests.evaluation.logs import MODEL, interval, valid
+
+
+@pytest.fixture
+def write_log(tmp_path):
+    def write(name, *validations):
+        lines = [MODEL, interval(10, 1), *(line for each in validations for line in valid(*each))]
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+def test_a_point_needs_every_seed(write_log):
+    logs = write_log("1.log", (100, 5.0), (150, 4.8), (200, 4.0)), write_log("2.log", (100, 6.0), (200, 5.0))
+    curve = read_learning_curves(logs)
+    assert curve.to_dict("split")["data"] == [[5.0, 6.0], [4.0, 5.0]] and list(curve.index) == [100, 200]
+
+
+def test_validations_between_the_wanted_updates_are_left_out(write_log):
+    log = write_log("1.log", (100, 5.0), (134, 4.8), (200, 4.0))
+    assert list(read_learning_curves([log], every=100).index) == [100, 200]
+
+
+def test_an_update_that_was_done_again_after_an_interruption_counts_once_and_last(write_log):
+    log = write_log("1.log", (100, 5.0), (200, 4.5), (200, 4.0))
+    assert read_learning_curves([log]).loc[200].tolist() == [4.0]
+
+
+def test_logs_without_a_common_validation_are_named(write_log):
+    logs = write_log("1.log", (100, 5.0)), write_log("2.log", (200, 5.0))
+    with pytest.raises(FileError, match=r"1\.log: no validation at a multiple of 1 updates that the 1 other logs have"):
+        read_learning_curves(logs)
+
+
+def test_the_table_has_means_and_deviations_and_a_dash_where_nothing_was_validated(write_log):
+    curves = {
+        "two": read_learning_curves([write_log("1.log", (100, 5.0)), write_log("2.log", (100, 6.0))]),
+        "one": read_learning_curves([write_log("3.log", (100, 5.5), (1200, 4.0))]),
+    }
+    text = tables_as_text([learning_curve_table(curves)])
+    rows = [line.split() for line in text.splitlines()]
+    assert ["two", "2", "5.50", "±", "0.71", "–"] in rows
+    assert ["one", "1", "5.50", "4.00"] in rows
+    assert "1,200" in text
+
+
+def test_the_figure_has_a_line_a_system_at_the_mean_of_its_seeds(write_log, tmp_path):
+    curves = {"two": read_learning_curves([write_log("1.log", (100, 5.0)), write_log("2.log", (100, 6.0))])}
+    figure = draw_learning_curves(curves)
+    (line,) = figure.axes[0].lines
+    assert line.get_label() == "two" and line.get_xydata().tolist() == [[100, 5.5]]
+    save_figure(figure, tmp_path / "curves.svg")
+    assert (tmp_path / "curves.svg").read_text().rstrip().endswith("</svg>")
+
+
+def test_the_command_draws_and_prints(write_log, tmp_path):
+    log = write_log("1.log", (100, 5.0), (200, 4.0))
+    out = tmp_path / "figures" / "curves.svg"
+    finished = call("learning-curves", "--system", f"mine={log}", "--out", out)
+    assert out.is_file() and "mine" in finished.stdout and "4.00" in finished.stdout
