@@ -33,4 +33,4 @@ def run(options: argparse.Namespace) -> None:
     folder = Path(options.out)
     analysis.write(folder / "analysis")
     write_plots(analysis, folder)
-    print(tables_as_text(analysis.tables()), end="")
+    print(tables_as_text(analysis.list_tables()), end="")

@@ -23,7 +23,7 @@ from ..evaluation.command_line import add_input_arguments, read_input
 from ..evaluation.training import read_run_trainings
 from ..report.attachments import Attachment, read_attachment
 from ..report.page import render_page
-from ..report.report import LISTED_SENTENCES, Report
+from ..report.sections import LISTED_SENTENCES, Report
 from ..text_files import write_text
 
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         listed_sentences=options.listed_sentences,
     )
     write_text(options.out, render_page(report))
-    print(f"{options.out}: {len(report.systems)} systems, {len(report.analysis.test_set)} sentences")
+    print(f"{options.out}: {len(report.analysis.systems)} systems, {len(report.analysis.test_set)} sentences")
 
 
 def make_title(runs: list[str]) -> str:

@@ -10,8 +10,8 @@ from .test_set import TestSet, UnknownWords
 
 SIDES = ("source", "reference", "both")
 UNKNOWN_SIDES = ("source", "reference", "either")
-#: How the points of a curve are grouped.
-ALONG = "along {} length"
+#: What the names of curves begin with: their groups overlap.
+ALONG = "along "
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
         members = [number for number, pair in enumerate(sentences) if low <= min(pair) and max(pair) <= high]
         if len(members) >= fewest:
             points.append(Bucket(str(middle), members))
-    return Bucketing(ALONG.format(side), points)
+    return Bucketing(f"{ALONG}{side} length", points)
 
 
 def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30, 40, 50, 60)) -> Bucketing:

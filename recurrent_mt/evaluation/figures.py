@@ -17,6 +17,7 @@ from ..text_files import write_aside
 #: Okabe and Ito's colors, which people with any color vision can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
+LINES = ("-", "--", ":", "-.")
 #: Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and Hebrew letters.
 DEFAULT_FONT = "DejaVu Sans"
 #: Fonts with Chinese characters, on Debian, elsewhere on Linux, on Windows and on macOS; the first installed is taken.
@@ -40,9 +41,14 @@ def new_axes(width: float = 6.4, height: float = 3.8) -> tuple[Figure, Axes]:
     """An empty figure (inches), without pyplot and its global state, and its axes with a light grid."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
+    style_axes(axes)
+    return figure, axes
+
+
+def style_axes(axes: Axes) -> None:
+    """A light grid, and no frame."""
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:

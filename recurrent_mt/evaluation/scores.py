@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas
 
-from ..metrics import SentenceStatistics, statistics, two_sided_p_value
+from ..metrics import SentenceStatistics, two_sided_p_value
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
@@ -21,7 +22,7 @@ from .buckets import (
     within_length,
 )
 from .records import Record, make_frame
-from .test_set import System, TestSet
+from .test_set import System, TestSet, UnknownWords
 
 RESAMPLES = 1000
 #: A curve has many points, each with an interval of its own: fewer resamples than for a table.
@@ -109,15 +110,17 @@ def all_groups(
     """For each way of grouping, the groups of each system; unknown words are counted by its own dictionaries."""
     for side in countable_sides(test_set):
         yield [by_length(test_set, side, settings.limits)] * len(systems)
-    if not any(system.unknown for system in systems):
+    counts = [system.unknown for system in systems]
+    if not any(counts):
         return
-    for side in UNKNOWN_SIDES:
-        yield [by_unknown_words(one.unknown, side, settings.most_unknown) if one.unknown else None for one in systems]
-    either = [
-        by_unknown_words(one.unknown, "either", settings.most_unknown) if one.unknown else None for one in systems
+    most = settings.most_unknown
+    ways: list[Callable[[UnknownWords], Bucketing]] = [
+        *(partial(by_unknown_words, side=side, most=most) for side in UNKNOWN_SIDES),
+        lambda unknown: within_length(by_unknown_words(unknown, "either", most), test_set, *LIKE_LENGTHS),
+        known_sentences,
     ]
-    yield [within_length(groups, test_set, *LIKE_LENGTHS) if groups else None for groups in either]
-    yield [known_sentences(one.unknown) if one.unknown else None for one in systems]
+    for group in ways:
+        yield [group(unknown) if unknown else None for unknown in counts]
 
 
 def countable_sides(test_set: TestSet) -> Sequence[str]:
@@ -150,15 +153,7 @@ class CountedSystem:
                 raise ValueError(
                     f"{system.name}, seed {seed}: {len(translations)} translations for {len(test_set)} references"
                 )
-            self.statistics[seed] = statistics(
-                metric,
-                translations,
-                test_set.reference,
-                target_language=test_set.target_language,
-                tokenize=tokenize,
-                lowercase=test_set.lowercase,
-                jobs=jobs,
-            )
+            self.statistics[seed] = test_set.count(metric, translations, tokenize=tokenize, jobs=jobs)
         total = next(iter(self.statistics.values())).score()
         self.metric, self.signature = total.name, total.signature
 
@@ -182,11 +177,6 @@ class CountedSystem:
             ]
             self.drawn[key] = np.mean(columns, axis=0)
         return self.drawn[key]
-
-    def score_sentences(self) -> list[float]:
-        """The score of each sentence by itself, of the first seed."""
-        rows = next(iter(self.statistics.values()))
-        return [float(rows.score_of_sum(row).score) for row in rows.rows]
 
 
 def score_groups(

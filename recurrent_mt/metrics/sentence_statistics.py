@@ -72,6 +72,10 @@ class SentenceStatistics:
         """The sacrebleu score object for a sum of rows (K,); the number is its attribute ``score``."""
         return self.metric._compute_score_from_stats(total)  # type: ignore[arg-type]  # takes arrays as well as lists
 
+    def score_sentences(self) -> list[float]:
+        """The score of each sentence by itself."""
+        return [float(self.score_of_sum(row).score) for row in self.rows]
+
     def resampled_sums(self, resamples: int, seed: int = SEED) -> np.ndarray:
         """Sums (resamples, K) of rows over corpora of N sentences drawn with replacement.
 
