@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from matplotlib import font_manager, rc_context
 from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ from ..text_files import write_aside
 #: Okabe and Ito's colors, which people with any color vision can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
-LINES = ("-", "--", ":", "-.")
+LINES: Sequence[Any] = ("-", "--", ":", "-.")
 #: Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and Hebrew letters.
 DEFAULT_FONT = "DejaVu Sans"
 #: Fonts with Chinese characters, on Debian, elsewhere on Linux, on Windows and on macOS; the first installed is taken.

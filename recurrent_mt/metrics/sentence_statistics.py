@@ -144,6 +144,25 @@ def statistics(
     return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]))
 
 
+def score(
+    name: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    resamples: int = 0,
+    seed: int = SEED,
+) -> Score:
+    """The score of a corpus; arguments and errors as of `statistics` and `SentenceStatistics.score`."""
+    check_resamples(resamples)
+    counts = statistics(
+        name, hypotheses, references, target_language=target_language, tokenize=tokenize, lowercase=lowercase
+    )
+    return counts.score(resamples=resamples, seed=seed)
+
+
 def check_resamples(resamples: int) -> None:
     """Raises ValueError if the number of resamples gives no interval."""
     if resamples == 1 or resamples < 0:
