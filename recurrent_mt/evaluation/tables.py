@@ -158,8 +158,11 @@ def check_table(table: Table) -> None:
     """Raises ValueError unless all texts are texts, and each row has a name and a cell for each other column."""
     cells = [cell for row in table.rows for cell in row]
     texts = [table.caption, *table.header, *table.names, *table.notes, *table.signatures, table.best_of]
-    if not all(isinstance(text, str) for text in [*texts, *(part for one in cells for part in (one.text, one.detail))]):
+    texts += [text for cell in cells for text in (cell.text, cell.detail)]
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is missing or something else")
+    # Half of a character beyond U+FFFF is text in JSON, and cannot be written.
+    "".join(texts).encode("utf-8")
     if not all(one.count is None or isinstance(one.count, int) for one in cells):
         raise ValueError("a number of sentences is no number")
     if len(table.names) != len(table.rows):

@@ -215,16 +215,19 @@ def score_best_possible(gold: Sequence[Spans], lengths: Sequence[int]) -> Bracke
 
 def make_binary(spans: Spans, length: int) -> Spans:
     """A tree over ``length`` words made binary: the children of a phrase are joined from the left."""
-    phrases = sorted({*spans, (0, length)}, key=lambda span: span[0] - span[1])
-    binary = set()
-    for first, end in phrases:
-        starts, position = [first], first
-        while position < end:
-            ends = [e for f, e in spans if f == position and e <= end and (f, e) != (first, end)]
-            position = max(ends, default=position + 1)
-            starts.append(position)
-        binary |= {(first, stop) for stop in starts[2:]}
-    return frozenset(binary)
+    phrases = {*spans, (0, length)}
+    return frozenset((phrase[0], end) for phrase in phrases for _, end in children_of(phrase, phrases)[1:])
+
+
+def children_of(span: Span, tree: Iterable[Span]) -> list[Span]:
+    """The largest phrases and words inside a phrase, from left to right."""
+    children, position = [], span[0]
+    while position < span[1]:
+        ends = [end for first, end in tree if first == position and end <= span[1] and (first, end) != span]
+        end = max(ends, default=position + 1)
+        children.append((position, end))
+        position = end
+    return children
 
 
 def to_percent(part: float, whole: float) -> float:
