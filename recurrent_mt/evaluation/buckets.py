@@ -126,11 +126,6 @@ def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longes
     return Bucketing(f"{bucketing.by}, {shortest}–{longest} words", buckets)
 
 
-def whole(test_set: TestSet) -> Bucketing:
-    """One group of all sentences."""
-    return Bucketing("all", [Bucket("all", range(len(test_set)))])
-
-
 def known_sentences(unknown: UnknownWords) -> Bucketing:
     """All sentences, and those without an unknown word on either side: the papers' rows All and No UNK."""
     known = [number for number, pair in enumerate(zip(unknown.source, unknown.reference, strict=True)) if not any(pair)]

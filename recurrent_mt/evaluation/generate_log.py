@@ -90,7 +90,7 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
         FileError: if the log is cut off, holds two runs, lacks or repeats a sentence, has a broken line, or is
             not UTF-8.
     """
-    blocks = Blocks(path)
+    blocks = SentenceBlocks(path)
     speed: Speed | None = None
     end: int | None = None
     line = 0
@@ -115,7 +115,7 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
     return GenerateLog(blocks.in_corpus_order(speed.sentences if speed else None), speed)
 
 
-class Blocks:
+class SentenceBlocks:
     """Collects the sentences of one log and refuses what cannot come from one run."""
 
     def __init__(self, path: str | PathLike[str]) -> None:

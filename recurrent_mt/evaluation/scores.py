@@ -13,15 +13,15 @@ from ..metrics import SentenceStatistics, two_sided_p_value
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
+    Bucket,
     Bucketing,
     by_length,
     by_unknown_words,
     by_window,
     known_sentences,
-    whole,
     within_length,
 )
-from .records import Record, make_frame
+from .records import ALL, Record, make_frame
 from .test_set import System, TestSet, UnknownWords
 
 RESAMPLES = 1000
@@ -86,6 +86,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
+    everything = Bucketing(ALL, [Bucket(ALL, range(len(test_set)))])
     records: list[Record] = []
     signatures = {}
     for metric in settings.metrics:
@@ -93,7 +94,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
             CountedSystem(one, test_set, metric, tokenize=settings.tokenize, jobs=settings.jobs) for one in systems
         ]
         signatures[counted[0].metric] = counted[0].signature
-        records += score_groups(counted, [whole(test_set)] * len(systems), settings.resamples)
+        records += score_groups(counted, [everything] * len(systems), settings.resamples)
         if metric in settings.detailed:
             for groups in all_groups(test_set, systems, settings):
                 records += score_groups(counted, groups, settings.resamples)

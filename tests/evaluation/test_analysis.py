@@ -81,7 +81,7 @@ def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
 def test_runs_of_other_test_sets_are_refused(run, tmp_path):
     other = make_run(tmp_path / "other")
     path = other / "text" / "raw" / "test.en"
-    path.write_text(path.read_text().replace("grey", "gray"))
+    path.write_text(path.read_text().replace("gray", "grey"))
     with pytest.raises(ValueError, match="different test sets"):
         read_runs([run, other])
 

@@ -66,7 +66,7 @@ def detokenized(tmp_path, *, lines=None, translations=BEST):
     return read_detokenized_lists(write(tmp_path / "log", generate_log(translations=2)), text, translations)
 
 
-def test_detokenised_text_takes_the_scores_of_the_log(tmp_path):
+def test_detokenized_text_takes_the_scores_of_the_log(tmp_path):
     lists = detokenized(tmp_path)
     assert [[one.text for one in hypotheses] for hypotheses in lists] == [[best, "another"] for best in BEST]
     assert {tuple(one.score for one in hypotheses) for hypotheses in lists} == {(-0.25, -1.25)}

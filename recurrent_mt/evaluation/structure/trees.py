@@ -194,11 +194,11 @@ def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Seque
         both = len(found & expected)
         right, proposed, wanted = right + both, proposed + len(found), wanted + len(expected)
         if expected:
-            of_sentences.append(to_percent(2 * both, len(found) + len(expected)))
+            of_sentences.append(percent_or_zero(2 * both, len(found) + len(expected)))
     return BracketingScore(
-        precision=to_percent(right, proposed),
-        recall=to_percent(right, wanted),
-        f1=to_percent(2 * right, proposed + wanted),
+        precision=percent_or_zero(right, proposed),
+        recall=percent_or_zero(right, wanted),
+        f1=percent_or_zero(2 * right, proposed + wanted),
         sentence_f1=sum(of_sentences) / len(of_sentences) if of_sentences else 0.0,
         sentences=len(of_sentences),
     )
@@ -230,6 +230,6 @@ def children_of(span: Span, tree: Iterable[Span]) -> list[Span]:
     return children
 
 
-def to_percent(part: float, whole: float) -> float:
+def percent_or_zero(part: float, whole: float) -> float:
     """100 · part / whole, and 0 of nothing."""
     return 100 * part / whole if whole else 0.0
