@@ -47,7 +47,7 @@ setup(
     python_requires=">=3.10",
     packages=PACKAGES,
     package_data={
-        "recurrent_mt.report": ["templates/*", "templates/sections/*"],
+        "recurrent_mt.report": ["templates/*"],
         "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
         "recurrent_mt.ratings": ["page/*"],
     },

@@ -11,6 +11,7 @@ from .text_files import FileError, read_lines
 OVERWRITE = " #fairseq:overwrite"
 #: Entries without a word, which fairseq-preprocess adds to round the size up to a multiple.
 PADDING = re.compile(r"madeupword\d{4,}")
+COUNT = re.compile(r"[0-9]{1,18}")
 
 
 def read_dictionary(path: str | PathLike[str]) -> dict[str, int]:
@@ -26,7 +27,7 @@ def read_dictionary(path: str | PathLike[str]) -> dict[str, int]:
     for number, text in read_lines(path):
         # As fairseq, from the right: what comes before the last space is the word.
         word, _, count = text.removesuffix(OVERWRITE).rpartition(" ")
-        if not (word and count.isdigit()):
+        if not (word and COUNT.fullmatch(count)):
             message = f"expected a word and its count, as in fairseq's dictionaries, not {text[:80]!r}"
             raise FileError(path, message, line=number)
         if not PADDING.fullmatch(word):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 #: What opens a compressed file, by the end of its name.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
@@ -20,6 +20,8 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".
 DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Made = TypeVar("Made")
 
 
 class FileError(ValueError):
@@ -77,16 +79,20 @@ def require_same_count(
         raise FileError(path, f"{len(sentences)} lines, but {other} has {len(others)}: they must be parallel")
 
 
-def read_json_lines(path: str | PathLike[str], fields: dict[str, type]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields (line from 1, object) for each line.
+def read_sentence_records(
+    path: str | PathLike[str], fields: dict[str, type], make: Callable[[dict[str, Any]], Made]
+) -> list[Made]:
+    """What is made of a file of one JSON object a line, whose field ``sentence`` counts them from 0.
 
     Args:
         path: of the file.
         fields: what every object must have, and of which type; more is allowed.
+        make: turns an object into a result; TypeError and ValueError say that it cannot.
 
     Raises:
-        FileError: at the first line that is no such object.
+        FileError: at the first line that is no such object, or not the next sentence.
     """
+    made: list[Made] = []
     for line, text in read_lines(path):
         try:
             record = json.loads(text)
@@ -97,7 +103,14 @@ def read_json_lines(path: str | PathLike[str], fields: dict[str, type]) -> Itera
         for field, kind in fields.items():
             if not isinstance(record.get(field), kind):
                 raise FileError(path, f"the field {field!r} is missing or no {kind.__name__}", line=line)
-        yield line, record
+        if record["sentence"] != len(made):
+            message = f"sentence {record['sentence']} where sentence {len(made)} is expected: lines were lost or mixed"
+            raise FileError(path, message, line=line)
+        try:
+            made.append(make(record))
+        except (TypeError, ValueError) as error:
+            raise FileError(path, str(error), line=line) from error
+    return made
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from pathlib import Path
 from ..evaluation.ablation.plan import read_plan
 from ..evaluation.ablation.plots import draw_plots
 from ..evaluation.ablation.results import read_results
-from ..evaluation.command_line import add_jobs_argument
 from ..evaluation.figures import save_figure
 from ..evaluation.scores import RESAMPLES
 from ..evaluation.tables import tables_as_text
+from .arguments import add_jobs_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

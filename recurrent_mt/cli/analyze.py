@@ -16,9 +16,9 @@ import argparse
 from pathlib import Path
 
 from ..evaluation.analysis import analyze
-from ..evaluation.command_line import add_input_arguments, read_input
 from ..evaluation.plots import write_plots
 from ..evaluation.tables import tables_as_text
+from .inputs import add_input_arguments, read_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the analysis, and writes it and its plots to the folder."""
-    analysis = analyze(**read_input(options.parser, options))
+    analysis = analyze(**read_input(options))
     folder = Path(options.out)
     analysis.write(folder / "analysis")
     write_plots(analysis, folder)
-    print(tables_as_text(analysis.tables()), end="")
+    print(tables_as_text(analysis.list_tables()), end="")

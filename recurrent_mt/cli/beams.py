@@ -10,6 +10,7 @@ from ..evaluation.figures import save_figure
 from ..evaluation.records import Record, make_frame
 from ..evaluation.tables import tables_as_text, write_results
 from ..text_files import read_sentences
+from .arguments import split_named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +29,7 @@ def run(options: argparse.Namespace) -> None:
     references = read_sentences(options.reference)
     records: list[Record] = []
     signature = ""
-    for value in options.system:
-        name, equals, folder = value.partition("=")
-        if not (name and equals and folder):
-            options.parser.error(f"--system must be NAME=FOLDER, not '{value}'")
+    for name, folder in split_named(options.parser, options.system, "NAME=FOLDER"):
         found, signature = read_beams(name, folder, references, options.target_lang, options.lowercase)
         records += found
     frame = make_frame(records)

@@ -11,20 +11,12 @@ import argparse
 from pathlib import Path
 
 from ..data import cleaning
-from ..ordered_map import processors
+from .arguments import add_parallel_text_arguments
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    for side in ("source", "target"):
-        parser.add_argument(
-            f"--{side}", type=Path, nargs="+", required=True, metavar="FILE", help="plain, .gz, .xz or .bz2, in order"
-        )
-    for side in ("source", "target"):
-        parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
-    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
-    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
-    parser.add_argument("--jobs", type=int, default=processors(), metavar="N", help="processes (all processors)")
+    add_parallel_text_arguments(parser, several=True)
     parser.add_argument(
         "--exclude",
         type=Path,

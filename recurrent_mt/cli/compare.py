@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..evaluation.command_line import add_jobs_argument
 from ..evaluation.comparison import RunSystems, compare_systems
-from ..evaluation.scores import RESAMPLES
 from ..evaluation.tables import tables_as_text
+from .arguments import add_jobs_argument
+from .inputs import add_resamples_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,9 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", default="1", help="comma-separated")
     parser.add_argument("--baseline", help="the system the others are tested against (the first fairseq model)")
     parser.add_argument("--extra-tests", default="", help="names of further test sets, comma-separated")
-    parser.add_argument(
-        "--resamples", type=int, default=RESAMPLES, help="bootstrap resamples; 0: no intervals, no tests"
-    )
+    add_resamples_argument(parser)
     add_jobs_argument(parser)
     parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md, and OUT.json")
 

@@ -83,7 +83,7 @@ def get_published(options: argparse.Namespace) -> None:
     place = corpus.url.partition("://")[2]
     known = read_checksums(options.checksums) if options.checksums else {}
     file = published_sets.fetch(
-        corpus, options.downloads, mirror=options.mirror, sha256=known.get(place), report=Progress(place)
+        corpus, options.downloads, mirror=options.mirror, sha256=known.get(place), report=DownloadProgress(place)
     )
     print(f"{file_sha256(file)}  {place}")
     pairs = published_sets.sentence_pairs(corpus, file, options.pair)
@@ -115,7 +115,7 @@ def read_checksums(path: Path) -> dict[str, str]:
     return result
 
 
-class Progress:
+class DownloadProgress:
     """Prints every few seconds how far a download has come."""
 
     def __init__(self, name: str, interval: float = 5.0) -> None:

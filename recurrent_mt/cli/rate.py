@@ -14,6 +14,7 @@ from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.scales import MODES, SIDE_BY_SIDE
 from ..ratings.study import RatingStudy
 from ..text_files import read_sentences, write_text
+from .arguments import split_files
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     corpus = Corpus(
         read_sentences(options.source) if options.source else None,
         read_sentences(options.reference) if options.reference else None,
-        {name: read_sentences(path) for name, path in split_systems(options.parser, options.system).items()},
+        {name: read_sentences(path) for name, path in split_files(options.parser, options.system).items()},
     )
     study = RatingStudy(
         mode=options.mode,
@@ -66,19 +67,6 @@ def run(options: argparse.Namespace) -> None:
     write_text(key_file, render_key(study))
     write_text(options.out, render_page(study))
     print(f"{options.out}: {summarize(study)}\n{key_file}: says whose they are; keep it from the annotators")
-
-
-def split_systems(parser: argparse.ArgumentParser, values: list[str]) -> dict[str, str]:
-    """Splits each Splits ``NAME=FILE`` in two."""
-    files: dict[str, str] = {}
-    for value in values:
-        name, equals, file = value.partition("=")
-        if not (name and equals and file):
-            parser.error(f"--system must be NAME=FILE, not '{value}'")
-        if name in files:
-            parser.error(f"--system {name} is given twice")
-        files[name] = file
-    return files
 
 
 def summarize(study: RatingStudy) -> str:

@@ -19,12 +19,12 @@ import argparse
 from pathlib import Path
 
 from ..evaluation.analysis import analyze
-from ..evaluation.command_line import add_input_arguments, read_input
 from ..evaluation.training import read_run_trainings
 from ..report.attachments import Attachment, read_attachment
 from ..report.page import render_page
-from ..report.report import LISTED_SENTENCES, Report
+from ..report.sections import LISTED_SENTENCES, Report
 from ..text_files import write_text
+from .inputs import add_input_arguments, read_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,14 +54,14 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
     attachments = [read_figure(options.parser, value) for value in options.figure]
     report = Report(
-        analysis=analyze(**read_input(options.parser, options)),
+        analysis=analyze(**read_input(options)),
         title=options.title or make_title(options.run),
         training=read_run_trainings(options.run),
         attachments=attachments,
         listed_sentences=options.listed_sentences,
     )
     write_text(options.out, render_page(report))
-    print(f"{options.out}: {len(report.systems)} systems, {len(report.analysis.test_set)} sentences")
+    print(f"{options.out}: {len(report.analysis.systems)} systems, {len(report.analysis.test_set)} sentences")
 
 
 def make_title(runs: list[str]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import logging
 
-from ..evaluation.command_line import add_jobs_argument
 from ..evaluation.file_scores import PAIRED_TESTS, Scoring, score_files
 from ..evaluation.tables import tables_as_text
-from ..metrics import METRICS
 from ..text_files import read_sentences, require_same_count
+from .arguments import add_jobs_argument, split_files
+from .inputs import add_metrics_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +22,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="detokenized translations, one per line; may be repeated",
     )
+    add_metrics_argument(parser)
     parser.add_argument(
-        "--metrics",
-        type=parse_metrics,
-        default=["bleu", "chrf", "ter"],
-        metavar="NAME,…",
-        help=f"any of {','.join(METRICS)}; meteor needs nltk (default: bleu,chrf,ter)",
+        "--target-lang",
+        dest="target_language",
+        metavar="LANG",
+        help="chooses the tokenization: zh for Chinese, otherwise 13a",
     )
-    parser.add_argument("--target-lang", help="chooses the tokenization: zh for Chinese, otherwise 13a")
     parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
     parser.add_argument(
@@ -43,6 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--paired",
+        # The British spelling keeps working.
+        type=lambda name: {"randomisation": "randomization"}.get(name, name),
         choices=PAIRED_TESTS,
         help="test each system against the first: by bootstrap, which also gives intervals (--confidence resamples, "
         "otherwise 1000), or by 10,000 trials of approximate randomization",
@@ -60,45 +61,18 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if the files do not fit together.
         ModuleNotFoundError: for METEOR without nltk.
     """
-    scoring = Scoring(
-        options.metrics,
-        options.target_lang,
-        options.tokenize,
-        options.lowercase,
-        options.confidence,
-        options.paired,
-        options.seed,
-    )
+    names = "metrics", "target_language", "tokenize", "lowercase", "confidence", "paired", "seed"
+    scoring = Scoring(**{name: getattr(options, name) for name in names})
     if scoring.paired and len(options.system) < 2:
         options.parser.error("--paired compares systems with the first one: give --system at least twice")
     # sacrebleu logs each step of a paired test.
     logging.getLogger("sacrebleu").setLevel(logging.WARNING)
     references = read_sentences(options.reference)
     systems = {}
-    for value in options.system:
-        name, file = split_system(options.parser, value)
-        if name in systems:
-            options.parser.error(f"--system {value}: there already is a system {name}")
+    for name, file in split_files(options.parser, options.system).items():
         systems[name] = read_sentences(file)
         require_same_count(file, systems[name], options.reference, references)
     scores = score_files(systems, references, scoring, jobs=options.jobs)
     if options.out:
         scores.write(options.out)
     print(tables_as_text([scores.table()]), end="")
-
-
-def parse_metrics(text: str) -> list[str]:
-    """Names between commas."""
-    names = list(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in METRICS:
-            raise argparse.ArgumentTypeError(f"unknown metric '{name}': choose from {', '.join(METRICS)}")
-    return names
-
-
-def split_system(parser: argparse.ArgumentParser, value: str) -> tuple[str, str]:
-    """Splits ``NAME=FILE`` in two."""
-    name, equals, file = value.partition("=")
-    if not (name and equals and file):
-        parser.error(f"--system must be NAME=FILE, not '{value}'")
-    return name, file

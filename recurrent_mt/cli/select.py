@@ -12,17 +12,14 @@ import re
 from pathlib import Path
 
 from ..data import selection
-from ..ordered_map import processors
+from .arguments import add_parallel_text_arguments
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    for side in ("source", "target"):
-        parser.add_argument(f"--{side}", type=Path, required=True, metavar="FILE", help="plain, .gz, .xz or .bz2")
-    for side in ("source", "target"):
-        parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
+    add_parallel_text_arguments(parser)
     parser.add_argument(
         "--in-domain",
         type=Path,
@@ -38,10 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="WORDS",
         help="source words, as in 348M: words and punctuation marks as a tokenizer separates them; in zh, characters",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
-    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random sample (1)")
-    parser.add_argument("--jobs", type=int, default=processors(), metavar="N", help="processes (all processors)")
 
 
 def run(options: argparse.Namespace) -> None:

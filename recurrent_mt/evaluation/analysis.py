@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pandas
@@ -13,13 +14,15 @@ from ..metrics import split_words
 from .nbest import nbest_table, score_lists
 from .records import Record, make_frame
 from .score_tables import group_tables, vocabulary_table, whole_set_table
-from .scores import CountedSystem, Settings, score_systems
+from .scores import Settings, score_systems
 from .tables import Table, write_results
 from .test_set import System, TestSet
 from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
 
 #: chrF of single sentences says where systems differ; BLEU of a single sentence is mostly zero or chance.
 SENTENCE_METRIC = "chrf"
+#: Sections that have more than tables, on a page.
+LENGTH, UNKNOWN_WORDS, FREQUENCY, NBEST = "Sentence length", "Unknown words", "Words by frequency", "N-best lists"
 
 
 @dataclass(frozen=True)
@@ -69,16 +72,6 @@ class Analysis:
         """Those of the systems."""
         return [system.name for system in self.systems]
 
-    @property
-    def knows_frequencies(self) -> bool:
-        """Whether words were counted by their frequency in training."""
-        return bool((self.records["by"] == BY_FREQUENCY).any())
-
-    @property
-    def differs_in_vocabulary(self) -> bool:
-        """Whether systems have dictionaries of different sizes."""
-        return len({system.vocabulary_sizes for system in self.systems if system.vocabulary_sizes}) > 1
-
     def find_differences(
         self, system: str, count: int = 5
     ) -> tuple[list[SentenceDifference], list[SentenceDifference]]:
@@ -92,18 +85,29 @@ class Analysis:
         below = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
         return above[:count], below[:count]
 
-    def tables(self) -> Iterator[Table]:
-        """Everything but the curves."""
-        metrics = list(self.signatures)
-        yield whole_set_table(self.records, self.signatures, self.names, self.baseline)
-        yield from group_tables(self.records, metrics, self.baseline)
-        if self.differs_in_vocabulary:
-            yield vocabulary_table(self.records, metrics[0], self.systems, self.baseline)
-        if self.knows_frequencies:
-            yield word_table(self.records)
-        yield content_table(self.records)
+    def tables(self) -> dict[str, list[Table]]:
+        """All tables but those of the curves, by the title of the section that they belong to."""
+        records, metrics = self.records, list(self.signatures)
+        by_unknown_words = group_tables(records, metrics, self.baseline, of="unknown words")
+        # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
+        by_unknown_words.sort(key=lambda table: table.header[0] != "unknown words")
+        sections = {
+            "Scores": [whole_set_table(records, self.signatures, self.names, self.baseline)],
+            LENGTH: group_tables(records, metrics, self.baseline, of=" length"),
+            UNKNOWN_WORDS: by_unknown_words,
+        }
+        if len({system.vocabulary_sizes for system in self.systems if system.vocabulary_sizes}) > 1:
+            sections["Vocabulary size"] = [vocabulary_table(records, metrics[0], self.systems, self.baseline)]
+        if (records["by"] == BY_FREQUENCY).any():
+            sections[FREQUENCY] = [word_table(records)]
+        sections["Repetitions and omissions"] = [content_table(records)]
         if self.hypothesis_scores:
-            yield nbest_table(self.records, metrics[0])
+            sections[NBEST] = [nbest_table(records, metrics[0])]
+        return {title: tables for title, tables in sections.items() if tables}
+
+    def list_tables(self) -> list[Table]:
+        """The same tables without their titles."""
+        return list(chain.from_iterable(self.tables().values()))
 
     def write(self, prefix: str | Path) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
@@ -113,7 +117,7 @@ class Analysis:
         ]
         write_results(
             prefix,
-            list(self.tables()),
+            self.list_tables(),
             self.records,
             test_set={
                 "sentences": len(self.test_set),
@@ -175,7 +179,7 @@ def analyze(
         settings,
         pandas.concat([scores.records, make_frame(records)], ignore_index=True),
         scores.signatures,
-        {one.name: CountedSystem(one, test_set, SENTENCE_METRIC).score_sentences() for one in systems},
+        {one.name: test_set.count(SENTENCE_METRIC, one.first_seed).score_sentences() for one in systems},
         hypothesis_scores,
     )
 

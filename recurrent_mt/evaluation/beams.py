@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import cycle, product
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import pandas
 from matplotlib.figure import Figure
@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from ..metrics import score, split_words
 from ..text_files import FileError, read_sentences, require_same_count
-from .figures import COLORS
+from .figures import COLORS, LINES, style_axes
 from .generate_log import read_generate_log
 from .records import Record, select_records
 from .tables import Cell, Table, format_number
@@ -23,8 +23,6 @@ from .tables import Cell, Table, format_number
 NAME = re.compile(r"beam-(\d+)(?:(-unnormalized)|-lenpen-(\d+(?:\.\d+)?))?\.log")
 #: Records are ``by`` the length penalty, in buckets of the beam: 1 is greedy search.
 BY_BEAM = "beam, lenpen {:g}"
-#: Of matplotlib, in the order in which length penalties are drawn.
-LINES = ("-", "--", ":", "-.")
 LENGTH_RATIO, SPEED = "length ratio", "sentences/s"
 
 
@@ -70,17 +68,6 @@ def read_beams(
     return records, bleu.signature
 
 
-def list_penalties(records: pandas.DataFrame) -> list[float]:
-    """The length penalties that there are, the greatest first."""
-    return sorted({float(by.rpartition(" ")[2]) for by in records["by"]}, reverse=True)
-
-
-def iterate_beams(records: pandas.DataFrame) -> Iterator[tuple[str, int]]:
-    """System and beam, in the order of the records."""
-    for system, beam in dict.fromkeys(zip(records["system"], records["bucket"])):
-        yield system, int(beam)
-
-
 def beam_table(records: pandas.DataFrame, signature: str) -> Table:
     """One row a system and beam; BLEU and length ratio of each length penalty, the first one's speed."""
     penalties = list_penalties(records)
@@ -89,15 +76,14 @@ def beam_table(records: pandas.DataFrame, signature: str) -> Table:
     for penalty in penalties:
         header += [f"BLEU, lenpen {penalty:g}", LENGTH_RATIO]
     names, rows = [], []
-    for system, beam in iterate_beams(records):
-        cells = [str(beam)]
+    for system, beam in dict.fromkeys(zip(records["system"], records["bucket"])):
+        cells = [beam]
         for penalty in penalties:
-            key = system, str(beam), BY_BEAM.format(penalty)
-            cells.append(format_number(found.get((*key, "BLEU")), ".2f"))
-            cells.append(format_number(found.get((*key, LENGTH_RATIO)), ".3f"))
-        speed = found.get((system, str(beam), BY_BEAM.format(penalties[0]), SPEED))
+            for metric, form in (("BLEU", ".2f"), (LENGTH_RATIO, ".3f")):
+                cells.append(format_number(found.get((system, beam, BY_BEAM.format(penalty), metric)), form))
+        cells.append(format_number(found.get((system, beam, BY_BEAM.format(penalties[0]), SPEED)), ".1f"))
         names.append(system)
-        rows.append([*map(Cell, cells), Cell(format_number(speed, ".1f"))])
+        rows.append(list(map(Cell, cells)))
     notes = [
         "Lenpen p: log-probabilities are divided by length^p before the best is chosen; 0: by nothing.",
         f"Length ratio: words of the translations to words of the references. Sentences/s: lenpen {penalties[0]:g}.",
@@ -105,31 +91,31 @@ def beam_table(records: pandas.DataFrame, signature: str) -> Table:
     return Table("", [*header, SPEED], names, rows, notes, [f"BLEU: {signature}"])
 
 
+def list_penalties(records: pandas.DataFrame) -> list[float]:
+    """The length penalties that there are, the greatest first."""
+    return sorted({float(by.rpartition(" ")[2]) for by in records["by"]}, reverse=True)
+
+
 def beam_figure(records: pandas.DataFrame) -> Figure:
     """BLEU and length ratio along the beam, a color a system and a line style a length penalty."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    penalties = list_penalties(records)
-    systems = list(records["system"].unique())
+    colors = dict(zip(records["system"].unique(), cycle(COLORS)))
+    styles = dict(zip(list_penalties(records), cycle(LINES)))
+    ticks = sorted(map(int, records["bucket"].unique()))
     for axes, metric in zip(figure.subplots(1, 2), ("BLEU", LENGTH_RATIO)):
-        for index, system in enumerate(systems):
-            for place, penalty in enumerate(penalties):
-                line = select_records(records, system=system, metric=metric, by=BY_BEAM.format(penalty))
-                style: dict[str, Any] = {"linestyle": LINES[place % len(LINES)], "color": COLORS[index % len(COLORS)]}
-                beams = [int(one.bucket) for one in line]
-                axes.plot(beams, [one.value for one in line], marker="o", markersize=4, **style)
+        for (system, color), (penalty, style) in product(colors.items(), styles.items()):
+            line = select_records(records, system=system, metric=metric, by=BY_BEAM.format(penalty))
+            beams, values = [int(one.bucket) for one in line], [one.value for one in line]
+            axes.plot(beams, values, marker="o", markersize=4, color=color, linestyle=style)
         axes.set_ylabel(metric)
         axes.set_xscale("log")
-        ticks = sorted({beam for _, beam in iterate_beams(records)})
         axes.set_xticks(ticks, list(map(str, ticks)))
         axes.minorticks_off()
         axes.set_xlabel("beam")
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
+        style_axes(axes)
     axes.axhline(1, color="black", linewidth=0.75, zorder=0)
-    keys = [Line2D([], [], color=COLORS[index % len(COLORS)], label=name) for index, name in enumerate(systems)]
-    for place, penalty in enumerate(penalties):
-        style = {"color": "gray", "linestyle": LINES[place % len(LINES)], "label": name_divisor(penalty)}
-        keys.append(Line2D([], [], **style))
+    keys = [Line2D([], [], color=color, label=name) for name, color in colors.items()]
+    keys += [Line2D([], [], color="gray", linestyle=style, label=name_divisor(one)) for one, style in styles.items()]
     figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     return figure
 

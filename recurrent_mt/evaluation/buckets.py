@@ -10,8 +10,8 @@ from .test_set import TestSet, UnknownWords
 
 SIDES = ("source", "reference", "both")
 UNKNOWN_SIDES = ("source", "reference", "either")
-#: How the points of a curve are grouped.
-ALONG = "along {} length"
+#: What the names of curves begin with: their groups overlap.
+ALONG = "along "
 
 
 @dataclass(frozen=True)
@@ -24,29 +24,13 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Bucketing:
-    """Groups in order, and what they were made by.
+    """Groups in order, and what they were made by, for example ``source length``.
 
-    Attributes:
-        by: for captions, for example ``source length``.
-        buckets: a sentence is in one of them, or, where two sides have to agree, in one or none.
-        outside: number of sentences in none.
+    A sentence is in one of them, or, where two sides have to agree, in one or none; in a curve's, in any number.
     """
 
     by: str
     buckets: Sequence[Bucket]
-    outside: int = 0
-
-
-def count_words(test_set: TestSet, side: str) -> list[int]:
-    """Words of each sentence on one side, the end of sentence not counted.
-
-    Raises:
-        ValueError: if the test set has no sources and they are asked for.
-    """
-    words = test_set.source_words if side == "source" else test_set.reference_words
-    if len(words) != len(test_set):
-        raise ValueError("lengths of the source are asked for, but no source text was given")
-    return [len(sentence) for sentence in words]
 
 
 def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 10) -> Bucketing:
@@ -59,19 +43,17 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
     Raises:
         ValueError: for another side, or a window or a number of sentences below 1.
     """
-    check_choice("side", side, SIDES)
     if window < 1 or fewest < 1:
         raise ValueError(f"window is {window} and fewest is {fewest}: both must be 1 or more")
-    sides = ("source", "reference") if side == "both" else (side,)
-    sentences = list(zip(*(count_words(test_set, one) for one in sides), strict=True))
-    longest = max((max(pair) for pair in sentences), default=0)
+    sentences = count_words(test_set, side)
+    longest = max((max(lengths) for lengths in sentences), default=0)
     points = []
     for middle in range(1, longest + 1):
         low, high = middle - (window - 1) // 2, middle + window // 2
-        members = [number for number, pair in enumerate(sentences) if low <= min(pair) and max(pair) <= high]
+        members = [number for number, lengths in enumerate(sentences) if low <= min(lengths) and max(lengths) <= high]
         if len(members) >= fewest:
             points.append(Bucket(str(middle), members))
-    return Bucketing(ALONG.format(side), points)
+    return Bucketing(f"{ALONG}{side} length", points)
 
 
 def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30, 40, 50, 60)) -> Bucketing:
@@ -86,16 +68,30 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
     Raises:
         ValueError: for another side, or limits that do not increase.
     """
-    check_choice("side", side, SIDES)
     if not limits or limits[0] < 0 or any(low >= high for low, high in itertools.pairwise(limits)):
         raise ValueError(f"limits of length must increase: {list(limits)}")
     labels = [
         *(f"{low + 1}–{high}" if low + 1 < high else f"{high}" for low, high in zip([0, *limits], limits)),
         f"over {limits[-1]}",
     ]
-    sides = ("source", "reference") if side == "both" else (side,)
-    places = [[find_group(length, limits) for length in count_words(test_set, one)] for one in sides]
-    return collect_groups(f"{side} length", labels, agree_on_groups(places))
+    groups = [
+        {sum(length > limit for limit in limits) for length in lengths} for lengths in count_words(test_set, side)
+    ]
+    return collect_groups(f"{side} length", labels, [group.pop() if len(group) == 1 else None for group in groups])
+
+
+def count_words(test_set: TestSet, side: str) -> list[tuple[int, ...]]:
+    """Words of each sentence on one side or on both, the end of sentence not counted.
+
+    Raises:
+        ValueError: for another side, or if the test set has no sources and they are asked for.
+    """
+    check_choice(side, SIDES)
+    if side != "reference" and len(test_set.source_words) != len(test_set):
+        raise ValueError("lengths of the source are asked for, but no source text was given")
+    words = {"source": [test_set.source_words], "reference": [test_set.reference_words]}
+    words["both"] = words["source"] + words["reference"]
+    return [tuple(map(len, sentences)) for sentences in zip(*words[side], strict=True)]
 
 
 def by_unknown_words(unknown: UnknownWords, side: str, most: int = 5) -> Bucketing:
@@ -109,13 +105,10 @@ def by_unknown_words(unknown: UnknownWords, side: str, most: int = 5) -> Bucketi
     Raises:
         ValueError: for another side, or `most` below 1.
     """
-    check_choice("side", side, UNKNOWN_SIDES)
+    check_choice(side, UNKNOWN_SIDES)
     if most < 1:
         raise ValueError(f"the last group of unknown words must begin at 1 or later, not at {most}")
-    if side == "either":
-        counts: Sequence[int] = [max(pair) for pair in zip(unknown.source, unknown.reference, strict=True)]
-    else:
-        counts = getattr(unknown, side)
+    counts = map(max, zip(unknown.source, unknown.reference)) if side == "either" else getattr(unknown, side)
     labels = [*map(str, range(most)), f"{most} or more"]
     return collect_groups(f"unknown words, {side}", labels, [min(count, most) for count in counts])
 
@@ -125,18 +118,12 @@ def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longes
 
     Long sentences have more unknown words; among sentences of like length the two are not mixed up.
     """
-    words = count_words(test_set, "source" if test_set.source else "reference")
-    kept = {number for number, length in enumerate(words) if shortest <= length <= longest}
+    lengths = count_words(test_set, "source" if test_set.source else "reference")
+    kept = {number for number, (length,) in enumerate(lengths) if shortest <= length <= longest}
     buckets = [
         Bucket(bucket.label, [number for number in bucket.sentences if number in kept]) for bucket in bucketing.buckets
     ]
-    outside = len(test_set) - sum(len(bucket.sentences) for bucket in buckets)
-    return Bucketing(f"{bucketing.by}, {shortest}–{longest} words", buckets, outside)
-
-
-def whole(test_set: TestSet) -> Bucketing:
-    """One group of all sentences."""
-    return Bucketing("all", [Bucket("all", range(len(test_set)))])
+    return Bucketing(f"{bucketing.by}, {shortest}–{longest} words", buckets)
 
 
 def known_sentences(unknown: UnknownWords) -> Bucketing:
@@ -145,29 +132,16 @@ def known_sentences(unknown: UnknownWords) -> Bucketing:
     return Bucketing("unknown words", [Bucket("all", range(len(unknown.source))), Bucket("no unknown word", known)])
 
 
-def find_group(length: int, limits: Sequence[int]) -> int:
-    """Which group a length falls into."""
-    return sum(length > limit for limit in limits)
-
-
-def agree_on_groups(places: Sequence[Sequence[int]]) -> list[int | None]:
-    """The group of each sentence on which all sides agree, None where they do not."""
-    return [first if all(other == first for other in rest) else None for first, *rest in zip(*places, strict=True)]
-
-
 def collect_groups(by: str, labels: Sequence[str], places: Iterable[int | None]) -> Bucketing:
     """Buckets of the sentences that have a place."""
     members: list[list[int]] = [[] for _ in labels]
-    outside = 0
-    for number, index in enumerate(places):
-        if index is None:
-            outside += 1
-        else:
-            members[index].append(number)
-    return Bucketing(by, [Bucket(*pair) for pair in zip(labels, members, strict=True)], outside)
+    for number, place in enumerate(places):
+        if place is not None:
+            members[place].append(number)
+    return Bucketing(by, list(map(Bucket, labels, members)))
 
 
-def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+def check_choice(side: str, choices: Sequence[str]) -> None:
     """Raises ValueError naming the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(choices)}")
+    if side not in choices:
+        raise ValueError(f"side is {side!r}: choose one of {', '.join(choices)}")

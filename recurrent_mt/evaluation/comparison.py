@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import pandas
 
@@ -16,7 +15,7 @@ from .learning_rates import RateChoice, read_choice
 from .records import make_frame
 from .run_folder import RunFolder
 from .score_tables import list_signatures, name_metric, reading_notes, score_columns
-from .scores import RESAMPLES, Scores, Settings, score_systems
+from .scores import RESAMPLES, Settings, score_systems
 from .tables import Cell, Table, write_results
 from .test_set import System, TestSet, choose_baseline
 from .training import TrainedSystem, cost_table, read_trained_system
@@ -27,20 +26,20 @@ TOKENIZED = "{}, tokenized"
 
 @dataclass(frozen=True)
 class ScoredTestSet:
-    """Scores of one test set.
+    """A test set that systems were scored on.
 
     Attributes:
         name: as it was given; empty for the recipe's own.
         sentences: in it.
         baseline: that the other systems are tested against.
-        scores: of the systems that have a translation of it, on detokenized text; on the recipe's own test set BLEU of
-            the words as the models produced them, too, where they have words.
+        signatures: of the metrics, all on detokenized text but BLEU of the words as the models produced them, which is
+            there on the recipe's own test set where models have words.
     """
 
     name: str
     sentences: int
     baseline: str
-    scores: Scores
+    signatures: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -69,68 +68,51 @@ class RunComparison:
 
     def score_table(self, test_set: ScoredTestSet) -> Table:
         """One row a system; what failed is in the notes."""
-        records, signatures = test_set.scores.records, test_set.scores.signatures
-        columns = score_columns(records, list(signatures), [system.name for system in self.systems])
+        names = [system.name for system in self.systems]
+        records = self.records[self.records["metric"].isin(test_set.signatures)]
+        records = records[records["test_set"] == test_set.name]
         scored = set(records["system"])
         rows = [
             list(row) if system.name in scored else [Cell(system.status), *row[1:]]
-            for system, row in zip(self.systems, zip(*columns))
+            for system, row in zip(self.systems, zip(*score_columns(records, list(test_set.signatures), names)))
         ]
-        notes = [*reading_notes(records, test_set.baseline)]
+        notes = [f"{test_set.sentences:,} sentences."]
         if test_set.baseline != self.baseline:
-            notes.insert(0, f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
+            notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
+        notes += reading_notes(records, test_set.baseline)
         for system in self.systems:
             for seed, reason in system.failures.items():
                 notes.append(f"{system.name}, seed {seed}, failed: {reason.rstrip('.')}.")
-        return Table(
-            f"Scores on {test_set.name}" if test_set.name else "Scores",
-            ["System", *map(name_metric, signatures)],
-            [system.name for system in self.systems],
-            rows,
-            [f"{test_set.sentences:,} sentences.", *notes],
-            list_signatures(signatures),
-            "column",
-        )
+        caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
+        header = ["System", *map(name_metric, test_set.signatures)]
+        return Table(caption, header, names, rows, notes, list_signatures(test_set.signatures), "column")
 
     def cost_table(self) -> Table:
         """One row a system, and how the learning rates were chosen."""
         chosen = {name: rate.chosen for name, rate in self.rates.items()}
         table = cost_table(self.records, [system.name for system in self.systems], rates=chosen)
         means = ["Means over the seeds, memory apart."] if len(self.seeds) > 1 else []
-        rates = [f"{name}: {rate}." for name, rate in self.rates.items()]
-        return Table(table.caption, table.header, table.names, table.rows, [*table.notes, *means, *rates])
+        return replace(table, notes=[*table.notes, *means, *(f"{name}: {rate}." for name, rate in self.rates.items())])
 
     def write(self, prefix: str | PathLike[str]) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
-        context: dict[str, Any] = {
-            "baseline": self.baseline,
-            "seeds": list(self.seeds),
-            "systems": [
-                {
-                    "name": system.name,
-                    "failures": system.failures,
-                    "rate": asdict(self.rates[system.name]) if system.name in self.rates else None,
-                }
-                for system in self.systems
-            ],
-            "test_sets": [
-                {
-                    "name": one.name,
-                    "sentences": one.sentences,
-                    "baseline": one.baseline,
-                    "signatures": dict(one.scores.signatures),
-                }
-                for one in self.test_sets
-            ],
-        }
-        write_results(prefix, self.tables(), self.records, **context)
+        rates = {name: asdict(rate) for name, rate in self.rates.items()}
+        write_results(
+            prefix,
+            self.tables(),
+            self.records,
+            baseline=self.baseline,
+            seeds=list(self.seeds),
+            systems=[{"name": one.name, "failures": one.failures, "rate": rates.get(one.name)} for one in self.systems],
+            test_sets=list(map(asdict, self.test_sets)),
+        )
 
 
 class RunSystems:
-    """Reads the systems and seeds of a run folder that are to be compared."""
+    """The systems and seeds of a run folder that are to be compared."""
 
     def __init__(self, path: str | PathLike[str], models: Sequence[str], seeds: Sequence[int]) -> None:
-        """Reads the options.
+        """Reads the folder's options.
 
         Raises:
             FileError: if this is no run folder.
@@ -149,49 +131,42 @@ class RunSystems:
         files = {str(seed): folder / f"seed-{seed}" / name for seed in self.seeds}
         return {seed: file for seed, file in files.items() if file.is_file()}
 
-    def score_test_set(self, name: str, baseline: str, *, resamples: int, jobs: int) -> ScoredTestSet:
-        """One test set; without a name the recipe's own.
+    def score_test_set(
+        self, name: str, baseline: str, *, resamples: int, jobs: int
+    ) -> tuple[ScoredTestSet, pandas.DataFrame]:
+        """One test set, without a name the recipe's own, and the records of its scores.
 
         Raises:
             FileError: if a file is missing or damaged.
             ValueError: if no system has a translation, or a translation has not as many sentences as the references.
         """
-        place, translation = (f"extra/{name}", f"extra-{name}.detokenized") if name else ("text", "test.detokenized")
-        systems = self.read_translations(translation, baseline)
+        place, file = (f"extra/{name}", f"extra-{name}.detokenized") if name else ("text", "test.detokenized")
+        systems = [
+            System(model, {seed: read_sentences(path) for seed, path in files.items()})
+            for model in sorted(self.models, key=lambda model: model != baseline)
+            if (files := self.find_files(model, file))
+        ]
+        if not systems:
+            raise ValueError(f"{self.folder.path}: no system has a file {file}: there is nothing to compare")
         references = self.read_references(f"{place}/raw")
         scores = score_systems(references, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
         records, signatures = scores.records, dict(scores.signatures)
         if not name and not self.folder.options["SEGMENTATION"].startswith("sentencepiece"):
-            tokenized = self.score_tokens(systems)
+            settings = Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0)
+            tokenized = score_systems(
+                self.read_references("text/words"), [self.read_words(one.name) for one in systems], settings
+            )
             signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
             named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
             records = pandas.concat([records, named], ignore_index=True)
-        return ScoredTestSet(name, len(references), systems[0].name, Scores(records.assign(test_set=name), signatures))
+        return ScoredTestSet(name, len(references), systems[0].name, signatures), records.assign(test_set=name)
 
-    def read_translations(self, name: str, baseline: str) -> list[System]:
-        """The systems that have been translated, the baseline first.
-
-        Raises:
-            FileError: if a file is damaged.
-            ValueError: if there is none.
-        """
-        systems = []
-        for model in sorted(self.models, key=lambda model: model != baseline):
-            if files := self.find_files(model, name):
-                systems.append(System(model, {seed: read_sentences(file) for seed, file in files.items()}))
-        if not systems:
-            raise ValueError(f"{self.folder.path}: no system has a file {name}: there is nothing to compare")
-        return systems
-
-    def score_tokens(self, systems: Sequence[System]) -> Scores:
-        """BLEU on words, without intervals."""
-        words = []
-        for system in systems:
-            logs = self.find_files(system.name, "test.log")
-            tokens = {seed: [one.tokens for one in read_generate_log(log).best()] for seed, log in logs.items()}
-            words.append(System(system.name, tokens))
-        settings = Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0)
-        return score_systems(self.read_references("text/words"), words, settings)
+    def read_words(self, model: str) -> System:
+        """A system's translations as it produced them."""
+        logs = self.find_files(model, "test.log")
+        return System(
+            model, {seed: [one.tokens for one in read_generate_log(log).best()] for seed, log in logs.items()}
+        )
 
     def read_references(self, place: str) -> TestSet:
         """What translations are scored against."""
@@ -231,11 +206,11 @@ def compare_systems(
     baseline = baseline or choose_baseline(run.models)
     if baseline not in run.models:
         raise ValueError(f"the baseline {baseline!r} is none of the models: {', '.join(run.models)}")
-    test_sets = [run.score_test_set(name, baseline, resamples=resamples, jobs=jobs) for name in ("", *extra_tests)]
+    scored = [run.score_test_set(name, baseline, resamples=resamples, jobs=jobs) for name in ("", *extra_tests)]
+    test_sets, frames = zip(*scored)
     folder = run.folder.path
     systems = [read_trained_system(name, folder / "systems" / name, seeds=run.seeds) for name in run.models]
-    choices = {name: read_choice(folder / "rates" / name) for name in run.models}
-    rates = {name: choice for name, choice in choices.items() if choice}
+    rates = {name: choice for name in run.models if (choice := read_choice(folder / "rates" / name))}
     trainings = make_frame([record for system in systems for record in system.records])
-    frames = [*(one.scores.records for one in test_sets), trainings]
-    return RunComparison(baseline, run.seeds, systems, rates, test_sets, pandas.concat(frames, ignore_index=True))
+    records = pandas.concat([*frames, trainings], ignore_index=True)
+    return RunComparison(baseline, run.seeds, systems, rates, test_sets, records)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from matplotlib import font_manager, rc_context
 from matplotlib.axes import Axes
@@ -17,6 +18,7 @@ from ..text_files import write_aside
 #: Okabe and Ito's colors, which people with any color vision can tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
+LINES: Sequence[Any] = ("-", "--", ":", "-.")
 #: Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and Hebrew letters.
 DEFAULT_FONT = "DejaVu Sans"
 #: Fonts with Chinese characters, on Debian, elsewhere on Linux, on Windows and on macOS; the first installed is taken.
@@ -40,9 +42,14 @@ def new_axes(width: float = 6.4, height: float = 3.8) -> tuple[Figure, Axes]:
     """An empty figure (inches), without pyplot and its global state, and its axes with a light grid."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
+    style_axes(axes)
+    return figure, axes
+
+
+def style_axes(axes: Axes) -> None:
+    """A light grid, and no frame."""
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:

@@ -6,17 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 
-import pandas
-
-from ..metrics import PairedResult, SentenceStatistics, paired_bootstrap, paired_randomisation, statistics
+from ..metrics import PairedResult, SentenceStatistics, paired_bootstrap, paired_randomization, statistics
 from ..metrics.sentence_statistics import SEED, check_resamples
 from .records import Record, make_frame
 from .score_tables import LOWER_IS_BETTER
 from .scores import RESAMPLES
 from .tables import Cell, Table, format_number, mark_best, number_cell, write_results
 
-PAIRED_TESTS = {"bootstrap": "paired bootstrap", "randomisation": "paired approximate randomisation"}
-"""Name of a test -> what it is called in notes."""
+#: Name of a test -> what it is called in notes.
+PAIRED_TESTS = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
 
 
 @dataclass(frozen=True)
@@ -44,48 +42,26 @@ class Scoring:
 
 @dataclass(frozen=True)
 class FileScores:
-    """Every system under every metric.
-
-    Attributes:
-        scoring: how they were scored.
-        columns: for each metric a result of each system.
-    """
+    """Every system under every metric: how they were scored, and for each metric a result of each system."""
 
     scoring: Scoring
     columns: Sequence[Sequence[PairedResult]]
 
-    def records(self) -> pandas.DataFrame:
-        """One row a system and metric."""
-        return make_frame(
-            Record(
-                result.name,
-                result.score.name,
-                result.score.value,
-                low=result.interval.low if result.interval else None,
-                high=result.interval.high if result.interval else None,
-                p=result.p_value,
-            )
-            for column in self.columns
-            for result in column
-        )
-
     def table(self) -> Table:
         """One row a system; ``±`` and ``p`` beside a metric only where some system has them."""
         header, columns = ["System"], []
-        for column in self.columns:
-            metric = column[0].score.name
-            cells = [number_cell(result.score.value, ".2f") for result in column]
+        for results in self.columns:
+            metric = results[0].score.name
+            cells = [number_cell(result.score.value, ".2f") for result in results]
             header.append(metric)
             columns.append(mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER))
-            if any(result.interval for result in column):
-                header.append("±")
-                widths = [result.interval.half_width if result.interval else None for result in column]
-                columns.append([Cell(format_number(width, ".2f")) for width in widths])
-            if any(result.p_value is not None for result in column):
-                header.append("p")
-                columns.append([Cell(format_number(result.p_value, ".4f")) for result in column])
+            spreads = [result.interval and result.interval.half_width for result in results]
+            for name, numbers, form in (("±", spreads, ".2f"), ("p", [result.p_value for result in results], ".4f")):
+                if any(number is not None for number in numbers):
+                    header.append(name)
+                    columns.append([Cell(format_number(number, form)) for number in numbers])
         names = [result.name for result in self.columns[0]]
-        signatures = [f"{column[0].score.name}: {column[0].score.signature}" for column in self.columns]
+        signatures = [f"{results[0].score.name}: {results[0].score.signature}" for results in self.columns]
         return Table("", header, names, list(zip(*columns)), list(self.notes(header)), signatures, "column")
 
     def notes(self, header: Sequence[str]) -> Iterator[str]:
@@ -100,12 +76,20 @@ class FileScores:
 
     def write(self, prefix: str | PathLike[str]) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
-        scores = [
-            {"system": result.name, "score": asdict(result.score), "p_value": result.p_value}
-            for column in self.columns
-            for result in column
+        results = [result for column in self.columns for result in column]
+        records = [
+            Record(
+                one.name,
+                one.score.name,
+                one.score.value,
+                low=one.interval.low if one.interval else None,
+                high=one.interval.high if one.interval else None,
+                p=one.p_value,
+            )
+            for one in results
         ]
-        write_results(prefix, [self.table()], self.records(), options=asdict(self.scoring), scores=scores)
+        scores = [{"system": one.name, "score": asdict(one.score), "p_value": one.p_value} for one in results]
+        write_results(prefix, [self.table()], make_frame(records), options=asdict(self.scoring), scores=scores)
 
 
 def score_files(
@@ -144,8 +128,5 @@ def score_column(counts: Mapping[str, SentenceStatistics], scoring: Scoring) -> 
     if scoring.paired == "bootstrap":
         return paired_bootstrap(counts, resamples=resamples or RESAMPLES, seed=seed)
     if scoring.paired:
-        return paired_randomisation(counts, confidence=resamples, seed=seed)
-    return [
-        PairedResult(name, each.score(resamples=resamples, seed=seed), None, seed, resamples)
-        for name, each in counts.items()
-    ]
+        return paired_randomization(counts, confidence=resamples, seed=seed)
+    return [PairedResult(name, each.score(resamples=resamples, seed=seed), None) for name, each in counts.items()]

@@ -50,7 +50,7 @@ class Hypothesis:
 
 
 @dataclass
-class Sentence:
+class TranslatedSentence:
     """A source sentence, its reference and its translations, best first; `line` is where its block begins."""
 
     number: int
@@ -75,7 +75,7 @@ class Speed:
 class GenerateLog:
     """A whole log: ``sentences[i]`` is sentence i of the corpus; `speed` is None without a timing line."""
 
-    sentences: list[Sentence]
+    sentences: list[TranslatedSentence]
     speed: Speed | None
 
     def best(self) -> list[Hypothesis]:
@@ -90,7 +90,7 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
         FileError: if the log is cut off, holds two runs, lacks or repeats a sentence, has a broken line, or is
             not UTF-8.
     """
-    blocks = Blocks(path)
+    blocks = SentenceBlocks(path)
     speed: Speed | None = None
     end: int | None = None
     line = 0
@@ -115,14 +115,14 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
     return GenerateLog(blocks.in_corpus_order(speed.sentences if speed else None), speed)
 
 
-class Blocks:
+class SentenceBlocks:
     """Collects the sentences of one log and refuses what cannot come from one run."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """`path` is for messages."""
         self.path = path
-        self.sentences: dict[int, Sentence] = {}
-        self.current: Sentence | None = None
+        self.sentences: dict[int, TranslatedSentence] = {}
+        self.current: TranslatedSentence | None = None
 
     def add(self, record: re.Match[str], line: int) -> None:
         """Stores one ``KEY-ID`` line."""
@@ -139,13 +139,13 @@ class Blocks:
         else:
             self.add_detail(self.current.hypotheses[-1], key, value, line)
 
-    def open_block(self, number: int, line: int) -> Sentence:
+    def open_block(self, number: int, line: int) -> TranslatedSentence:
         """Begins a sentence that must be new."""
         if number in self.sentences:
             first = self.sentences[number].line
             message = f"sentence {number} again (first on line {first}): two runs in one file"
             raise FileError(self.path, message, line=line)
-        self.sentences[number] = Sentence(number, line)
+        self.sentences[number] = TranslatedSentence(number, line)
         return self.sentences[number]
 
     def close_block(self) -> None:
@@ -191,7 +191,7 @@ class Blocks:
             raise FileError(self.path, "expected a score, a tab and a translation: the line is damaged", line=line)
         return number, text
 
-    def in_corpus_order(self, announced: int | None) -> list[Sentence]:
+    def in_corpus_order(self, announced: int | None) -> list[TranslatedSentence]:
         """All sentences; ids must be 0 … n−1, and as many as fairseq counted, where it says so."""
         self.close_block()
         count = len(self.sentences)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 
 import pandas
 
-from ..metrics import score, statistics
 from ..text_files import FileError, read_sentences
 from .generate_log import GenerateLog, read_generate_log
-from .records import ALL, Record, select_records
-from .tables import Cell, Table, format_number
+from .records import ALL, Record, nest_records, select_records
+from .tables import Cell, Table, format_cells, format_number
 from .test_set import ListedHypothesis, NBestLists, TestSet
 
 #: How many hypotheses of a list may be chosen from, as far as lists are that long.
@@ -101,42 +101,24 @@ def score_lists(
     Raises:
         ValueError: if the lists are not as many as the references.
     """
-    if len(lists) != len(test_set):
-        raise ValueError(f"{len(lists)} n-best lists for {len(test_set)} references: one each is needed")
-    flat = score_hypotheses(lists, test_set, sentence_metric)
-    numbers = iter(flat)
+    count = len(lists)
+    if count != len(test_set):
+        raise ValueError(f"{count} n-best lists for {len(test_set)} references: one each is needed")
+    texts = [hypothesis.text for hypotheses in lists for hypothesis in hypotheses]
+    references = [reference for hypotheses, reference in zip(lists, test_set.reference) for _ in hypotheses]
+    flat = replace(test_set, reference=references).count(sentence_metric, texts)
+    numbers = iter(flat.score_sentences())
     scores = [[next(numbers) for _ in hypotheses] for hypotheses in lists]
     longest = max(map(len, lists))
-    count = len(lists)
-    records = [Record(system, HYPOTHESES, len(flat) / count, by=BY_DEPTH, n=count)]
+    records = [Record(system, HYPOTHESES, len(texts) / count, by=BY_DEPTH, n=count)]
     for depth in sorted({*(depth for depth in DEPTHS if depth < longest), longest}):
-        chosen = [hypotheses[find_best(row[:depth])].text for hypotheses, row in zip(lists, scores, strict=True)]
-        reached = score(
-            metric,
-            chosen,
-            test_set.reference,
-            target_language=test_set.target_language,
-            tokenize=tokenize,
-            lowercase=test_set.lowercase,
-        )
-        records.append(
-            Record(system, f"{reached.name}, {BEST_OF}", reached.value, by=BY_DEPTH, bucket=str(depth), n=count)
-        )
+        chosen = [hypotheses[find_best(row[:depth])].text for hypotheses, row in zip(lists, scores)]
+        reached = test_set.count(metric, chosen, tokenize=tokenize).score()
+        metric_name = f"{reached.name}, {BEST_OF}"
+        records.append(Record(system, metric_name, reached.value, by=BY_DEPTH, bucket=str(depth), n=count))
     first = sum(find_best(row) == 0 for row in scores)
     records.append(Record(system, FIRST_IS_BEST, 100 * (first / count), by=BY_DEPTH, n=count))
     return records, scores
-
-
-def score_hypotheses(lists: NBestLists, test_set: TestSet, metric: str) -> list[float]:
-    """The sentence score of each hypothesis, list after list."""
-    counts = statistics(
-        metric,
-        [hypothesis.text for hypotheses in lists for hypothesis in hypotheses],
-        [reference for hypotheses, reference in zip(lists, test_set.reference) for _ in hypotheses],
-        target_language=test_set.target_language,
-        lowercase=test_set.lowercase,
-    )
-    return [float(counts.score_of_sum(row).score) for row in counts.rows]
 
 
 def find_best(scores: Sequence[float]) -> int:
@@ -146,19 +128,16 @@ def find_best(scores: Sequence[float]) -> int:
 
 def nbest_table(records: pandas.DataFrame, metric: str) -> Table:
     """What could be reached by choosing from n-best lists, one row a system; a dash beyond the longest list."""
-    hypotheses, best, reached = (
-        {(one.system, one.bucket): one.value for one in select_records(records, metric=name, by=BY_DEPTH)}
-        for name in (HYPOTHESES, FIRST_IS_BEST, f"{metric}, {BEST_OF}")
-    )
-    depths = sorted({int(depth) for _, depth in reached})
-    names = [system for system, _ in hypotheses]
+    others = nest_records(select_records(records, by=BY_DEPTH, bucket=ALL), "system", "metric")
+    reached = nest_records(select_records(records, by=BY_DEPTH, metric=f"{metric}, {BEST_OF}"), "system", "bucket")
+    depths = sorted({int(depth) for row in reached.values() for depth in row})
     rows = [
         [
-            Cell(format_number(hypotheses[name, ALL], ".1f")),
-            *(Cell(format_number(reached.get((name, str(depth))), ".2f")) for depth in depths),
-            Cell(format_number(best[name, ALL], ".1f")),
+            *format_cells(others[name], {HYPOTHESES: ".1f"}),
+            *(Cell(format_number(row[str(n)].value if str(n) in row else None, ".2f")) for n in depths),
+            *format_cells(others[name], {FIRST_IS_BEST: ".1f"}),
         ]
-        for name in names
+        for name, row in reached.items()
     ]
     note = (
         f"Best of n: {metric} of the hypotheses with the highest chrF among the first n of each sentence, chosen by "
@@ -167,4 +146,4 @@ def nbest_table(records: pandas.DataFrame, metric: str) -> Table:
         "First is best: sentences whose first hypothesis has the highest chrF of its list, ties included."
     )
     header = ["System", HYPOTHESES, *("first" if n == 1 else f"best of {n}" for n in depths), FIRST_IS_BEST]
-    return Table(f"{metric} of the best in the n-best lists", header, names, rows, [note])
+    return Table(f"{metric} of the best in the n-best lists", header, list(reached), rows, [note])

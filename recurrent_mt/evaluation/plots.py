@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 from textwrap import fill
@@ -14,59 +15,71 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .analysis import Analysis
-from .buckets import ALONG, SIDES
-from .figures import COLORS, MARKERS, font_families, save_figure
-from .records import Record, select_records
-from .score_tables import name_metric
-from .words import F_MEASURE
+from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
+from .buckets import ALONG
+from .figures import COLORS, LINES, MARKERS, font_families, save_figure, style_axes
+from .records import Record, nest_records, select_records
+from .score_tables import name_groups, name_metric
+from .words import BY_FREQUENCY, F_MEASURE
 
-#: Of systems beyond the colors.
-LINES = ("-", "--", ":", "-.")
 #: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
 WIDTH, HEIGHT, LEGEND_ROW = 4.6, 3.3, 0.24
 #: Characters of a system's name in a legend, and of a group's label on one line.
 LONGEST_NAME, LABEL_LINE = 36, 9
 
 
-def write_plots(analysis: Analysis, folder: str | Path) -> list[Path]:
+@dataclass(frozen=True)
+class Plot:
+    """A figure that can be drawn from records: a metric, by what sentences or words are grouped by."""
+
+    metric: str
+    by: str
+
+    @property
+    def section(self) -> str:
+        """Where it belongs, see `Analysis.tables`."""
+        if self.by == BY_FREQUENCY:
+            return FREQUENCY
+        return LENGTH if self.by.startswith(ALONG) else UNKNOWN_WORDS
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        if self.by == BY_FREQUENCY:
+            return f"F-measure of words by {BY_FREQUENCY}"
+        return f"{self.metric} by {name_groups(self.by.removeprefix(ALONG))}"
+
+    @property
+    def file_name(self) -> str:
+        """Without an ending."""
+        name = FREQUENCY if self.by == BY_FREQUENCY else f"{self.metric} by {self.by.removeprefix(ALONG)}"
+        return re.sub("[^a-z0-9]+", "-", name.lower())
+
+    def draw(self, records: pandas.DataFrame, window: int) -> Figure:
+        """The figure; ``window`` is how many lengths a point covers."""
+        if self.section == LENGTH:
+            return draw_length(records, self.metric, self.by, window)
+        return draw_groups(records, self.metric, self.by)
+
+
+def list_plots(records: pandas.DataFrame) -> list[Plot]:
+    """Every plot that there are numbers for."""
+    found = records.loc[records["n"] > 0, ["metric", "by"]].drop_duplicates()
+    plots = [Plot(metric, by) for metric, by in found.itertuples(index=False)]
+    groupings = ALONG, "unknown words, "
+    return [plot for plot in plots if plot.by.startswith(groupings) or plot.metric == F_MEASURE]
+
+
+def write_plots(analysis: Analysis, folder: str | Path) -> None:
     """Writes one SVG file for each figure of the analysis."""
-    paths = []
-    for name, figure in draw_plots(analysis):
-        path = Path(folder) / f"{name}.svg"
-        save_figure(figure, path)
-        paths.append(path)
-    return paths
+    for plot in list_plots(analysis.records):
+        figure = plot.draw(analysis.records, analysis.settings.window)
+        save_figure(figure, Path(folder) / f"{plot.file_name}.svg")
 
 
-def draw_plots(analysis: Analysis) -> Iterator[tuple[str, Figure]]:
-    """(name, figure) of every plot that the analysis has numbers for."""
-    records = analysis.records
-    for metric in analysis.signatures:
-        for side in length_sides(records, metric):
-            yield f"{metric.lower()}-by-{side}-length", length_figure(records, metric, side, analysis.settings.window)
-        for by in unknown_word_counts(records, metric):
-            name = re.sub("[^a-z0-9]+", "-", f"{metric} by {by}".lower())
-            yield name, unknown_figure(records, metric, by)
-    if analysis.knows_frequencies:
-        yield "words-by-frequency", word_figure(records)
-
-
-def length_sides(records: pandas.DataFrame, metric: str) -> list[str]:
-    """The sides for which a metric has a curve with at least one point."""
-    known = set(records.loc[records["metric"] == metric, "by"])
-    return [side for side in SIDES if ALONG.format(side) in known]
-
-
-def unknown_word_counts(records: pandas.DataFrame, metric: str) -> list[str]:
-    """The groupings of a metric by how many unknown words a sentence has."""
-    groupings = records.loc[records["metric"] == metric, "by"].unique()
-    return [by for by in groupings if by.startswith("unknown words, ")]
-
-
-def length_figure(records: pandas.DataFrame, metric: str, side: str, window: int) -> Figure:
+def draw_length(records: pandas.DataFrame, metric: str, by: str, window: int) -> Figure:
     """A metric along length: a line for each system, its 95% interval as a band, and below how many sentences count."""
-    curves = group_by_system(select_records(records, metric=metric, by=ALONG.format(side)))
+    curves = nest_records(select_records(records, metric=metric, by=by), "system", "bucket")
     first = next(iter(curves.values()))
     # A line has a gap at the lengths that were left out.
     lengths = range(min(map(int, first)), max(map(int, first)) + 1)
@@ -86,18 +99,11 @@ def length_figure(records: pandas.DataFrame, metric: str, side: str, window: int
         counts.bar(list(map(int, first)), [point.n for point in first.values()], color="#b0b8c4")
         counts.set_ylabel("sentences", fontsize=9)
         counts.spines[["top", "right"]].set_visible(False)
+        side = by.removeprefix(ALONG).removesuffix(" length")
         words = "words in source and reference" if side == "both" else f"{side} words"
         counts.set_xlabel(f"{words} (window of {window})")
         finish_figure(figure, name_metric(metric))
     return figure
-
-
-def group_by_system(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
-    """System to bucket to record, in order."""
-    found: dict[str, dict[str, Record]] = {}
-    for record in records:
-        found.setdefault(record.system, {})[record.bucket] = record
-    return found
 
 
 def replace_none(number: float | None) -> float:
@@ -105,28 +111,18 @@ def replace_none(number: float | None) -> float:
     return nan if number is None else number
 
 
-def unknown_figure(records: pandas.DataFrame, metric: str, by: str) -> Figure:
-    """A metric by number of unknown words, one mark a system, with 95% intervals."""
-    return group_figure(records, {"metric": metric, "by": by}, (by, name_metric(metric), "sentences"))
+def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
+    """A mark a system, with its 95% interval, for each group that has a value.
 
-
-def word_figure(records: pandas.DataFrame) -> Figure:
-    """F-measure of words by their frequency in the training text, one mark a system."""
-    names = ("occurrences in the training text", "F-measure, %", "words in the references")
-    return group_figure(records, {"metric": F_MEASURE}, names)
-
-
-def group_figure(records: pandas.DataFrame, columns: Mapping[str, str], names: tuple[str, str, str]) -> Figure:
-    """Marks side by side for each group that has a value, its size below its label where all systems share it.
-
-    Args:
-        records: of all systems: a system's place among them decides its color, whichever others have marks.
-        columns: which of the records to draw.
-        names: of the horizontal axis, of the vertical one, and of what a group consists of.
+    A system's place among all records decides its color, whichever others have marks. A group's size is below its label
+    where all systems share it.
     """
-    horizontal, vertical, unit = names
-    chosen = select_records(records, **columns)
-    marks, places = group_by_system(chosen), list(records["system"].unique())
+    if by == BY_FREQUENCY:
+        horizontal, vertical, unit = "occurrences in the training text", "F-measure, %", "words in the references"
+    else:
+        horizontal, vertical, unit = by, name_metric(metric), "sentences"
+    chosen = select_records(records, metric=metric, by=by)
+    marks, places = nest_records(chosen, "system", "bucket"), list(records["system"].unique())
     known = {record.bucket for record in chosen if record.value is not None}
     kept = [label for label in next(iter(marks.values())) if label in known]
     ticks = [fill(label, LABEL_LINE) for label in kept]
@@ -177,8 +173,7 @@ def finish_figure(figure: Figure, label: str) -> None:
     axes = figure.axes[0]
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
+    style_axes(axes)
     handles, names = axes.get_legend_handles_labels()
     columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(names) // columns))

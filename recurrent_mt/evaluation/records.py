@@ -66,10 +66,12 @@ def select_records(frame: pandas.DataFrame, *, seed: str = "", **columns: str) -
     return [Record(**row) for row in plain_rows(frame)]
 
 
-def count_seeds(frame: pandas.DataFrame) -> int:
-    """How many seeds the system with the most of them has."""
-    counts = frame[frame["seed"] != ""].groupby("system")["seed"].nunique()
-    return int(counts.max()) if len(counts) else 0
+def nest_records(records: Iterable[Record], outer: str, inner: str) -> dict[str, dict[str, Record]]:
+    """The records by two of their columns, in order: rows and columns of a table."""
+    nested: dict[str, dict[str, Record]] = {}
+    for record in records:
+        nested.setdefault(getattr(record, outer), {})[getattr(record, inner)] = record
+    return nested
 
 
 def plain_rows(frame: pandas.DataFrame) -> list[dict[str, Any]]:

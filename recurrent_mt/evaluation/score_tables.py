@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas
 
 from .buckets import ALONG
-from .records import ALL, Record, count_seeds, select_records
+from .records import ALL, Record, nest_records, select_records
 from .scores import FEWEST
 from .tables import UNKNOWN, Cell, Table, format_number, mark_best
 from .test_set import System
 
 SIGNIFICANT = 0.05
 LOWER_IS_BETTER = {"TER"}
-#: All sentences and those without unknown words: the papers' rows All and No UNK.
-KNOWN_SENTENCES = "unknown words"
+NO_SENTENCES = "no sentences"
 
 
 def score_cell(record: Record | None, *, count: bool = False) -> Cell:
@@ -29,7 +28,7 @@ def score_cell(record: Record | None, *, count: bool = False) -> Cell:
         return Cell(UNKNOWN)
     number = record.n if count else None
     if record.value is None:
-        return Cell("no sentences", count=number)
+        return Cell(NO_SENTENCES, count=number)
     text = f"{record.value:.2f}"
     detail = "" if record.sd is None else f" ±{record.sd:.2f}"
     if record.low is not None and record.high is not None:
@@ -56,10 +55,10 @@ def score_columns(records: pandas.DataFrame, metrics: Sequence[str], names: Sequ
 def whole_set_table(
     records: pandas.DataFrame, signatures: Mapping[str, str], names: Sequence[str], baseline: str
 ) -> Table:
-    """Systems downwards, metrics across."""
+    """Systems downward, metrics across."""
     columns = score_columns(records, list(signatures), names)
     return Table(
-        "Scores",
+        "Scores on the whole test set",
         ["System", *map(name_metric, signatures)],
         names,
         list(zip(*columns)),
@@ -74,54 +73,62 @@ def list_signatures(signatures: Mapping[str, str]) -> list[str]:
     return [f"{metric}: {signature}" for metric, signature in signatures.items()]
 
 
-def group_tables(records: pandas.DataFrame, metrics: Sequence[str], baseline: str, *, of: str = "") -> Iterator[Table]:
-    """A table for each metric and way of grouping sentences; ``of`` is a word that the grouping's name must have."""
-    for metric in metrics:
-        for by in records.loc[records["metric"] == metric, "by"].unique():
-            if by != ALL and of in by and not by.startswith(ALONG.split("{")[0]):
-                yield group_table(records, metric, by, baseline)
+def group_tables(records: pandas.DataFrame, metrics: Sequence[str], baseline: str, of: str) -> list[Table]:
+    """A table for each metric and way of grouping sentences that has ``of`` in its name."""
+    return [
+        group_table(records, metric, by, baseline)
+        for metric in metrics
+        for by in records.loc[records["metric"] == metric, "by"].unique()
+        if of in by and not by.startswith(ALONG)
+    ]
 
 
 def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) -> Table:
-    """Groups downwards, systems across.
+    """Groups downward, systems across; neighboring groups without sentences share a row.
 
     Where systems know different words, each has groups of its own, and its counts are in its cells.
     """
-    found = {(one.system, one.bucket): one for one in select_records(records, metric=metric, by=by)}
-    systems, buckets = ([*dict.fromkeys(key[place] for key in found)] for place in (0, 1))
-    shared = all(found[system, bucket].n == found[systems[0], bucket].n for system, bucket in found)
-    rows = []
-    for bucket in buckets:
-        cells = [score_cell(found[system, bucket], count=not shared) for system in systems]
+    groups = nest_records(select_records(records, metric=metric, by=by), "bucket", "system")
+    shared = all(len({one.n for one in group.values()}) == 1 for group in groups.values())
+    names: list[str] = []
+    rows: list[list[Cell]] = []
+    for name, group in groups.items():
+        row = [score_cell(record, count=not shared) for record in group.values()]
         if shared:
-            number = Cell(f"{found[systems[0], bucket].n:,}")
-            cells = [number, *mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER)]
-        rows.append(cells)
+            row = [count_cell(group), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
+        if rows and row[-1].text == NO_SENTENCES and row == rows[-1]:
+            names[-1] += f", {name}"
+        else:
+            names.append(name)
+            rows.append(row)
+    systems = list(next(iter(groups.values())))
     notes = list(reading_notes(records, baseline, metric=metric, by=by))
     if not shared:
         notes.append("[n]: sentences in the group, by the system's own dictionary.")
-    if outside := count_outside(records, found, metric, systems[0]):
-        notes.append(f"{outside:,} sentences are in no group.")
-    header = [by, *(["sentences"] if shared else []), *systems]
-    return Table(f"{metric} by {by}", header, buckets, rows, notes, best_of="row")
-
-
-def count_outside(records: pandas.DataFrame, found: Mapping[tuple[str, str], Record], metric: str, system: str) -> int:
-    """How many sentences of the test set are in none of a system's groups."""
     (total,) = {record.n for record in select_records(records, metric=metric, by=ALL)}
-    return max(0, total - sum(record.n for (name, _), record in found.items() if name == system))
+    if (outside := total - sum(group[systems[0]].n for group in groups.values())) > 0:
+        notes.append(f"{outside:,} sentences are in no group.")
+    header = [name_groups(by), *(["sentences"] if shared else []), *systems]
+    return Table(f"{metric} by {name_groups(by)}", header, names, rows, notes, best_of="row")
 
 
-def curve_table(records: pandas.DataFrame, metric: str, side: str) -> Table:
-    """The points of a curve along length: lengths downwards, systems across."""
-    found = {(one.system, one.bucket): one for one in select_records(records, metric=metric, by=ALONG.format(side))}
-    systems, lengths = ([*dict.fromkeys(key[place] for key in found)] for place in (0, 1))
-    rows = [
-        [Cell(f"{found[systems[0], length].n:,}"), *(score_cell(found[system, length]) for system in systems)]
-        for length in lengths
-    ]
-    header = ["middle of the window, words", "sentences", *systems]
-    return Table(f"{metric} along {side} length", header, lengths, rows)
+def name_groups(by: str) -> str:
+    """What groups are made by, for readers."""
+    return by.replace("both length", "length of both sides")
+
+
+def count_cell(group: Mapping[str, Record]) -> Cell:
+    """How many sentences (words) are in a group that all systems share."""
+    return Cell(f"{next(iter(group.values())).n:,}")
+
+
+def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) -> Table:
+    """The points of a curve along length: lengths downward, systems across."""
+    points = nest_records(select_records(records, metric=metric, by=by), "bucket", "system")
+    rows = [[count_cell(point), *map(score_cell, point.values())] for point in points.values()]
+    header = ["middle of the window, words", "sentences", *next(iter(points.values()))]
+    caption = f"{metric} by {name_groups(by).removeprefix(ALONG)}, window of {window}"
+    return Table(caption, header, list(points), rows)
 
 
 def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> Iterator[str]:
@@ -130,7 +137,8 @@ def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> I
     for name, value in columns.items():
         chosen = chosen[chosen[name] == value]
     if chosen["sd"].notna().any():
-        yield f"Means of {count_seeds(chosen)} seeds ± standard deviation."
+        seeds = chosen[chosen["seed"] != ""].groupby("system")["seed"].nunique().max()
+        yield f"Means of {seeds} seeds ± standard deviation."
     if chosen["low"].notna().any():
         yield f"In parentheses: 95% bootstrap interval over sentences, for groups of {FEWEST} or more."
     if chosen["p"].notna().any():

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas
 
-from ..metrics import SentenceStatistics, statistics, two_sided_p_value
+from ..metrics import SentenceStatistics, two_sided_p_value
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
+    Bucket,
     Bucketing,
     by_length,
     by_unknown_words,
     by_window,
     known_sentences,
-    whole,
     within_length,
 )
-from .records import Record, make_frame
-from .test_set import System, TestSet
+from .records import ALL, Record, make_frame
+from .test_set import System, TestSet, UnknownWords
 
 RESAMPLES = 1000
 #: A curve has many points, each with an interval of its own: fewer resamples than for a table.
@@ -85,6 +86,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
+    everything = Bucketing(ALL, [Bucket(ALL, range(len(test_set)))])
     records: list[Record] = []
     signatures = {}
     for metric in settings.metrics:
@@ -92,7 +94,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
             CountedSystem(one, test_set, metric, tokenize=settings.tokenize, jobs=settings.jobs) for one in systems
         ]
         signatures[counted[0].metric] = counted[0].signature
-        records += score_groups(counted, [whole(test_set)] * len(systems), settings.resamples)
+        records += score_groups(counted, [everything] * len(systems), settings.resamples)
         if metric in settings.detailed:
             for groups in all_groups(test_set, systems, settings):
                 records += score_groups(counted, groups, settings.resamples)
@@ -109,15 +111,17 @@ def all_groups(
     """For each way of grouping, the groups of each system; unknown words are counted by its own dictionaries."""
     for side in countable_sides(test_set):
         yield [by_length(test_set, side, settings.limits)] * len(systems)
-    if not any(system.unknown for system in systems):
+    counts = [system.unknown for system in systems]
+    if not any(counts):
         return
-    for side in UNKNOWN_SIDES:
-        yield [by_unknown_words(one.unknown, side, settings.most_unknown) if one.unknown else None for one in systems]
-    either = [
-        by_unknown_words(one.unknown, "either", settings.most_unknown) if one.unknown else None for one in systems
+    most = settings.most_unknown
+    ways: list[Callable[[UnknownWords], Bucketing]] = [
+        *(partial(by_unknown_words, side=side, most=most) for side in UNKNOWN_SIDES),
+        lambda unknown: within_length(by_unknown_words(unknown, "either", most), test_set, *LIKE_LENGTHS),
+        known_sentences,
     ]
-    yield [within_length(groups, test_set, *LIKE_LENGTHS) if groups else None for groups in either]
-    yield [known_sentences(one.unknown) if one.unknown else None for one in systems]
+    for group in ways:
+        yield [group(unknown) if unknown else None for unknown in counts]
 
 
 def countable_sides(test_set: TestSet) -> Sequence[str]:
@@ -150,15 +154,7 @@ class CountedSystem:
                 raise ValueError(
                     f"{system.name}, seed {seed}: {len(translations)} translations for {len(test_set)} references"
                 )
-            self.statistics[seed] = statistics(
-                metric,
-                translations,
-                test_set.reference,
-                target_language=test_set.target_language,
-                tokenize=tokenize,
-                lowercase=test_set.lowercase,
-                jobs=jobs,
-            )
+            self.statistics[seed] = test_set.count(metric, translations, tokenize=tokenize, jobs=jobs)
         total = next(iter(self.statistics.values())).score()
         self.metric, self.signature = total.name, total.signature
 
@@ -182,11 +178,6 @@ class CountedSystem:
             ]
             self.drawn[key] = np.mean(columns, axis=0)
         return self.drawn[key]
-
-    def score_sentences(self) -> list[float]:
-        """The score of each sentence by itself, of the first seed."""
-        rows = next(iter(self.statistics.values()))
-        return [float(rows.score_of_sum(row).score) for row in rows.rows]
 
 
 def score_groups(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ import pandas
 import tabulate
 
 from ..text_files import FileError, write_text
-from .records import records_as_json
+from .records import Record, records_as_json
 
 UNKNOWN = "–"
 
@@ -87,6 +87,11 @@ def number_cell(number: float | None, form: str) -> Cell:
     return Cell(text, rank=None if number is None else float(text.replace(",", "")))
 
 
+def format_cells(row: Mapping[str, Record], forms: Mapping[str, str]) -> list[Cell]:
+    """The values of a row of records, each metric in its form."""
+    return [Cell(format_number(row[metric].value, form)) for metric, form in forms.items()]
+
+
 def mark_best(cells: Sequence[Cell], *, lower_is_better: bool = False) -> list[Cell]:
     """The cells, the best of them marked; none where there is nothing to choose."""
     ranks = {cell.rank for cell in cells if cell.rank is not None}
@@ -130,38 +135,34 @@ def markdown_cell(cell: Cell) -> str:
     return f"{number}{replace(cell, text='')}".replace("|", r"\|")
 
 
-def tables_as_json(tables: Iterable[Table], records: pandas.DataFrame, **context: Any) -> str:
-    """The context, the tables as they are shown (see `read_tables`), and all numbers unrounded."""
-    return records_as_json(records, **context, tables=[asdict(table) for table in tables])
-
-
 def read_tables(path: str | PathLike[str]) -> list[Table]:
-    """The tables in a JSON file that `write_results` wrote.
+    """The tables in a JSON file that `write_results` wrote; none of JSON that is something else.
 
     Raises:
-        FileError: if the file holds something else.
+        FileError: if the file is damaged.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = content["tables"] if isinstance(content, dict) and "tables" in content else []
         tables = [
-            Table(**{**table, "rows": [[Cell(**cell) for cell in row] for row in table["rows"]]})
-            for table in content["tables"]
+            Table(**{**table, "rows": [[Cell(**cell) for cell in row] for row in table["rows"]]}) for table in found
         ]
         for table in tables:
             check_table(table)
         return tables
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise FileError(
-            path, f"there are no tables in it: make it anew with the tool that wrote it ({error})"
-        ) from error
+        raise FileError(path, f"its tables are damaged: make it anew with the tool that wrote it ({error})") from error
 
 
 def check_table(table: Table) -> None:
     """Raises ValueError unless all texts are texts, and each row has a name and a cell for each other column."""
     cells = [cell for row in table.rows for cell in row]
     texts = [table.caption, *table.header, *table.names, *table.notes, *table.signatures, table.best_of]
-    if not all(isinstance(text, str) for text in [*texts, *(part for one in cells for part in (one.text, one.detail))]):
+    texts += [text for cell in cells for text in (cell.text, cell.detail)]
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is missing or something else")
+    # Half of a character beyond U+FFFF is text in JSON, and cannot be written.
+    "".join(texts).encode("utf-8")
     if not all(one.count is None or isinstance(one.count, int) for one in cells):
         raise ValueError("a number of sentences is no number")
     if len(table.names) != len(table.rows):
@@ -175,6 +176,6 @@ def write_results(
     prefix: str | PathLike[str], tables: Sequence[Table], records: pandas.DataFrame, **context: Any
 ) -> None:
     """Writes ``PREFIX.json`` with all numbers, and the tables in ``PREFIX.md`` and ``PREFIX.txt``."""
-    write_text(f"{prefix}.json", tables_as_json(tables, records, **context))
+    write_text(f"{prefix}.json", records_as_json(records, **context, tables=[asdict(table) for table in tables]))
     write_text(f"{prefix}.md", tables_as_markdown(tables))
     write_text(f"{prefix}.txt", tables_as_text(tables))

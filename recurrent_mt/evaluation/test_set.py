@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..fairseq_dictionary import read_dictionary
+from ..metrics import SentenceStatistics, statistics
 from ..text_files import read_sentences, require_same_count
 
 #: Models of fairseq's own, with which others are compared.
@@ -39,6 +40,20 @@ class TestSet:
     def __len__(self) -> int:
         """Number of sentences."""
         return len(self.reference)
+
+    def count(
+        self, metric: str, translations: Sequence[str], *, tokenize: str | None = None, jobs: int = 1
+    ) -> SentenceStatistics:
+        """Counts what a metric needs of each translation; arguments and errors as of `metrics.statistics`."""
+        return statistics(
+            metric,
+            translations,
+            self.reference,
+            target_language=self.target_language,
+            tokenize=tokenize,
+            lowercase=self.lowercase,
+            jobs=jobs,
+        )
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .records import ALL, Record, select_records
-from .tables import Cell, Table, format_number, mark_best, number_cell
+from .records import ALL, Record, nest_records, select_records
+from .tables import Cell, Table, format_cells, format_number, mark_best, number_cell
 
 #: The least training frequency of each group; the first group is that of words never seen.
 FREQUENCIES = (0, 1, 2, 5, 10, 100, 1000)
@@ -55,13 +55,12 @@ def score_words(
             for place, count in enumerate((min(found[word], wanted[word]), found[word], wanted[word])):
                 group[place] += count
     for label, (matches, translated, expected) in zip(label_frequencies(frequencies), groups, strict=True):
-        shares = {
-            F_MEASURE: (divide(2 * matches, translated + expected), expected),
-            PRECISION: (divide(matches, translated), translated),
-            RECALL: (divide(matches, expected), expected),
-        }
-        for metric, (share, count) in shares.items():
-            yield Record(system, metric, to_percent(share), by=BY_FREQUENCY, bucket=label, n=count)
+        for metric, share, count in (
+            (F_MEASURE, to_percent(2 * matches, translated + expected), expected),
+            (PRECISION, to_percent(matches, translated), translated),
+            (RECALL, to_percent(matches, expected), expected),
+        ):
+            yield Record(system, metric, share, by=BY_FREQUENCY, bucket=label, n=count)
 
 
 def label_frequencies(frequencies: Sequence[int]) -> list[str]:
@@ -79,14 +78,16 @@ def label_frequencies(frequencies: Sequence[int]) -> list[str]:
 
 def word_table(records: pandas.DataFrame) -> Table:
     """F-measure by training frequency, one column a system."""
-    found = {(one.system, one.bucket): one for one in select_records(records, metric=F_MEASURE)}
-    systems, groups = ([*dict.fromkeys(key[place] for key in found)] for place in (0, 1))
-    rows = []
-    for group in groups:
-        cells = [number_cell(found[system, group].value, ".1f") for system in systems]
-        rows.append([Cell(f"{found[systems[0], group].n:,}"), *mark_best(cells)])
-    header = [BY_FREQUENCY, "words in references", *systems]
-    return Table("F-measure of words, in percent", header, groups, rows, ["Case is ignored."], best_of="row")
+    groups = nest_records(select_records(records, metric=F_MEASURE), "bucket", "system")
+    rows = [
+        [
+            Cell(f"{next(iter(group.values())).n:,}"),
+            *mark_best([number_cell(one.value, ".1f") for one in group.values()]),
+        ]
+        for group in groups.values()
+    ]
+    header = [BY_FREQUENCY, "words in references", *next(iter(groups.values()))]
+    return Table("F-measure of words, in percent", header, list(groups), rows, ["Case is ignored."], best_of="row")
 
 
 def score_content(
@@ -119,10 +120,10 @@ def score_content(
     repeated, repeated_in_references = (sum(map(count_repeated, side)) for side in (translations, references))
     for metric, value in {
         LENGTH_RATIO: divide(words, reference_words),
-        REPEATED: to_percent(divide(repeated, words)),
-        REPEATED_IN_REFERENCES: to_percent(divide(repeated_in_references, reference_words)),
-        SURPLUS: to_percent(divide(surplus, translated)),
-        DROPPED: to_percent(divide(dropped, expected)),
+        REPEATED: to_percent(repeated, words),
+        REPEATED_IN_REFERENCES: to_percent(repeated_in_references, reference_words),
+        SURPLUS: to_percent(surplus, translated),
+        DROPPED: to_percent(dropped, expected),
     }.items():
         yield Record(system, metric, value, n=len(references))
 
@@ -145,9 +146,8 @@ def count_repeated(sentence: Sequence[str], longest: int = LONGEST_REPEAT) -> in
 def content_table(records: pandas.DataFrame) -> Table:
     """Length, repetition and loss, one row a system."""
     forms = {LENGTH_RATIO: ".3f", REPEATED: ".1f", SURPLUS: ".1f", DROPPED: ".1f"}
-    columns = [select_records(records, metric=metric, by=ALL) for metric in forms]
-    rows = [[Cell(format_number(one.value, form)) for one, form in zip(row, forms.values())] for row in zip(*columns)]
-    reference = select_records(records, metric=REPEATED_IN_REFERENCES)[0].value
+    systems = nest_records(select_records(records, by=ALL), "system", "metric")
+    (reference, *_) = (row[REPEATED_IN_REFERENCES].value for row in systems.values())
     note = (
         "Length ratio: words in the translations to words in the references. "
         "Repeated: words that repeat the one to four words right before them, of all words in the translations "
@@ -155,8 +155,8 @@ def content_table(records: pandas.DataFrame) -> Table:
         "Surplus: extra copies of content words that the reference has, too. "
         "Dropped: content words of the reference that are missing from the translation."
     )
-    names = [record.system for record in columns[0]]
-    return Table("Length, repetitions and omissions", ["System", *forms], names, rows, [note])
+    rows = [format_cells(row, forms) for row in systems.values()]
+    return Table("Length, repeated words, and missing words", ["System", *forms], list(systems), rows, [note])
 
 
 def divide(part: int, whole: int) -> float | None:
@@ -164,6 +164,6 @@ def divide(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def to_percent(share: float | None) -> float | None:
-    """A share of one in percent."""
-    return None if share is None else 100 * share
+def to_percent(part: int, whole: int) -> float | None:
+    """A ratio in percent, None of nothing."""
+    return 100 * (part / whole) if whole else None

@@ -1,10 +1,9 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
 from .builders import METRICS
-from .corpus_score import score
 from .score import Interval, Score
-from .sentence_statistics import SentenceStatistics, statistics
-from .significance import PairedResult, paired_bootstrap, paired_randomisation, two_sided_p_value
+from .sentence_statistics import SentenceStatistics, score, statistics
+from .significance import PairedResult, paired_bootstrap, paired_randomization, two_sided_p_value
 from .words import split_words
 
 __all__ = [
@@ -14,7 +13,7 @@ __all__ = [
     "Score",
     "SentenceStatistics",
     "paired_bootstrap",
-    "paired_randomisation",
+    "paired_randomization",
     "score",
     "split_words",
     "statistics",

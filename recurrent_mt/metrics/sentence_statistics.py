@@ -72,6 +72,10 @@ class SentenceStatistics:
         """The sacrebleu score object for a sum of rows (K,); the number is its attribute ``score``."""
         return self.metric._compute_score_from_stats(total)  # type: ignore[arg-type]  # takes arrays as well as lists
 
+    def score_sentences(self) -> list[float]:
+        """The score of each sentence by itself."""
+        return [float(self.score_of_sum(row).score) for row in self.rows]
+
     def resampled_sums(self, resamples: int, seed: int = SEED) -> np.ndarray:
         """Sums (resamples, K) of rows over corpora of N sentences drawn with replacement.
 
@@ -138,6 +142,25 @@ def statistics(
     counted = list(ordered_map(count, blocks, min(jobs, len(blocks))))
     # A metric learns what its signature says by counting.
     return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]))
+
+
+def score(
+    name: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    target_language: str | None = None,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    resamples: int = 0,
+    seed: int = SEED,
+) -> Score:
+    """The score of a corpus; arguments and errors as of `statistics` and `SentenceStatistics.score`."""
+    check_resamples(resamples)
+    counts = statistics(
+        name, hypotheses, references, target_language=target_language, tokenize=tokenize, lowercase=lowercase
+    )
+    return counts.score(resamples=resamples, seed=seed)
 
 
 def check_resamples(resamples: int) -> None:

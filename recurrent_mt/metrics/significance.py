@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,15 +28,11 @@ class PairedResult:
         score: with its interval, if there is one.
         p_value: of the difference from the baseline; None for the baseline itself, and if there is only one sentence,
             which cannot tell a difference from chance.
-        seed: seed of the resampling.
-        resamples: how many the test uses.
     """
 
     name: str
     score: Score
     p_value: float | None
-    seed: int
-    resamples: int
 
     @property
     def interval(self) -> Interval | None:
@@ -64,47 +60,27 @@ def paired_bootstrap(
     """
     signature, results = run_test("bs", systems, resamples, seed)
     scores = [counts.score() for counts in systems.values()]
-    if signature:
-        intervals = [
-            Interval(float(result.mean), float(result.ci))
-            for result in results
-            if result.mean is not None and result.ci is not None
-        ]
-        scores = [
-            replace(score, signature=str(signature), interval=interval)
-            for score, interval in zip(scores, intervals, strict=True)
-        ]
-    return [
-        PairedResult(name, score, p_value, seed, resamples)
-        for name, score, p_value in zip(systems, scores, p_values(scores, results), strict=True)
-    ]
+    for place, result in enumerate(results):
+        assert result.mean is not None and result.ci is not None
+        interval = Interval(float(result.mean), float(result.ci))
+        scores[place] = replace(scores[place], signature=str(signature), interval=interval)
+    return pair_results(systems, scores, results)
 
 
-def paired_randomisation(
+def paired_randomization(
     systems: Mapping[str, SentenceStatistics], *, resamples: int = 10_000, confidence: int = 0, seed: int = SEED
 ) -> list[PairedResult]:
     """Paired approximate randomization (Riezler and Maxwell 2005, in the form of multeval) against the first system.
 
-    Like `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``.
-
-    Args:
-        systems: name -> statistics of the same sentences, in the same order, under the same metric.
-        resamples: random exchanges of sentences between two systems.
-        confidence: bootstrap resamples for an interval of each score; 0 for none.
-        seed: at least 1, because sacrebleu takes 0 to mean no seed.
-
-    Raises:
-        ValueError: as for `paired_bootstrap`.
+    Like `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``; ``resamples`` is how often sentences are
+    exchanged at random between two systems, ``confidence`` how many bootstrap resamples an interval of each score has.
     """
     signature, results = run_test("ar", systems, resamples, seed)
     scores = [counts.score(resamples=confidence, seed=seed) for counts in systems.values()]
     if signature:
         signature.update("bs", confidence or None)
         scores = [replace(score, signature=str(signature)) for score in scores]
-    return [
-        PairedResult(name, score, p_value, seed, resamples)
-        for name, score, p_value in zip(systems, scores, p_values(scores, results), strict=True)
-    ]
+    return pair_results(systems, scores, results)
 
 
 def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
@@ -164,12 +140,12 @@ def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
             raise ValueError(f"{name} is scored as {signature}, {first} as {expected}")
 
 
-def p_values(scores: Sequence[Score], results: Sequence[Result]) -> list[float | None]:
-    """One result per system; see `paired_bootstrap` for where they differ from sacrebleu's."""
+def pair_results(names: Iterable[str], scores: Sequence[Score], results: Sequence[Result]) -> list[PairedResult]:
+    """A result for each system; see `paired_bootstrap` for where p differs from sacrebleu's."""
     values: list[float | None] = [None] * len(scores)
     for place, result in enumerate(results[1:], start=1):
         values[place] = 1.0 if scores[place].value == scores[0].value else result.p_value
-    return values
+    return [PairedResult(*one) for one in zip(names, scores, values, strict=True)]
 
 
 class CountedMetric(Metric):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from ..evaluation.tables import Table, read_tables
-from ..text_files import FileError
 
 #: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
 NARROW, WIDE = 360, 480
@@ -26,13 +24,11 @@ class Figure:
     Attributes:
         section: heading of the section that it belongs to, for example ``Alignments``.
         title: what the figure shows, one line.
-        caption: what has to be known to read it; may be empty.
         svg: the text of an SVG file.
     """
 
     section: str
     title: str
-    caption: str
     svg: str
 
     def __post_init__(self) -> None:
@@ -94,13 +90,13 @@ def read_attachment(section: str, title: str, path: Path) -> Attachment:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix != ".txt":
-            return Figure(section, name_figure(title, path), "", text)
+            return Figure(section, name_figure(title, path), text)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     numbers = path.with_suffix(".json")
-    tables = [name_table(title, table) for table in find_tables(numbers)] if numbers.is_file() else []
+    tables = [name_table(title, table) for table in read_tables(numbers)] if numbers.is_file() else []
     return Results(section, tables) if tables else Printout(section, title, text)
 
 
@@ -108,19 +104,6 @@ def name_figure(title: str, path: Path) -> str:
     """A title that tells the figures of one system apart; files count sentences from 0, the page from 1."""
     match = SENTENCE.fullmatch(path.stem)
     return f"{title}, sentence {int(match[1]) + 1}" if match and title != path.stem else title
-
-
-def find_tables(path: Path) -> list[Table]:
-    """The tables of a JSON file; empty if the command that wrote it keeps none there.
-
-    Raises:
-        FileError: if it is damaged.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FileError(path, f"this is not JSON: make it anew with the tool that wrote it ({error})") from error
-    return read_tables(path) if isinstance(content, dict) and "tables" in content else []
 
 
 def name_table(title: str, table: Table) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from xml.etree import ElementTree
@@ -12,12 +12,11 @@ from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from ..evaluation.analysis import Analysis
-from ..evaluation.plots import length_figure, length_sides, unknown_figure, unknown_word_counts, word_figure
+from ..evaluation.analysis import LENGTH, Analysis
+from ..evaluation.plots import list_plots
 from ..evaluation.records import select_records
+from ..evaluation.score_tables import curve_table
 from ..evaluation.tables import Table
-from ..evaluation.words import F_MEASURE
-from .tables import LENGTHS, show_curve
 
 #: What refers to an identifier: a link or a clip path.
 REFERENCE = re.compile(r"(^|url\()#")
@@ -40,46 +39,20 @@ class Chart:
     numbers: Table | None = None
 
 
-def draw_length_charts(analysis: Analysis) -> Iterator[Chart]:
-    """Each detailed metric along the length of each side."""
-    for metric in analysis.signatures:
-        sides = length_sides(analysis.records, metric)
-        figures = [length_figure(analysis.records, metric, side, analysis.settings.window) for side in sides]
-        share_scale(figures)
-        for side, figure in zip(sides, figures):
-            title, numbers = f"{metric} by {LENGTHS[side]}", show_curve(analysis, metric, side)
-            text = f"A line for each of {', '.join(numbers.header[2:])}; its numbers are below."
-            yield Chart(title, write_svg(figure, title, text), numbers)
-
-
-def draw_unknown_word_charts(analysis: Analysis, metric: str) -> Iterator[Chart]:
-    """A metric by the number of unknown words on each side."""
-    records, found = analysis.records, {}
-    for by in unknown_word_counts(records, metric):
-        groups = select_records(records, metric=metric, by=by)
-        if any(group.n for group in groups):
-            found[by] = list(dict.fromkeys(group.system for group in groups))
-    figures = [unknown_figure(records, metric, by) for by in found]
-    share_scale(figures)
-    for (by, systems), figure in zip(found.items(), figures):
-        title = f"{metric} by {by}"
-        text = f"Points for each of {', '.join(systems)}; the table of the same title has the numbers."
-        yield Chart(title, write_svg(figure, title, text))
-
-
-def draw_word_chart(analysis: Analysis) -> Chart:
-    """F-measure of words by their frequency in training."""
-    title = "F-measure of words by frequency in training"
-    systems = dict.fromkeys(record.system for record in select_records(analysis.records, metric=F_MEASURE))
-    text = f"Points for each of {', '.join(systems)}; the table in this section has the numbers."
-    return Chart(title, write_svg(word_figure(analysis.records), title, text))
-
-
-def share_scale(figures: Sequence[Figure]) -> None:
-    """Gives the vertical axes one end, so that charts of one metric compare at a glance."""
-    axes = [figure.axes[0] for figure in figures]
-    for one in axes:
-        one.set_ylim(0, max(other.get_ylim()[1] for other in axes))
+def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:
+    """The figures of a section; those of one metric share a scale, so that they compare at a glance."""
+    records, window = analysis.records, analysis.settings.window
+    plots = [plot for plot in list_plots(records) if plot.section == section]
+    figures = [plot.draw(records, window) for plot in plots]
+    for plot, figure in zip(plots, figures):
+        highest = max(other.axes[0].get_ylim()[1] for one, other in zip(plots, figures) if one.metric == plot.metric)
+        figure.axes[0].set_ylim(0, highest)
+        systems = ", ".join(
+            dict.fromkeys(one.system for one in select_records(records, metric=plot.metric, by=plot.by))
+        )
+        numbers = curve_table(records, plot.metric, plot.by, window) if section == LENGTH else None
+        text = f"Scores of {systems}; a table has the numbers."
+        yield Chart(plot.title, write_svg(figure, plot.title, text), numbers)
 
 
 def write_svg(figure: Figure, title: str, description: str) -> Markup:

@@ -10,8 +10,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..evaluation.figures import COLORS
-from .report import Report
-from .sections import list_sections
+from ..evaluation.score_tables import SIGNIFICANT
+from ..evaluation.scores import CURVE_RESAMPLES, FEWEST
+from ..metrics.sentence_statistics import SEED
+from .sections import Report, list_sections
 from .sentences import collect_data, write_json
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -32,17 +34,24 @@ def render_page(report: Report) -> str:
         lstrip_blocks=True,
     )
     colors = "\n".join(f".series-{index} {{ --series: {color}; }}" for index, color in enumerate(COLORS))
-    style, script = f"{colors}\n{read_template('style.css')}", read_template("page.js")
+    style = f"{colors}\n{(TEMPLATES / 'style.css').read_text(encoding='utf-8')}"
+    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
     return environment.get_template("page.html.j2").render(
-        policy=write_policy(style, script),
-        title=report.title,
-        systems=report.systems,
-        colors=len(COLORS),
-        sentences=len(report.analysis.test_set),
-        style=Markup(style),
-        script=Markup(script),
+        report=report,
+        analysis=report.analysis,
+        systems=report.analysis.names,
         sections=list(list_sections(report)),
         data=write_json(collect_data(report.analysis, report.listed_sentences)),
+        style=Markup(style),
+        script=Markup(script),
+        policy=write_policy(style, script),
+        colors=len(COLORS),
+        constants={
+            "SEED": SEED,
+            "CURVE_RESAMPLES": CURVE_RESAMPLES,
+            "FEWEST": FEWEST,
+            "SIGNIFICANT": SIGNIFICANT,
+        },
     )
 
 
@@ -57,11 +66,6 @@ def write_policy(style: str, script: str) -> str:
         "form-action 'none'",
     )
     return "; ".join(rules)
-
-
-def read_template(name: str) -> str:
-    """A file of the page's own."""
-    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def hash_source(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The parts of the page, in order."""
+"""A report, and the parts of its page in order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..evaluation.analysis import Analysis
-from ..evaluation.nbest import nbest_table
-from ..evaluation.score_tables import KNOWN_SENTENCES, group_tables, vocabulary_table, whole_set_table
-from ..evaluation.tables import Table
-from ..evaluation.words import content_table, word_table
+import pandas
+
+from ..evaluation.analysis import NBEST, Analysis
+from ..evaluation.records import make_frame, select_records
+from ..evaluation.tables import Cell, Table, format_number
+from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
 from .attachments import Attachment, Figure, Printout, Results, join_tables
-from .charts import Chart, draw_length_charts, draw_unknown_word_charts, draw_word_chart, make_identifier
-from .method import describe_method
-from .report import Report
-from .sentences import count_unknown_words, find_differences
-from .tables import show_groups, system_table, training_table
+from .charts import Chart, draw_charts, make_identifier
+from .sentences import count_unknown_words
+
+#: Sentences of each kind; the sentence browser can sort all of them by the same difference.
+DIFFERENCES = 3
+#: Sentences whose n-best lists a page carries unless told otherwise: lists are longer than all other text together.
+LISTED_SENTENCES = 500
+
+
+@dataclass(frozen=True)
+class Report:
+    """An analysis and what is shown with it.
+
+    Attributes:
+        analysis: systems and what was counted of them; a system's place decides its color.
+        title: heading of the page.
+        training: records of the trainings whose logs are at hand.
+        attachments: figures and tables of other commands, in the order in which they are shown; sections follow the
+            first of each.
+        listed_sentences: so many sentences, from the first one on, are shown with their n-best lists.
+    """
+
+    analysis: Analysis
+    title: str
+    training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
+    attachments: Sequence[Attachment] = ()
+    listed_sentences: int = LISTED_SENTENCES
 
 
 @dataclass(frozen=True)
@@ -27,8 +50,8 @@ class Section:
         title: its heading.
         charts: shown first, side by side.
         tables: shown below them.
-        template: of what else it has, below ``templates/sections``; empty if nothing.
-        values: for the template.
+        template: macro of ``sections.html.j2`` for what else it has; empty if nothing.
+        values: for the macro.
     """
 
     title: str
@@ -46,41 +69,41 @@ class Section:
 def list_sections(report: Report) -> Iterator[Section]:
     """Every part that there is something to show in."""
     analysis = report.analysis
-    records, metrics = analysis.records, list(analysis.signatures)
-    yield Section("Systems and method", (), [system_table(analysis)], "method", {"terms": describe_method(report)})
-    scores = whole_set_table(records, analysis.signatures, analysis.names, analysis.baseline)
-    # Signatures are part of the method.
-    yield Section("Scores", (), [replace(scores, caption="Scores on the whole test set", signatures=())])
-    if tables := list_groups(analysis, " length"):
-        yield Section("Sentence length", list(draw_length_charts(analysis)), tables)
-    if tables := list_groups(analysis, KNOWN_SENTENCES):
-        charts = [chart for metric in metrics for chart in draw_unknown_word_charts(analysis, metric)]
-        # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
-        tables.sort(key=lambda table: table.header[0] != KNOWN_SENTENCES)
-        yield Section("Unknown words", charts, tables)
-    if analysis.differs_in_vocabulary:
-        table = vocabulary_table(records, metrics[0], analysis.systems, analysis.baseline)
-        yield Section("Vocabulary size", (), [table])
-    if analysis.knows_frequencies:
-        yield Section("Words by frequency", [draw_word_chart(analysis)], [word_table(records)])
-    content = replace(content_table(records), caption="Length, repeated words, and missing words")
-    yield Section("Repetitions and omissions", (), [content])
-    if analysis.hypothesis_scores:
-        listed = {"count": report.listed_sentences, "whole": len(analysis.test_set)}
-        yield Section("N-best lists", (), [nbest_table(records, metrics[0])], "nbest", listed)
+    yield Section("Systems and method", (), [system_table(analysis)], "method")
+    for title, tables in analysis.tables().items():
+        # Signatures are part of the method.
+        tables = [replace(table, signatures=()) for table in tables]
+        yield Section(title, list(draw_charts(analysis, title)), tables, "nbest" if title == NBEST else "")
     if not report.training.empty:
         yield Section("Training", (), [training_table(report.training)])
     if len(analysis.systems) > 1:
-        values = {"baseline": analysis.baseline, "differences": find_differences(analysis)}
-        yield Section("Largest differences", template="differences", values=values)
+        differences = [
+            (index, *analysis.find_differences(name, DIFFERENCES)) for index, name in enumerate(analysis.names)
+        ]
+        yield Section("Largest differences", template="differences", values={"differences": differences[1:]})
     yield from list_attachments(report.attachments)
     yield Section("All sentences", template="browser", values=list_controls(analysis))
 
 
-def list_groups(analysis: Analysis, of: str) -> list[Table]:
-    """The tables of every metric's groups whose name has a word in it."""
-    tables = group_tables(analysis.records, list(analysis.signatures), analysis.baseline, of=of)
-    return list(map(show_groups, tables))
+def system_table(analysis: Analysis) -> Table:
+    """The systems, the baseline first."""
+    rows = []
+    for system in analysis.systems:
+        sizes = system.vocabulary_sizes or (None, None)
+        rows.append([Cell(str(len(system.translations))), *(Cell(format_number(size, ",")) for size in sizes)])
+    header = ["System", "seeds", "source vocabulary", "target vocabulary"]
+    note = f"{analysis.baseline} is the baseline: stars and differences compare with it."
+    return Table("Systems", header, analysis.names, rows, [note] if len(rows) > 1 else [])
+
+
+def training_table(records: pandas.DataFrame) -> Table:
+    """How the systems were trained, and how fast."""
+    found = select_records(records, by=BY_TRAINING, metric=PARAMETERS)
+    table = cost_table(records, [record.system for record in found])
+    notes = [*table.notes, "Compare speeds only if they were measured on one machine."]
+    if seeds := [f"{record.system}: {record.n}" for record in found if record.n > 1]:
+        notes.append(f"Means over seeds, except of memory ({', '.join(seeds)}).")
+    return replace(table, caption="Training and speed", notes=notes)
 
 
 def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:

@@ -1,65 +1,17 @@
-"""The sentences of a report: those that differ most, and all of them for the browser."""
+"""The sentences of a report, for the page's browser."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from ..evaluation.analysis import Analysis, SentenceDifference
+from ..evaluation.analysis import Analysis
 from ..evaluation.test_set import System, UnknownWords
 
-#: Sentences of each kind; the sentence browser can sort all of them by the same difference.
-COUNT = 3
 #: What could end a script element or, in JavaScript's older eyes, a line.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-
-
-@dataclass(frozen=True)
-class Card:
-    """A sentence as two systems translate it.
-
-    Attributes:
-        number: of the sentence, from 0.
-        difference: of their chrF, with its sign.
-        source: empty if only references are at hand.
-        reference: of the test set.
-        translations: number of the system, its translation, its chrF.
-    """
-
-    number: int
-    difference: str
-    source: str
-    reference: str
-    translations: Sequence[tuple[int, str, float]]
-
-
-def find_differences(analysis: Analysis) -> list[tuple[int, list[Card], list[Card]]]:
-    """For each system but the baseline: its number, the sentences it does better, and those it does worse."""
-    found = []
-    for index, system in enumerate(analysis.systems[1:], start=1):
-        better, worse = (
-            [make_card(analysis, index, one) for one in side] for side in analysis.find_differences(system.name, COUNT)
-        )
-        found.append((index, better, worse))
-    return found
-
-
-def make_card(analysis: Analysis, index: int, difference: SentenceDifference) -> Card:
-    """One sentence of a system beside the baseline's."""
-    number, test_set = difference.sentence, analysis.test_set
-    scores = {index: difference.score, 0: difference.baseline_score}
-    return Card(
-        number,
-        # A hyphen is narrower than a plus sign.
-        f"{difference.difference:+.1f}".replace("-", "−"),
-        test_set.source[number] if test_set.source else "",
-        test_set.reference[number],
-        [(place, analysis.systems[place].first_seed[number], score) for place, score in scores.items()],
-    )
 
 
 def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
@@ -70,9 +22,8 @@ def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
         listed_sentences: so many, from the first one on, get their n-best lists.
     """
     test_set = analysis.test_set
-    systems = [system.name for system in analysis.systems]
     return {
-        "systems": systems,
+        "systems": analysis.names,
         "lowercase": test_set.lowercase,
         "sentences": {
             "source": list(test_set.source),
@@ -81,7 +32,7 @@ def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
             "referenceLengths": list(map(len, test_set.reference_words)),
             "unknown": count_unknown_words(analysis),
             "translations": [list(system.first_seed) for system in analysis.systems],
-            "scores": [list(analysis.sentence_scores[name]) for name in systems],
+            "scores": [list(analysis.sentence_scores[name]) for name in analysis.names],
             "nbest": [list_hypotheses(analysis, system, listed_sentences) for system in analysis.systems],
         },
     }
@@ -91,13 +42,11 @@ def count_unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
     """Counts of unknown words, once for all systems that share their dictionaries."""
     found: list[tuple[UnknownWords, list[int]]] = []
     for index, system in enumerate(analysis.systems):
-        if system.unknown is None:
-            continue
-        sharing = next((members for unknown, members in found if unknown == system.unknown), None)
-        if sharing is None:
-            found.append((system.unknown, [index]))
-        else:
-            sharing.append(index)
+        if system.unknown:
+            members = next((members for unknown, members in found if unknown == system.unknown), None)
+            if members is None:
+                found.append((system.unknown, members := []))
+            members.append(index)
     return [
         {"systems": members, "source": list(unknown.source), "reference": list(unknown.reference)}
         for unknown, members in found

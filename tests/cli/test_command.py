@@ -16,7 +16,7 @@ from recurrent_mt.cli.tools import GROUPS, TOOLS, Tool
 from tests.commands import REPOSITORY, call, run
 
 #: Modules of recurrent_mt/cli that are no tools.
-MACHINERY = {"__init__", "command", "plugin", "tools"}
+MACHINERY = {"__init__", "arguments", "command", "inputs", "plugin", "tools"}
 TEXTS = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 
 

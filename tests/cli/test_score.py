@@ -112,7 +112,7 @@ def test_an_unknown_tokenization_is_named(files):
         (["--metrics", "bleu,rouge"], {}, "unknown metric 'rouge': choose from bleu, chrf, ter, meteor"),
         (["--paired", "bootstrap"], {"systems": ["one"]}, "give --system at least twice"),
         (["--system", "nameless"], {}, "--system must be NAME=FILE, not 'nameless'"),
-        ([], {"systems": ["one", "one"]}, "there already is a system one"),
+        ([], {"systems": ["one", "one"]}, "--system one is given twice"),
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
     ],
 )

@@ -3,7 +3,7 @@
 from tests.evaluation.logs import generate_log, train_log, write
 from tests.evaluation.test_analysis import write_lines
 
-REFERENCES = [f"the {one} cat sees the {other} dog" for one in ("black", "red", "old", "grey") for other in "abcd"]
+REFERENCES = [f"the {one} cat sees the {other} dog" for one in ("black", "red", "old", "gray") for other in "abcd"]
 OPTIONS = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "sentencepiece:9", "LOWERCASE": ""}
 
 

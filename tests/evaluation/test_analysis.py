@@ -52,15 +52,16 @@ def test_a_run_folder_becomes_an_analysis(run, tmp_path):
     assert systems[0].unknown.source[:4] == [0, 1, 2, 4]
     assert systems[0].vocabulary_sizes == (4, 4)
     result = analyze(test_set, systems, settings=QUICK, training_text=training_text)
-    text = tables_as_text(result.tables())
+    text = tables_as_text(result.list_tables())
     assert "Means of 2 seeds" in text
-    assert "chrF2 by both length" in text
-    # Its sentences are shorter than those of the table for 10 to 20 words.
-    assert text.count("no sentences") == 2 * 3
+    assert "chrF2 by length of both sides" in text
+    # Its sentences are shorter than those of the table for 10 to 20 words: one row for all its groups.
+    assert text.count("no sentences") == 2
+    assert "\n0, 1, 2 or more " in text
     assert "never seen" in text
     result.write(tmp_path / "analysis")
     assert (tmp_path / "analysis.txt").read_text() == text
-    assert (tmp_path / "analysis.md").read_text().startswith("## Scores\n")
+    assert (tmp_path / "analysis.md").read_text().startswith("## Scores on the whole test set\n")
     content = json.loads((tmp_path / "analysis.json").read_text())
     chrf = [record for record in content["records"] if record["metric"] == "chrF2"]
     assert {one["by"] for one in chrf} >= {"all", "source length", "unknown words, either", "unknown words"}
@@ -72,7 +73,7 @@ def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
     other = make_run(tmp_path / "larger", known="chat chien le un noir petit")
     test_set, systems, _ = read_runs([run, other])
     assert [one.name for one in systems] == ["run/forgetful", "run/perfect", "larger/forgetful", "larger/perfect"]
-    text = tables_as_text(analyze(test_set, systems, settings=QUICK).tables())
+    text = tables_as_text(analyze(test_set, systems, settings=QUICK).list_tables())
     assert "BLEU by vocabulary size" in text
     assert "[n]: sentences in the group, by the system's own dictionary." in text
 
@@ -80,7 +81,7 @@ def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
 def test_runs_of_other_test_sets_are_refused(run, tmp_path):
     other = make_run(tmp_path / "other")
     path = other / "text" / "raw" / "test.en"
-    path.write_text(path.read_text().replace("grey", "gray"))
+    path.write_text(path.read_text().replace("gray", "grey"))
     with pytest.raises(ValueError, match="different test sets"):
         read_runs([run, other])
 

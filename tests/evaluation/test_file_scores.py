@@ -4,7 +4,7 @@ import pytest
 
 from recurrent_mt.evaluation.file_scores import PAIRED_TESTS, Scoring, score_files
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.metrics import METRICS, paired_bootstrap, paired_randomisation, score, statistics
+from recurrent_mt.metrics import METRICS, paired_bootstrap, paired_randomization, score, statistics
 from tests.metrics.translations import references, translations
 
 REFERENCES = references(20)
@@ -52,7 +52,7 @@ def test_paired_tests():
     counts = {name: statistics("chrf", hypotheses, REFERENCES) for name, hypotheses in SYSTEMS.items()}
     expected = {
         "bootstrap": paired_bootstrap(counts, resamples=50, seed=2),
-        "randomisation": paired_randomisation(counts, confidence=50, seed=2),
+        "randomization": paired_randomization(counts, confidence=50, seed=2),
     }
     for test, results in expected.items():
         scores = score_all(metrics=["chrf"], paired=test, confidence=50, seed=2)
@@ -72,7 +72,7 @@ def test_a_paired_bootstrap_has_a_thousand_resamples_by_default():
     assert "|bs:1000|" in column[0].score.signature
 
 
-@pytest.mark.parametrize("options", [{"confidence": 10}, {"paired": "bootstrap"}, {"paired": "randomisation"}])
+@pytest.mark.parametrize("options", [{"confidence": 10}, {"paired": "bootstrap"}, {"paired": "randomization"}])
 def test_one_sentence_has_no_columns_of_dashes(options):
     scoring = Scoring(["bleu"], **options)
     systems = {name: hypotheses[:1] for name, hypotheses in SYSTEMS.items()}

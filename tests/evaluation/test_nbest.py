@@ -66,7 +66,7 @@ def detokenized(tmp_path, *, lines=None, translations=BEST):
     return read_detokenized_lists(write(tmp_path / "log", generate_log(translations=2)), text, translations)
 
 
-def test_detokenised_text_takes_the_scores_of_the_log(tmp_path):
+def test_detokenized_text_takes_the_scores_of_the_log(tmp_path):
     lists = detokenized(tmp_path)
     assert [[one.text for one in hypotheses] for hypotheses in lists] == [[best, "another"] for best in BEST]
     assert {tuple(one.score for one in hypotheses) for hypotheses in lists} == {(-0.25, -1.25)}
@@ -147,7 +147,7 @@ def test_a_run_folder_with_lists_has_them_in_its_study(tmp_path):
     result = analyze(test_set, systems, settings=Settings(metrics=("bleu",), detailed=(), resamples=0))
     assert list(result.hypothesis_scores) == ["forgetful"]
     first_seed = corpus_score("bleu", systems[0].translations["1"], test_set.reference, target_language="en").value
-    text = tables_as_text(result.tables())
+    text = tables_as_text(result.list_tables())
     rows = [line.split() for line in text.splitlines() if line.startswith("forgetful")]
     assert rows[-1][1:3] == ["3.0", f"{first_seed:.2f}"]
     assert "BLEU of the best in the n-best lists" in text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recurrent_mt.evaluation.figures import COLORS
-from recurrent_mt.evaluation.plots import length_figure, unknown_figure, unknown_word_counts
+from recurrent_mt.evaluation.plots import Plot, list_plots
 from recurrent_mt.evaluation.scores import Settings, score_systems
 from tests.evaluation.test_sets import forgetful, perfect, small
 
@@ -16,25 +16,30 @@ def records():
     return score_systems(test_set, [perfect(test_set, "$a$b$ {"), forgetful(test_set, "f" * 80)], settings).records
 
 
+def draw(records, by):
+    assert Plot("chrF2", by) in list_plots(records)
+    return Plot("chrF2", by).draw(records, 1)
+
+
 def artists(figure):
     return {artist.get_gid(): artist for artist in figure.axes[0].get_children() if artist.get_gid()}
 
 
 def test_a_system_keeps_its_color_where_another_one_has_no_dictionary(records):
-    found = artists(unknown_figure(records, "chrF2", unknown_word_counts(records, "chrF2")[0]))
+    found = artists(draw(records, "unknown words, source"))
     assert {name[: len("system-1")] for name in found} == {"system-1"}
     assert found["system-1-part-0"].get_color() == COLORS[1]
 
 
 def test_a_line_has_a_gap_at_lengths_without_sentences(records):
-    lengths, means = artists(length_figure(records, "chrF2", "source", 1))["system-0-line"].get_data()
+    lengths, means = artists(draw(records, "along source length"))["system-0-line"].get_data()
     # The sentences have 1, 2, 3, 6 and 8 words.
     assert list(lengths) == list(range(1, 9))
     assert [bool(np.isnan(mean)) for mean in means] == [False, False, False, True, True, False, True, False]
 
 
 def test_long_names_are_cut_and_dollar_signs_are_no_formula(records):
-    figure = length_figure(records, "chrF2", "source", 1)
+    figure = draw(records, "along source length")
     figure.canvas.draw()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["$a$b$ {", "f" * 35 + "…"]

@@ -3,7 +3,6 @@ import pytest
 
 from recurrent_mt.evaluation.buckets import Bucket, Bucketing, by_window
 from recurrent_mt.evaluation.scores import CountedSystem, score_groups
-from recurrent_mt.evaluation.test_set import System
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
 
@@ -59,15 +58,6 @@ def test_the_test_against_the_baseline_is_paired(test_set, scored):
     assert (too_few.p, nothing.p) == (None, None)
     same = CountedSystem(forgetful(test_set), test_set, "chrf")
     assert score([scored, same], range(60), resamples=99)[1].p == 1
-
-
-def test_sentence_scores_are_those_of_one_sentence_files():
-    test_set = small()
-    system = System("x", {"1": ["a cat", "dog", "", "the black dog", "blue", "the big cat"]})
-    for number, value in enumerate(CountedSystem(system, test_set, "chrf").score_sentences()):
-        alone = corpus_score("chrf", [system.translations["1"][number]], [test_set.reference[number]])
-        assert value == pytest.approx(alone.value)
-    assert CountedSystem(perfect(test_set), test_set, "chrf").score_sentences() == [pytest.approx(100)] * 6
 
 
 def test_a_translation_too_few_is_refused(test_set):

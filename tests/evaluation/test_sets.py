@@ -6,7 +6,7 @@ SENTENCES = [
     ("un chat", "a cat"),
     ("un chien dort", "a dog sleeps"),
     ("le chat noir voit le chien", "the black cat sees the dog"),
-    ("le chien noir voit le petit chat gris", "the black dog sees the small grey cat"),
+    ("le chien noir voit le petit chat gris", "the black dog sees the small gray cat"),
     ("rouge", "red"),
     ("le chat", "the big black cat"),
 ]

@@ -69,8 +69,14 @@ def test_results_are_written_with_all_digits_and_their_tables_can_be_read_again(
     assert tables_as_markdown([again]) == tables_as_markdown([BOLD])
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tables": [{}]}', '{"tables": [{"rows": [[{"x": 1}]]}]}'])
-def test_a_file_without_tables_is_named(tmp_path, text):
+@pytest.mark.parametrize("text", ["", '{"tables": [{}]}', '{"tables": [{"rows": [[{"x": 1}]]}]}'])
+def test_a_file_with_damaged_tables_is_named(tmp_path, text):
     (tmp_path / "scores.json").write_text(text)
-    with pytest.raises(FileError, match=r"scores\.json: there are no tables in it"):
+    with pytest.raises(FileError, match=r"scores\.json: its tables are damaged: make it anew with the tool"):
         read_tables(tmp_path / "scores.json")
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "1", '{"records": []}'])
+def test_a_file_of_something_else_has_no_tables(tmp_path, text):
+    (tmp_path / "other.json").write_text(text)
+    assert read_tables(tmp_path / "other.json") == []

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,16 @@ from recurrent_mt.data.word_vectors.orthogonal_map import read_lexicon
 from recurrent_mt.data.word_vectors.word_vectors import read_vectors
 from recurrent_mt.evaluation.ablation.plan import read_plan
 from recurrent_mt.evaluation.ablation.training_command import configuration_arguments
+from recurrent_mt.evaluation.alignment.links import read_gold_links
 from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.evaluation.nbest import collect_lists
 from recurrent_mt.evaluation.structure.pyramid import read_pyramids
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
+from recurrent_mt.evaluation.tables import Cell, Table, read_tables, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
+from recurrent_mt.fairseq_dictionary import read_dictionary
+from recurrent_mt.report.attachments import Figure, read_attachment
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog_checkpoint import read_file, read_words
@@ -79,6 +83,26 @@ def pyramids(path: Path) -> None:
         assert pyramid.number == number and np.isfinite(pyramid.gates).all()
 
 
+def gold_links(path: Path) -> None:
+    for links in read_gold_links(path):
+        assert links.sure <= links.possible and all(place >= 0 for link in links.possible for place in link)
+
+
+def dictionary(path: Path) -> None:
+    assert all(word and count >= 0 for word, count in read_dictionary(path).items())
+
+
+def tables(path: Path) -> None:
+    """What can be read can be printed."""
+    read = read_tables(path)
+    assert tables_as_text(read) and tables_as_markdown(read)
+
+
+def drawing(path: Path) -> None:
+    read = read_attachment("Section", "title", path)
+    assert isinstance(read, Figure) and read.size in ("narrow", "", "wide")
+
+
 def vectors(path: Path) -> None:
     read = read_vectors(path)
     assert read.matrix.shape == (len(read.words), read.size) and np.isfinite(read.matrix).all()
@@ -121,6 +145,10 @@ def check_command(words: list[str]) -> None:
 PYRAMID = {"sentence": 0, "source": ["a", "b"], "gates": [[[0.5, 0.25, 0.25]]]}
 ALIGNMENT = {"sentence": 0, "source": ["a", "</s>"], "target": ["b", "</s>"], "weights": [[0.5, 0.5], [0.0, 1.0]]}
 SOFT = [line.replace("0-0 1-1", "0.5,0.3,0.2 " * 5).rstrip() for line in generate_log()]
+TABLE = Table(
+    "c", ["System", "BLEU"], ["a"], [[Cell("1.0", " ±2", count=3, rank=1.0, best=True)]], ["n."], ["s"], "row"
+)
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="300pt" height="9"><g id="a"><path d="M 0 0"/></g></svg>'
 PLAN = (ROOT / "configs/ablations/skips.yaml").read_bytes()
 CONFIGURATION = (
     (ROOT / "configs/rnnsearch-30-small.yaml").read_bytes().replace(b"  user_dir: ???\n", b"").replace(b"???", b"DIR")
@@ -133,6 +161,10 @@ READERS = {
     "soft alignment log": Reader(read_alignment_log, (lines(*SOFT),)),
     "alignment lines": Reader(alignment, (lines(json.dumps(ALIGNMENT), json.dumps({**ALIGNMENT, "sentence": 1})),)),
     "pyramid lines": Reader(pyramids, (lines(json.dumps(PYRAMID), json.dumps({**PYRAMID, "sentence": 1})),)),
+    "gold links": Reader(gold_links, (lines("0-0 1-2 2?1", "", "12-3"),)),
+    "dictionary": Reader(dictionary, (lines("un 12", "été 3 #fairseq:overwrite", "madeupword0000 0"),)),
+    "tables": Reader(tables, (json.dumps({"tables": [asdict(TABLE)] * 2}, ensure_ascii=False).encode(),), ".json"),
+    "drawing": Reader(drawing, (DRAWING.encode(),), ".svg"),
     "trees": Reader(read_penn_trees, (lines("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))", "( (S (X a) (X b)))"),)),
     "word vectors": Reader(vectors, (lines("2 3", "été 1 -2.5 3e-2", "b 0 0 0"),)),
     "lexicon": Reader(read_lexicon, (lines("chien dog", "chat\tcat"),)),

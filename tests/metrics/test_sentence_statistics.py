@@ -66,6 +66,14 @@ def test_statistics_have_a_row_a_sentence_and_sum_to_the_corpus():
     )
 
 
+def test_sentence_scores_are_those_of_one_sentence_files():
+    for hypothesis, reference, value in zip(
+        HYPOTHESES, REFERENCES, statistics("chrf", HYPOTHESES, REFERENCES).score_sentences(), strict=True
+    ):
+        assert value == pytest.approx(score("chrf", [hypothesis], [reference]).value)
+    assert statistics("chrf", REFERENCES[:3], REFERENCES[:3]).score_sentences() == [pytest.approx(100)] * 3
+
+
 def test_a_mask_selects_as_indices_do():
     counts = statistics("bleu", HYPOTHESES, REFERENCES)
     mask = np.isin(np.arange(40), [3, 4, 20])

@@ -3,7 +3,7 @@ import os
 import pytest
 from sacrebleu.significance import PairedTest
 
-from recurrent_mt.metrics import METRICS, Interval, paired_bootstrap, paired_randomisation, score, statistics
+from recurrent_mt.metrics import METRICS, Interval, paired_bootstrap, paired_randomization, score, statistics
 from recurrent_mt.metrics.builders import meteor
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import references, translations
@@ -41,12 +41,11 @@ def test_bootstrap_equals_the_sacrebleu_command(command, metric):
         assert (result.score.value, result.p_value) == (expected["score"], expected["p_value"])
         assert result.interval == Interval(expected["mean"], expected["ci"])
         assert "|bs:200|seed:12345|" in result.score.signature
-        assert (result.seed, result.resamples) == (12345, 200)
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
 def test_randomization_equals_the_sacrebleu_command(command, metric):
-    results = paired_randomisation(counted(metric), resamples=300)
+    results = paired_randomization(counted(metric), resamples=300)
     for result, row in zip(results, command["ar"], strict=True):
         expected = row[PRINTED_NAMES[metric]]
         assert (result.score.value, result.p_value) == (expected["score"], expected["p_value"])
@@ -54,7 +53,7 @@ def test_randomization_equals_the_sacrebleu_command(command, metric):
         assert "|ar:300|seed:12345|" in result.score.signature
 
 
-@pytest.mark.parametrize(("test", "function"), [("bs", paired_bootstrap), ("ar", paired_randomisation)])
+@pytest.mark.parametrize(("test", "function"), [("bs", paired_bootstrap), ("ar", paired_randomization)])
 def test_meteor_is_tested_as_sacrebleu_would(monkeypatch, test, function):
     monkeypatch.setenv("SACREBLEU_SEED", "5")
     signatures, columns = PairedTest(
@@ -68,7 +67,7 @@ def test_meteor_is_tested_as_sacrebleu_would(monkeypatch, test, function):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_worse_system_differs_and_a_similar_one_does_not(metric):
-    for results in (paired_bootstrap(counted(metric)), paired_randomisation(counted(metric), resamples=1000)):
+    for results in (paired_bootstrap(counted(metric)), paired_randomization(counted(metric), resamples=1000)):
         assert [result.name for result in results] == list(SYSTEMS)
         baseline, like_it, worse = (result.p_value for result in results)
         assert baseline is None
@@ -76,21 +75,21 @@ def test_a_worse_system_differs_and_a_similar_one_does_not(metric):
 
 
 def test_intervals_with_a_randomization_test_are_those_of_the_score():
-    results = paired_randomisation(counted("ter"), resamples=50, confidence=40, seed=9)
+    results = paired_randomization(counted("ter"), resamples=50, confidence=40, seed=9)
     for result, hypotheses in zip(results, SYSTEMS.values(), strict=True):
         assert result.interval == score("ter", hypotheses, REFERENCES, resamples=40, seed=9).interval
         assert "|bs:40|ar:50|seed:9|" in result.score.signature
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("function", [paired_bootstrap, paired_randomisation])
+@pytest.mark.parametrize("function", [paired_bootstrap, paired_randomization])
 def test_a_system_does_not_differ_from_itself(metric, function):
     systems = {"one": SYSTEMS["worse"], "the same": SYSTEMS["worse"]}
     assert function(counted(metric, systems), resamples=20)[1].p_value == 1
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("function", [paired_bootstrap, paired_randomisation])
+@pytest.mark.parametrize("function", [paired_bootstrap, paired_randomization])
 def test_one_sentence_gets_no_interval_and_no_p_value(metric, function):
     one = counted(metric, {name: hypotheses[:1] for name, hypotheses in SYSTEMS.items()}, REFERENCES[:1])
     for result in function(one, resamples=20):
@@ -124,7 +123,7 @@ def test_the_seed_decides_and_leaves_no_trace(monkeypatch):
         (SYSTEMS, {"seed": 0}, "seed is 0"),
     ],
 )
-@pytest.mark.parametrize("function", [paired_bootstrap, paired_randomisation])
+@pytest.mark.parametrize("function", [paired_bootstrap, paired_randomization])
 def test_bad_options_of_a_test_are_refused_by_name(systems, options, message, function):
     with pytest.raises(ValueError, match=message):
         function(counted("bleu", systems), **options)

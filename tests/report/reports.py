@@ -17,7 +17,7 @@ from recurrent_mt.evaluation.test_set import ListedHypothesis, System
 from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
 from recurrent_mt.report.attachments import Figure, Printout, Results
 from recurrent_mt.report.page import render_page
-from recurrent_mt.report.report import Report
+from recurrent_mt.report.sections import Report
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 SETTINGS = Settings(
@@ -62,8 +62,8 @@ def small_report(**changes):
         "title": "Small report",
         "training": TRAINING,
         "attachments": [
-            Figure("Alignments", "Sentence 1", "Darker: less", svg()),
-            Figure("Structure", "Tree", "", svg()),
+            Figure("Alignments", "Sentence 1", svg()),
+            Figure("Structure", "Tree", svg()),
         ],
     }
     return Report(**{**values, **changes})
@@ -89,7 +89,7 @@ def planted_report():
         words=PLANTED,
     )
     attachments = [
-        Figure(f"Alignments {PLANTED}", PLANTED, PLANTED, svg()),
+        Figure(f"Alignments {PLANTED}", PLANTED, svg()),
         Printout("Structure", PLANTED, PLANTED),
         Results("Structure", [Table(PLANTED, [PLANTED, PLANTED], [PLANTED], [[Cell(PLANTED, PLANTED)]], [PLANTED])]),
     ]

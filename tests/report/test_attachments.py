@@ -122,4 +122,4 @@ def test_figures_of_sentences_are_told_apart_by_the_numbers_of_the_page(tmp_path
 @pytest.mark.parametrize(("width", "size"), [("200pt", "narrow"), ("400pt", ""), ("900pt", "wide"), ("30", "")])
 def test_wide_drawings_get_a_row_and_narrow_ones_shrink(width, size):
     drawing = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}"/>'
-    assert Figure("A", "b", "", drawing).size == size
+    assert Figure("A", "b", drawing).size == size

@@ -97,7 +97,7 @@ def test_the_legend_switches_systems_everywhere(browser, page):
 
 def test_search_looks_into_any_field(browser, page):
     search = control(browser, "search")
-    search.send_keys("GREY")
+    search.send_keys("GRAY")
     assert numbers(browser) == [3, 9, 15, 21, 27]
     assert found(browser) == "Sentences 1–5 of 5 that match, 30 in all"
     choose(browser, "field", "source")

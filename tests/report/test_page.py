@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 import pytest
 
 from recurrent_mt.evaluation.analysis import analyze
+from recurrent_mt.evaluation.buckets import SIDES
 from recurrent_mt.evaluation.plots import write_plots
 from recurrent_mt.evaluation.records import select_records
-from recurrent_mt.evaluation.score_tables import score_cell
+from recurrent_mt.evaluation.score_tables import name_groups, score_cell
 from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
-from recurrent_mt.report.tables import LENGTHS
 from tests.evaluation.test_sets import perfect, small
 from tests.report.reports import (
     NO_TRAINING,
@@ -91,7 +91,7 @@ def test_tables_say_what_the_analysis_says(report, page):
         for record in select_records(records, metric=metric, by="all"):
             assert plain(scores[record.system][index + 1]) == str(score_cell(record))
     for by in ("source length", "reference length", "both length", "unknown words", "unknown words, either"):
-        header, *rows = tables[f"chrF2 by {by.replace('both length', LENGTHS['both'])}"]
+        header, *rows = tables[f"chrF2 by {name_groups(by)}"]
         found = {name.strip(): cells for name, *cells in rows}
         for record in select_records(records, metric="chrF2", by=by):
             if not record.n:
@@ -104,8 +104,8 @@ def test_tables_say_what_the_analysis_says(report, page):
 
 def test_numbers_below_a_chart_are_those_of_the_analysis(report, page):
     data, analysis, tables = page_data(page), report.analysis, Outline(page).tables
-    for side, name in LENGTHS.items():
-        header, *rows = tables[f"chrF2 by {name}, window of 4"]
+    for side in SIDES:
+        header, *rows = tables[f"chrF2 by {name_groups(f'{side} length')}, window of 4"]
         for system in analysis.names:
             points = select_records(analysis.records, metric="chrF2", by=f"along {side} length", system=system)
             assert [row[0] for row in rows] == [point.bucket for point in points]
@@ -145,7 +145,10 @@ def test_charts_share_no_identifier_and_refer_to_their_own(page):
 def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, page, tmp_path):
     assert render_page(report) == page
     (drawing,) = re.findall(r'<svg[^>]*aria-labelledby="chrf2-by-source-length-title.*?</svg>', page, re.DOTALL)
-    files = [{path.name: path.read_text() for path in write_plots(report.analysis, tmp_path)} for _ in range(2)]
+    files = []
+    for _ in range(2):
+        write_plots(report.analysis, tmp_path)
+        files.append({path.name: path.read_text() for path in tmp_path.iterdir()})
     assert files[0] == files[1]
     lines = {
         re.sub(r"\s", "", re.search(r'system-0-line".*?<path d="([^"]+)"', text, re.DOTALL)[1])
@@ -211,7 +214,7 @@ def test_what_decides_the_numbers_is_told(page):
 
 
 def test_text_from_data_makes_no_elements():
-    plain = small_report(attachments=[Figure("Alignments", "One", "Two", svg()), Printout("Structure", "One", "Two")])
+    plain = small_report(attachments=[Figure("Alignments", "One", svg()), Printout("Structure", "One", "Two")])
     kinds = [{tag for tag, _ in Outline(render_page(one)).elements} for one in (plain, planted_report())]
     assert kinds[1] <= kinds[0]
     page = render_page(planted_report())
@@ -254,7 +257,6 @@ def test_figures_are_documents_apart(page):
     assert [image["alt"] for image in images] == ["Sentence 1", "Tree"]
     prefix = "data:image/svg+xml;base64,"
     assert base64.b64decode(images[0]["src"].removeprefix(prefix)).decode() == svg()
-    assert "Darker: less" in page
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,7 @@ def test_figures_are_documents_apart(page):
 )
 def test_what_is_no_drawing_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
-        Figure("Alignments", "one", "", text)
+        Figure("Alignments", "one", text)
 
 
 def test_a_printed_table_is_shown_as_it_is_and_escaped():

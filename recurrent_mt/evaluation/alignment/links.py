@@ -11,17 +11,24 @@ import numpy as np
 import pandas
 
 from ...text_files import FileError, read_lines
-from ..records import ALL, Record, make_frame, select_records
-from ..tables import Cell, Table, format_number
+from ..records import ALL, Record, make_frame, nest_records, select_records
+from ..tables import Cell, Table, format_cells
 from .soft_alignment import SoftAlignment
 
 #: (source word, target word), from 0.
 Link = tuple[int, int]
 
 ENTROPY, UNIFORM_ENTROPY = "entropy, bits", "uniform entropy, bits"
-LINK_METRICS = ("alignment error rate, %", "precision, %", "recall, %")
-LINK_COUNTS = ("links", "sure gold links")
-LINK = re.compile(r"(\d+)([-?])(\d+)")
+ERROR_RATE = "alignment error rate, %"
+#: What is counted of links, with the field of `LinkScore` and how it is printed.
+LINK_METRICS = {
+    ERROR_RATE: ("error_rate", ".1f"),
+    "precision, %": ("precision", ".1f"),
+    "recall, %": ("recall", ".1f"),
+    "links": ("links", ",.0f"),
+    "sure gold links": ("sure_links", ",.0f"),
+}
+LINK = re.compile(r"(\d{1,9})([-?])(\d{1,9})")
 
 
 @dataclass(frozen=True)
@@ -148,13 +155,7 @@ def score_alignments(
 ) -> pandas.DataFrame:
     """Entropy, of each sentence and over all target words, and, against gold links, the error rate.
 
-    Args:
-        system: its name.
-        alignments: of words, if the gold links are between words.
-        gold: the links of the same sentence pairs, or None.
-
-    Raises:
-        ValueError: if the gold links are not those of the sentences.
+    Arguments and errors as of `score_links`.
     """
     by_sentence = [measure_entropies(alignment) for alignment in alignments]
     uniform = [np.full(alignment.target_words, np.log2(len(alignment.source))) for alignment in alignments]
@@ -165,14 +166,8 @@ def score_alignments(
     ]
     if gold is not None:
         score = score_links(alignments, gold)
-        records += [
-            Record(system, metric, value, n=len(alignments))
-            for metric, value in zip(LINK_METRICS, (score.error_rate, score.precision, score.recall))
-        ]
-        records += [
-            Record(system, metric, value, n=len(alignments))
-            for metric, value in zip(LINK_COUNTS, (score.links, score.sure_links))
-        ]
+        for metric, (field, _) in LINK_METRICS.items():
+            records.append(Record(system, metric, getattr(score, field), n=len(alignments)))
     for number, values in enumerate(by_sentence):
         mean = float(values.mean()) if len(values) else None
         records.append(Record(system, ENTROPY, mean, by="sentence", bucket=str(number), n=len(values)))
@@ -181,28 +176,18 @@ def score_alignments(
 
 def alignment_table(records: pandas.DataFrame) -> Table:
     """Entropy and, against gold links, the error rate: one row a system."""
-    found = {(one.system, one.metric): one for one in select_records(records, by=ALL)}
+    systems = nest_records(select_records(records, by=ALL), "system", "metric")
     sentences = records[records["by"] == "sentence"].groupby("system").size()
-    forms = {
-        ENTROPY: ".2f",
-        UNIFORM_ENTROPY: ".2f",
-        **dict.fromkeys(LINK_METRICS, ".1f"),
-        **dict.fromkeys(LINK_COUNTS, ",.0f"),
-    }
-    metrics = [metric for metric in forms if metric in set(records["metric"])]
-    names = list(dict.fromkeys(system for system, _ in found))
-    rows = [
-        [
-            Cell(f"{sentences[name]:,}"),
-            Cell(f"{found[name, ENTROPY].n:,}"),
-            *(Cell(format_number(found[name, metric].value, forms[metric])) for metric in metrics),
-        ]
-        for name in names
-    ]
+    forms = {ENTROPY: ".2f", UNIFORM_ENTROPY: ".2f"}
     notes = [
         "Entropy: of the attention weights of a target word, on average; lower is more decided. Uniform: if all source "
         "tokens had the same weight."
     ]
-    if LINK_METRICS[0] in metrics:
+    if (records["metric"] == ERROR_RATE).any():
+        forms |= {metric: form for metric, (_, form) in LINK_METRICS.items()}
         notes.append("Each target word is linked to the source word that it attends to most.")
-    return Table("Attention", ["System", "sentences", "target words", *metrics], names, rows, notes)
+    rows = [
+        [Cell(f"{sentences[name]:,}"), Cell(f"{row[ENTROPY].n:,}"), *format_cells(row, forms)]
+        for name, row in systems.items()
+    ]
+    return Table("Attention", ["System", "sentences", "target words", *forms], list(systems), rows, notes)

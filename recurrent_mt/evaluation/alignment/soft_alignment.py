@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
-from ...text_files import FileError, read_json_lines
-from ..generate_log import Sentence, read_generate_log
+from ...text_files import FileError, read_sentence_records
+from ..generate_log import TranslatedSentence, read_generate_log
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: How far a target token's weights may be from 1 together, for each source token: printed weights are rounded.
@@ -102,35 +103,33 @@ def read_alignment_log(path: str | PathLike[str]) -> list[SoftAlignment]:
     return [read_logged_alignment(path, sentence) for sentence in read_generate_log(path).sentences]
 
 
-def read_logged_alignment(path: str | PathLike[str], sentence: Sentence) -> SoftAlignment:
+def read_logged_alignment(path: str | PathLike[str], sentence: TranslatedSentence) -> SoftAlignment:
     """The alignment of the best translation of one sentence; see `read_alignment_log`."""
+
+    def refuse(message: str) -> FileError:
+        return FileError(path, message, line=sentence.line)
+
+    place = f"sentence {sentence.number}"
     hypothesis = sentence.hypotheses[0]
     if sentence.source is None or hypothesis.alignment is None:
-        message = f"sentence {sentence.number} has no S or no A line: translate with --print-alignment soft"
-        raise FileError(path, message, line=sentence.line)
+        raise refuse(f"{place} has no S or no A line: translate with --print-alignment soft")
     source = (*sentence.source.split(), END_OF_SENTENCE)
     target = (*hypothesis.tokens.split(), END_OF_SENTENCE)
     try:
         weights = np.array([row.split(",") for row in hypothesis.alignment.split()], dtype=float)
     except ValueError as error:
-        message = (
-            f"the A line of sentence {sentence.number} is no soft alignment: translate with --print-alignment soft"
-        )
-        raise FileError(path, message, line=sentence.line) from error
+        message = f"the A line of {place} is no soft alignment: translate with --print-alignment soft"
+        raise refuse(message) from error
     if weights.shape != (len(target), len(source)):
-        message = (
-            f"sentence {sentence.number} has {len(target)} target and {len(source)} source tokens, </s> included, but "
-            f"weights of shape {weights.shape}: translate without --post-process (--remove-bpe), merge pieces here"
+        raise refuse(
+            f"{place} has {len(target)} target and {len(source)} source tokens, </s> included, but weights of shape "
+            f"{weights.shape}: translate without --post-process (--remove-bpe), merge pieces here"
         )
-        raise FileError(path, message, line=sentence.line)
     try:
         return SoftAlignment(sentence.number, source, target, weights)
     except ValueError as error:
-        message = (
-            f"sentence {sentence.number}: {error}; fairseq's own lstm mixes up the weights of padded batches: "
-            "translate with --batch-size 1"
-        )
-        raise FileError(path, message, line=sentence.line) from error
+        message = "fairseq's own lstm mixes up the weights of padded batches: translate with --batch-size 1"
+        raise refuse(f"{place}: {error}; {message}") from error
 
 
 def read_alignment_lines(path: str | PathLike[str]) -> list[SoftAlignment]:
@@ -139,16 +138,10 @@ def read_alignment_lines(path: str | PathLike[str]) -> list[SoftAlignment]:
     Raises:
         FileError: naming the line that is no alignment or not the next sentence.
     """
-    alignments: list[SoftAlignment] = []
-    for line, record in read_json_lines(path, FIELDS):
-        if record["sentence"] != len(alignments):
-            message = f"sentence {record['sentence']} where sentence {len(alignments)} is expected: lines were lost"
-            raise FileError(path, message, line=line)
-        try:
-            weights = np.array(record["weights"], dtype=float).reshape(len(record["target"]), -1)
-            alignments.append(
-                SoftAlignment(record["sentence"], tuple(record["source"]), tuple(record["target"]), weights)
-            )
-        except (TypeError, ValueError) as error:
-            raise FileError(path, str(error), line=line) from error
-    return alignments
+
+    def make(record: dict[str, Any]) -> SoftAlignment:
+        source, target = tuple(record["source"]), tuple(record["target"])
+        weights = np.array(record["weights"], dtype=float).reshape(len(target), -1)
+        return SoftAlignment(record["sentence"], source, target, weights)
+
+    return read_sentence_records(path, FIELDS, make)

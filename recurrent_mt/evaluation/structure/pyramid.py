@@ -8,7 +8,7 @@ from os import PathLike
 
 import numpy as np
 
-from ...text_files import FileError, read_json_lines
+from ...text_files import read_sentence_records
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: How far a node's three gates may be from 1 together: each is rounded to five decimals.
@@ -93,15 +93,6 @@ def read_pyramids(path: str | PathLike[str]) -> list[Pyramid]:
     Raises:
         FileError: naming the line that is not a whole pyramid or not the next sentence.
     """
-    pyramids: list[Pyramid] = []
-    for line, record in read_json_lines(path, FIELDS):
-        if record["sentence"] != len(pyramids):
-            message = (
-                f"sentence {record['sentence']} where sentence {len(pyramids)} is expected: lines were lost or mixed"
-            )
-            raise FileError(path, message, line=line)
-        try:
-            pyramids.append(Pyramid.from_levels(record["sentence"], record["source"], record["gates"]))
-        except ValueError as error:
-            raise FileError(path, str(error), line=line) from error
-    return pyramids
+    return read_sentence_records(
+        path, FIELDS, lambda record: Pyramid.from_levels(record["sentence"], record["source"], record["gates"])
+    )

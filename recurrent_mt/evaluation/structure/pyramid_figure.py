@@ -10,11 +10,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import AutoLocator
+from matplotlib.ticker import MaxNLocator
 
 from ..figures import font_families
 from .pyramid import Pyramid
-from .trees import Span
+from .trees import Span, children_of
 
 #: From a gate of 0 to a gate of 1. Both ends can be told from white paper and, in gray print, by their line's style.
 PASSED = LinearSegmentedColormap.from_list("passed", ["#dcdcdc", "#000000"])
@@ -50,10 +50,11 @@ def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Spa
     spacing = min(max(NARROWEST, CHARACTER * longest + 0.12), 1.1)
     upright = CHARACTER * longest + 0.12 > spacing
     words_height = CHARACTER * longest if upright else 0.25
-    tree_height = 0.0 if tree is None else LEVEL * (height_of(tree, len(pyramid.words)) + 1)
-    heights = [max(LEVEL * leaves, 1.6), words_height + 0.1, tree_height]
+    heights = [max(LEVEL * leaves, 1.6), words_height + 0.1]
+    if tree is not None:
+        heights.append(LEVEL * (height_of(tree, len(pyramid.words)) + 1))
     figure = Figure(figsize=(max(spacing * leaves + 2.4, 6.0), sum(heights) + 0.9), layout="constrained")
-    grid = figure.add_gridspec(3 if tree is not None else 2, 1, height_ratios=heights[: 3 if tree is not None else 2])
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     top = figure.add_subplot(grid[0])
     words = figure.add_subplot(grid[1], sharex=top)
     _draw_edges(top, pyramid.gates, threshold)
@@ -97,38 +98,31 @@ def visible_edges(gates: np.ndarray, threshold: float) -> list[tuple[int, int, i
 
 
 def _draw_edges(axes: Axes, gates: np.ndarray, threshold: float) -> None:
-    passed, merged, passed_weights, merged_weights = [], [], [], []
-    nodes = {(leaf, leaf) for leaf in range(len(gates))}
-    for first, last, gate, value in visible_edges(gates, threshold):
-        nodes.add((first, last))
-        for side, child in ((LEFT, (first, last - 1)), (RIGHT, (first + 1, last))):
+    edges = visible_edges(gates, threshold)
+    nodes = sorted({(leaf, leaf) for leaf in range(len(gates))} | {edge[:2] for edge in edges})
+    passed, merged = [], []
+    for first, last, gate, value in edges:
+        for side, child, inward in ((LEFT, (first, last - 1), OFFSET), (RIGHT, (first + 1, last), -OFFSET)):
             line = np.array([_place(first, last), _place(*child)])
             if gate == side:
-                passed.append(line)
-                passed_weights.append(value)
+                passed.append((line, value))
             elif gate == 0:
                 # Inside the triangle that a node makes with its children.
-                merged.append(line + np.array([OFFSET if side == LEFT else -OFFSET, 0]))
-                merged_weights.append(value)
+                merged.append((line + np.array([inward, 0]), value))
     scale = Normalize(0, 1)
-    for lines, weights, colors, style in (
-        (passed, passed_weights, PASSED, "solid"),
-        (merged, merged_weights, MERGED, (0, (4, 1.2))),
-    ):
+    for lines, colors, style in ((passed, PASSED, "solid"), (merged, MERGED, (0, (4, 1.2)))):
         # The darkest lines are drawn last, above the others.
-        order = np.argsort(weights)
+        lines.sort(key=lambda line: line[1])
         collection = LineCollection(
-            [lines[i] for i in order], cmap=colors, norm=scale, linestyle=style, linewidths=1.8, zorder=1
+            [line for line, _ in lines], cmap=colors, norm=scale, linestyle=style, linewidths=1.8, zorder=1
         )
-        collection.set_array(np.array([weights[i] for i in order], dtype=float))
+        collection.set_array(np.array([value for _, value in lines]))
         axes.add_collection(collection)
-    places = np.array([_place(*node) for node in sorted(nodes)])
+    places = np.array([_place(*node) for node in nodes])
     axes.scatter(places[:, 0], places[:, 1], s=16, c="white", edgecolors="#444444", linewidths=0.8, zorder=2)
     axes.set_ylim(-0.4, len(gates) - 0.6)
     axes.set_ylabel("level of the pyramid")
-    levels = AutoLocator()
-    levels.set_params(integer=True)
-    axes.yaxis.set_major_locator(levels)
+    axes.yaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     axes.tick_params(axis="x", bottom=False, labelbottom=False)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
 
@@ -149,17 +143,6 @@ def _depths(tree: set[Span], words: int) -> dict[Span, tuple[float, int]]:
         children = [places[child] for child in children_of(span, tree)]
         places[span] = (children[0][0] + children[-1][0]) / 2, 1 + max(depth for _, depth in children)
     return places
-
-
-def children_of(span: Span, tree: set[Span]) -> list[Span]:
-    """The largest phrases and words inside a phrase, from left to right."""
-    children, position = [], span[0]
-    while position < span[1]:
-        ends = [end for first, end in tree if first == position and end <= span[1] and (first, end) != span]
-        end = max(ends, default=position + 1)
-        children.append((position, end))
-        position = end
-    return children
 
 
 def _draw_tree(axes: Axes, tree: set[Span], words: int) -> None:

@@ -11,7 +11,7 @@ from statistics import mean, stdev
 import numpy as np
 import pandas
 
-from ..records import Record, make_frame, select_records
+from ..records import Record, make_frame, nest_records, select_records
 from ..tables import Cell, Table
 from .most_probable_tree import find_most_probable_tree
 from .pyramid import Pyramid
@@ -146,12 +146,11 @@ def tree_tables(records: pandas.DataFrame, sentences: int) -> list[Table]:
     ]
     tables = []
     for by in (ALL_TOKENS, WITHOUT_PUNCTUATION):
-        found = {(one.system, one.metric): one for one in select_records(records, by=by)}
-        names = list(dict.fromkeys(name for name, _ in found))
-        counted = found[names[0], "F1"].n
+        kinds = nest_records(select_records(records, by=by), "system", "metric")
+        counted = next(iter(kinds.values()))["F1"].n
         caption = f"{by.capitalize()}: {sentences:,} sentences, {counted:,} of them with a phrase to find"
-        rows = [[write_cell(found[name, metric]) for metric in METRICS] for name in names]
-        tables.append(Table(caption, ["Tree", *METRICS], names, rows, notes if by == WITHOUT_PUNCTUATION else ()))
+        rows = [[write_cell(kind[metric]) for metric in METRICS] for kind in kinds.values()]
+        tables.append(Table(caption, ["Tree", *METRICS], list(kinds), rows, notes if by == WITHOUT_PUNCTUATION else ()))
     return tables
 
 

@@ -194,11 +194,11 @@ def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Seque
         both = len(found & expected)
         right, proposed, wanted = right + both, proposed + len(found), wanted + len(expected)
         if expected:
-            of_sentences.append(to_percent(2 * both, len(found) + len(expected)))
+            of_sentences.append(percent_or_zero(2 * both, len(found) + len(expected)))
     return BracketingScore(
-        precision=to_percent(right, proposed),
-        recall=to_percent(right, wanted),
-        f1=to_percent(2 * right, proposed + wanted),
+        precision=percent_or_zero(right, proposed),
+        recall=percent_or_zero(right, wanted),
+        f1=percent_or_zero(2 * right, proposed + wanted),
         sentence_f1=sum(of_sentences) / len(of_sentences) if of_sentences else 0.0,
         sentences=len(of_sentences),
     )
@@ -215,18 +215,21 @@ def score_best_possible(gold: Sequence[Spans], lengths: Sequence[int]) -> Bracke
 
 def make_binary(spans: Spans, length: int) -> Spans:
     """A tree over ``length`` words made binary: the children of a phrase are joined from the left."""
-    phrases = sorted({*spans, (0, length)}, key=lambda span: span[0] - span[1])
-    binary = set()
-    for first, end in phrases:
-        starts, position = [first], first
-        while position < end:
-            ends = [e for f, e in spans if f == position and e <= end and (f, e) != (first, end)]
-            position = max(ends, default=position + 1)
-            starts.append(position)
-        binary |= {(first, stop) for stop in starts[2:]}
-    return frozenset(binary)
+    phrases = {*spans, (0, length)}
+    return frozenset((phrase[0], end) for phrase in phrases for _, end in children_of(phrase, phrases)[1:])
 
 
-def to_percent(part: float, whole: float) -> float:
+def children_of(span: Span, tree: Iterable[Span]) -> list[Span]:
+    """The largest phrases and words inside a phrase, from left to right."""
+    children, position = [], span[0]
+    while position < span[1]:
+        ends = [end for first, end in tree if first == position and end <= span[1] and (first, end) != span]
+        end = max(ends, default=position + 1)
+        children.append((position, end))
+        position = end
+    return children
+
+
+def percent_or_zero(part: float, whole: float) -> float:
     """100 · part / whole, and 0 of nothing."""
     return 100 * part / whole if whole else 0.0

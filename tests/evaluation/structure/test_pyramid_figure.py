@@ -1,7 +1,8 @@
 import pytest
 
 from recurrent_mt.evaluation.structure.pyramid import Pyramid
-from recurrent_mt.evaluation.structure.pyramid_figure import children_of, draw_pyramid, height_of, visible_edges
+from recurrent_mt.evaluation.structure.pyramid_figure import draw_pyramid, height_of, visible_edges
+from recurrent_mt.evaluation.structure.trees import children_of
 from tests.evaluation.structure.pyramids import LEFT, pyramid_of, random_pyramid, spans_of
 
 TREE = (((0, 1), 2), (3, 4))
@@ -60,7 +61,7 @@ def test_darker_is_greater():
     figure.draw_without_rendering()
     passed = figure.axes[0].collections[0]
     assert passed.get_array().tolist() == [0.3, 0.4, 0.6, 0.7, 0.9]
-    brightness = [sum(colour[:3]) for colour in passed.get_edgecolor()]
+    brightness = [sum(color[:3]) for color in passed.get_edgecolor()]
     assert brightness == sorted(brightness, reverse=True)
 
 

@@ -1,0 +1,67 @@
+"""Options that tools of all kinds share: processes, parallel text, systems with names."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..ordered_map import processors
+
+
+def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count") -> None:
+    """Adds ``--jobs``, which changes no number."""
+    parser.add_argument("--jobs", type=positive, default=processors(), metavar="N", help=f"{what} (all processors)")
+
+
+def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -> None:
+    """Adds files and languages of parallel text, its output and report, and ``--jobs``.
+
+    Args:
+        parser: to add them to.
+        several: whether each side is a list of files.
+    """
+    help_text = "plain, .gz, .xz or .bz2" + ", in order" * several
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}", type=Path, nargs="+" if several else None, required=True, metavar="FILE", help=help_text
+        )
+    for side in ("source", "target"):
+        parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
+    parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
+    parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
+    add_jobs_argument(parser, "processes")
+
+
+def split_named(parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE") -> list[tuple[str, str]]:
+    """Each value of ``--system`` in two; ends the tool with a message for one of another form."""
+    pairs = [value.partition("=")[::2] for value in values]
+    for value, pair in zip(values, pairs):
+        if not all(pair):
+            parser.error(f"--system must be {form}, not '{value}'")
+    return pairs
+
+
+def split_files(parser: ArgumentParser, values: Sequence[str]) -> dict[str, str]:
+    """Name to file of ``--system NAME=FILE``; ends the tool with a message for two of one name."""
+    pairs = split_named(parser, values)
+    files = dict(pairs)
+    for name in files:
+        if [one for one, _ in pairs].count(name) > 1:
+            parser.error(f"--system {name} is given twice")
+    return files
+
+
+def positive(text: str) -> int:
+    """A whole number above zero."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return int(text)
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Whole numbers between commas."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a list of whole numbers like 10,20,30") from None

@@ -1,0 +1,180 @@
+"""What is analyzed: the arguments for systems, their test set, and what to count, and the files that they name."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from ..evaluation.generate_log import read_generate_log
+from ..evaluation.nbest import collect_lists
+from ..evaluation.run_folder import read_runs
+from ..evaluation.scores import Settings
+from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, count_unknown
+from ..fairseq_dictionary import read_dictionary
+from ..metrics import METRICS, split_words
+from ..text_files import read_sentences, require_same_count
+from .arguments import add_jobs_argument, split_named, whole_numbers
+
+
+def add_input_arguments(parser: ArgumentParser) -> None:
+    """Adds the arguments that `read_input` reads."""
+    parser.add_argument("run", nargs="*", help="run folder of scripts/quickstart.sh or scripts/compare_baselines.sh")
+    files = parser.add_argument_group("instead of run folders, files of one sentence a line")
+    files.add_argument("--source", metavar="FILE", help="raw sources")
+    files.add_argument("--reference", metavar="FILE", help="raw references")
+    files.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME=FILE[,FILE]",
+        help="translations, detokenized, or logs of fairseq-generate (*.log); several files: one a seed",
+    )
+    files.add_argument("--source-lang", default="", help="chooses how words of the source are counted")
+    files.add_argument("--target-lang", default="", help="chooses the tokenization of scores and words")
+    files.add_argument("--training-text", metavar="FILE", help="target side of the training set: words by frequency")
+    files.add_argument("--source-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the source")
+    files.add_argument("--target-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the reference")
+    files.add_argument("--lowercase", action="store_true", help="ignore case")
+    what = parser.add_argument_group("what to count")
+    add_metrics_argument(what)
+    what.add_argument(
+        "--detailed", type=metric_names, default=Settings.detailed, help="metrics that are broken down as well"
+    )
+    what.add_argument("--only", metavar="NAME[,NAME]", help="of a run folder's systems these, in this order")
+    what.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="the system others are tested against (default: the first of lstm, fconv and transformer; else the first)",
+    )
+    add_resamples_argument(what)
+    what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
+    what.add_argument(
+        "--most-unknown",
+        type=int,
+        default=Settings.most_unknown,
+        help="the last group has so many unknown words or more",
+    )
+    what.add_argument("--window", type=int, default=Settings.window, help="lengths that a point of a curve covers")
+    add_jobs_argument(parser)
+
+
+def add_metrics_argument(parser: Any) -> None:
+    """Adds ``--metrics`` to a parser or a group of it."""
+    parser.add_argument(
+        "--metrics",
+        type=metric_names,
+        default=Settings.metrics,
+        metavar="NAME,…",
+        help=f"any of {','.join(METRICS)}; meteor needs nltk (default: {','.join(Settings.metrics)})",
+    )
+
+
+def add_resamples_argument(parser: Any) -> None:
+    """Adds ``--resamples`` to a parser or a group of it."""
+    parser.add_argument(
+        "--resamples", type=int, default=Settings.resamples, help="bootstrap resamples; 0: no intervals, no tests"
+    )
+
+
+def read_input(options: Namespace) -> dict[str, Any]:
+    """What `analyze` takes, from the files that the options of `add_input_arguments` name.
+
+    Raises:
+        OSError: if a file cannot be read.
+        ValueError: if a file is damaged, or does not go with the others.
+    """
+    if bool(options.run) == bool(options.system):
+        options.parser.error("give run folders, or --reference and --system")
+    training_text = None
+    if options.run:
+        test_set, systems, training_text = read_runs(options.run)
+    else:
+        if not options.reference:
+            options.parser.error("--system needs --reference")
+        test_set = read_test_set(options)
+        unknown = read_unknown(options, test_set)
+        named = split_named(options.parser, options.system, "NAME=FILE[,FILE]")
+        systems = [read_system(name, files, options.reference, test_set, unknown) for name, files in named]
+        if options.training_text:
+            training_text = read_sentences(options.training_text)
+    names = "metrics", "detailed", "resamples", "limits", "most_unknown", "window", "jobs"
+    settings = Settings(**{name: getattr(options, name) for name in names})
+    if options.only:
+        systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
+    name = options.baseline or choose_baseline([system.name for system in systems])
+    baseline = find_system(systems, name, "--baseline")
+    systems = [baseline, *(system for system in systems if system is not baseline)]
+    return {"test_set": test_set, "systems": systems, "settings": settings, "training_text": training_text}
+
+
+def read_test_set(options: Namespace) -> TestSet:
+    """The test set of files; words are those that BLEU's tokenization finds."""
+    reference = read_sentences(options.reference)
+    source: list[str] = []
+    if options.source:
+        source = read_sentences(options.source)
+        require_same_count(options.source, source, options.reference, reference)
+    return TestSet(
+        source=source,
+        reference=reference,
+        source_words=split_words(source, options.source_lang),
+        reference_words=split_words(reference, options.target_lang),
+        target_language=options.target_lang,
+        lowercase=options.lowercase,
+        words="tokens as BLEU splits them",
+    )
+
+
+def read_unknown(options: Namespace, test_set: TestSet) -> UnknownWords | None:
+    """Counts by dictionaries that all systems share; None without them."""
+    files = options.source_dictionary, options.target_dictionary
+    if not any(files):
+        return None
+    if not (all(files) and test_set.source):
+        options.parser.error("unknown words need --source, --source-dictionary and --target-dictionary")
+    counts = []
+    for file, words in zip(files, (test_set.source_words, test_set.reference_words)):
+        if test_set.lowercase:
+            words = [[word.lower() for word in sentence] for sentence in words]
+        counts.append(count_unknown(words, read_dictionary(file)))
+    return UnknownWords(*counts)
+
+
+def read_system(name: str, files: str, reference: str, test_set: TestSet, unknown: UnknownWords | None) -> System:
+    """A system of ``FILE[,FILE]``, one file a seed; ``reference`` is named where their lengths differ."""
+    translations, lists = {}, []
+    for seed, file in enumerate(files.split(","), start=1):
+        translations[str(seed)], nbest = read_translations(file)
+        require_same_count(file, translations[str(seed)], reference, test_set.reference)
+        lists.append(nbest)
+    return System(name, translations, unknown, nbest=lists[0])
+
+
+def read_translations(file: str) -> tuple[list[str], NBestLists | None]:
+    """Lines of text, or the best hypotheses of a log of fairseq-generate and its n-best lists if it has any."""
+    if not file.endswith(".log"):
+        return read_sentences(file), None
+    log = read_generate_log(file)
+    return [hypothesis.text or "" for hypothesis in log.best()], collect_lists(log, file)
+
+
+def find_system(systems: Sequence[System], name: str, option: str) -> System:
+    """The system of that name.
+
+    Raises:
+        ValueError: naming the option and the systems that there are.
+    """
+    for system in systems:
+        if system.name == name:
+            return system
+    raise ValueError(f"{option} {name}: the systems are {', '.join(system.name for system in systems)}")
+
+
+def metric_names(text: str) -> list[str]:
+    """Names of metrics between commas."""
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise ArgumentTypeError(f"unknown metric {name!r}: choose from {', '.join(METRICS)}")
+    return names
