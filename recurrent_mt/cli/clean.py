@@ -60,4 +60,4 @@ def run(options: argparse.Namespace) -> None:
         jobs=options.jobs,
     )
     counts = cleaning.clean(settings)
-    print(f"{counts.total_kept:,} of {sum(counts.seen):,} pairs kept; {options.report} tells why the others went.")
+    print(f"{counts.kept.sum():,} of {counts.seen.sum():,} pairs kept; {options.report} tells why the others went.")

@@ -6,21 +6,19 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import compress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 import numpy as np
 
 from ..ordered_map import ordered_map
-from .block_cleaning import BlockCleaner, CleanedBlock
-from .cleaning_report import CleaningCounts, DroppedPair, RuleText, as_json, as_markdown
-from .corpus_rules import corpus_rules
-from .parallel_text import find_file, read_blocks, read_raw_lines
+from .cleaning_report import CleaningCounts, DroppedPair, as_markdown, collect_numbers
+from .corpus_rules import CORPUS_RULES, RECORD, pair_record
+from .parallel_text import Block, find_file, read_blocks, read_raw_lines
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
-from .rules import pair_rules
+from .rules import Rule, SentencePair, pair_rules
 from .words import normalize
 
 
@@ -54,6 +52,13 @@ class Cleaning:
     examples: int = 3
     jobs: int = 1
 
+    def __post_init__(self) -> None:
+        if self.max_words < 1 or self.max_ratio < 1 or self.examples < 0 or self.jobs < 1:
+            raise ValueError("the most words, the ratio and the processes must be at least 1")
+        if self.languages[0] == self.languages[1]:
+            raise ValueError(f"source and target are both '{self.languages[0]}': give two languages")
+        refuse_overwriting((*self.sources, *self.targets), self.out, self.languages, self.report)
+
     @cached_property
     def shown_names(self) -> dict[Path, str]:
         """Names of the files in the report: paths within the folder that they and the report lie in.
@@ -75,11 +80,10 @@ def clean(cleaning: Cleaning) -> CleaningCounts:
     blocks of lines, the records of half a million pairs, and one byte for each pair left.
 
     Raises:
-        ValueError: wrong options, files that do not fit together or are damaged, or nothing left.
+        ValueError: files that do not fit together or are damaged, or nothing left.
         OSError: a file cannot be read or written.
         RuntimeError: a process died.
     """
-    _check(cleaning)
     rules = pair_rules(
         cleaning.languages,
         held_out_lines(cleaning.exclude, cleaning.languages),
@@ -87,27 +91,24 @@ def clean(cleaning: Cleaning) -> CleaningCounts:
         max_ratio=cleaning.max_ratio,
         language_check=cleaning.language_check,
     )
-    later_rules = corpus_rules()
-    texts = [*map(RuleText.of, rules), *map(RuleText.of, later_rules)]
     sources = tuple(cleaning.shown_names[path] for path in cleaning.sources)
-    counts = CleaningCounts(tuple(text.name for text in texts), sources, cleaning.examples)
+    counts = CleaningCounts((*rules, *CORPUS_RULES), sources, cleaning.examples)
     with partial_folder(cleaning.out) as folder:
-        records = folder / "records"
-        cleaner = BlockCleaner(rules, cleaning.languages, cleaning.examples)
-        survivors = _apply_pair_rules(cleaning, cleaner, counts, folder)
-        verdicts = np.zeros(counts.total_kept, np.uint8)
-        for code, later in enumerate(later_rules, start=1):
-            if len(verdicts):
-                later.mark(records, verdicts, code)
+        survivors = (folder / "survivors.source", folder / "survivors.target")
+        _apply_pair_rules(cleaning, rules, counts, (*survivors, folder / "records"))
+        verdicts = np.zeros(counts.kept.sum(), np.uint8)
+        if len(verdicts):
+            for code, rule in enumerate(CORPUS_RULES, start=1):
+                rule(folder / "records", verdicts, code)
         written = _apply_verdicts(survivors, verdicts, counts, first_rule=len(rules))
-        if not (verdicts == 0).any():
-            raise ValueError(f"no pair is left of {sum(counts.seen)} ({_drops(counts)})")
+        if not counts.kept.any():
+            raise ValueError(f"no pair is left of {counts.seen.sum()} ({counts.describe_drops()})")
         publish_corpus(
             dict(zip(cleaning.languages, written, strict=True)),
             cleaning.out,
             cleaning.report,
-            markdown=as_markdown(cleaning.out, counts, texts),
-            numbers=as_json(cleaning.out, counts, texts),
+            markdown=as_markdown(cleaning.out, counts),
+            numbers=collect_numbers(cleaning.out, counts),
         )
     return counts
 
@@ -129,69 +130,103 @@ def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tupl
     return source, target
 
 
-def _check(cleaning: Cleaning) -> None:
-    if cleaning.max_words < 1 or cleaning.max_ratio < 1 or cleaning.examples < 0 or cleaning.jobs < 1:
-        raise ValueError("the most words, the ratio and the processes must be at least 1")
-    if cleaning.languages[0] == cleaning.languages[1]:
-        raise ValueError(f"source and target are both '{cleaning.languages[0]}': give two languages")
-    refuse_overwriting((*cleaning.sources, *cleaning.targets), cleaning.out, cleaning.languages, cleaning.report)
+class CleanedBlock(NamedTuple):
+    """What is left of a block, and what happened to the rest.
+
+    Attributes:
+        file: as the block has it.
+        progress: as the block has it.
+        seen: how many pairs.
+        normalized: how many pairs normalization changed.
+        kept: lines of source and target with newlines, and the pairs' records (see :data:`.RECORD`).
+        dropped: number of the rule, of the line, and both texts.
+        broken: for each side, numbers of lines that are not UTF-8.
+    """
+
+    file: int
+    progress: float
+    seen: int
+    normalized: int
+    kept: tuple[bytes, bytes, bytes]
+    dropped: list[tuple[int, int, str, str]]
+    broken: tuple[list[int], list[int]]
 
 
-def _apply_pair_rules(
-    cleaning: Cleaning, cleaner: BlockCleaner, counts: CleaningCounts, folder: Path
-) -> tuple[Path, Path]:
-    """Writes what the pair rules keep, and its records."""
-    paths = (folder / "survivors.source", folder / "survivors.target")
+def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str]) -> CleanedBlock:
+    """Normalizes the pairs of a block and drops those that a rule drops."""
+    source: list[str] = []
+    target: list[str] = []
+    dropped = []
+    broken: tuple[list[int], list[int]] = ([], [])
+    normalized = 0
+    for line, raw in enumerate(zip(block.source, block.target, strict=True), start=block.first_line):
+        texts = [_decode(side, line, lines) for side, lines in zip(raw, broken, strict=True)]
+        pair = SentencePair(normalize(texts[0]), normalize(texts[1]), languages)
+        normalized += pair.source != texts[0] or pair.target != texts[1]
+        for number, rule in enumerate(rules):
+            if rule(pair):
+                dropped.append((number, line, pair.source, pair.target))
+                break
+        else:
+            source.append(pair.source)
+            target.append(pair.target)
+    records = np.array([pair_record(*pair) for pair in zip(source, target, strict=True)], RECORD)
+    lines = ["".join(f"{text}\n" for text in side).encode() for side in (source, target)]
+    kept = (lines[0], lines[1], records.tobytes())
+    return CleanedBlock(block.file, block.progress, len(block.source), normalized, kept, dropped, broken)
+
+
+def _decode(line: bytes, number: int, broken: list[int]) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        broken.append(number)
+        return line.decode(errors="replace")
+
+
+def _apply_pair_rules(cleaning: Cleaning, rules: Sequence[Rule], counts: CleaningCounts, paths: Sequence[Path]) -> None:
+    """Writes what the pair rules keep: source, target and records."""
     progress = Progress("cleaning")
     with ExitStack() as stack:
-        files: list[IO[bytes]] = [stack.enter_context(path.open("wb")) for path in (*paths, folder / "records")]
-        blocks = read_blocks(cleaning.sources, cleaning.targets)
-        for cleaned in ordered_map(cleaner, blocks, cleaning.jobs):
-            for file, content in zip(files, (cleaned.source, cleaned.target, cleaned.records), strict=True):
+        files = [stack.enter_context(path.open("wb")) for path in paths]
+        function = partial(clean_block, rules=rules, languages=cleaning.languages)
+        for cleaned in ordered_map(function, read_blocks(cleaning.sources, cleaning.targets), cleaning.jobs):
+            for file, content in zip(files, cleaned.kept, strict=True):
                 file.write(content)
             _count(cleaned, cleaning, counts)
             progress.update(cleaned.seen, cleaned.progress)
     progress.finish()
-    if not sum(counts.seen):
+    if not counts.seen.any():
         raise ValueError(f"there is no pair in {', '.join(map(str, cleaning.sources))}")
-    return paths
 
 
 def _count(cleaned: CleanedBlock, cleaning: Cleaning, counts: CleaningCounts) -> None:
     counts.seen[cleaned.file] += cleaned.seen
     counts.normalized[cleaned.file] += cleaned.normalized
-    for rule, count in enumerate(cleaned.dropped):
-        counts.drop(cleaned.file, rule, count)
-    for rule, line, source, target in cleaned.examples:
+    for rule, line, source, target in cleaned.dropped:
+        counts.dropped[cleaned.file, rule] += 1
         counts.remember(rule, DroppedPair(f"{counts.files[cleaned.file]}:{line}", source, target))
-    for side, lines in enumerate(cleaned.broken):
-        path = (cleaning.sources, cleaning.targets)[side][cleaned.file]
+    for paths, lines in zip((cleaning.sources, cleaning.targets), cleaned.broken, strict=True):
         if lines:
-            counts.count_broken(cleaning.shown_names[path], lines)
+            counts.count_broken(cleaning.shown_names[paths[cleaned.file]], lines)
 
 
 def _apply_verdicts(
     survivors: tuple[Path, Path], verdicts: np.ndarray, counts: CleaningCounts, *, first_rule: int
 ) -> list[Path]:
     """Writes the pairs whose verdict is 0, and counts the others for their files."""
-    kept = [counts.kept(file) for file in range(len(counts.files))]
-    for file, part in enumerate(np.split(verdicts, np.cumsum(kept)[:-1])):
+    for file, part in enumerate(np.split(verdicts, np.cumsum(counts.kept)[:-1])):
         # np.bincount would make eight bytes of each.
-        for code in range(1, 1 + int(part.max(initial=0))):
-            counts.drop(file, first_rule + code - 1, np.count_nonzero(part == code))
+        for code in range(1, 1 + len(CORPUS_RULES)):
+            counts.dropped[file, first_rule + code - 1] = np.count_nonzero(part == code)
     written = [path.with_suffix(f"{path.suffix}.kept") for path in survivors]
     first = 0
     with written[0].open("wb") as source_file, written[1].open("wb") as target_file:
         for block in read_blocks([survivors[0]], [survivors[1]]):
             part = verdicts[first : first + len(block.source)]
             first += len(part)
-            for kept_file, lines in ((source_file, block.source), (target_file, block.target)):
-                kept_file.writelines(line + b"\n" for line in compress(lines, part == 0))
+            block.write((source_file, target_file), part == 0)
             for index in np.flatnonzero(part):
                 example = DroppedPair("", block.source[index].decode(), block.target[index].decode())
                 counts.remember(first_rule + int(part[index]) - 1, example)
     return written
-
-
-def _drops(counts: CleaningCounts) -> str:
-    return ", ".join(f"{name} {counts.dropped_by(rule)}" for rule, name in enumerate(counts.rules))

@@ -1,6 +1,7 @@
 """Rules that need every pair at once, told by a few numbers of each pair, which wait on disk.
 
-A new rule is a class here and an entry in :func:`corpus_rules`; the report finds it there.
+A rule writes its code into ``verdicts`` (N,) uint8 where a pair goes; where another than 0 is, it has gone before. A
+new one is a function here and an entry in :data:`CORPUS_RULES`; the report finds it there.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar, Protocol
 
 import numpy as np
+
+from .rules import Rule
 
 #: What is known of a pair: a hash of both sides, and how many bytes they have. 16 bytes on disk.
 RECORD = np.dtype([("hash", "<u8"), ("source", "<u4"), ("target", "<u4")])
@@ -24,16 +26,6 @@ _CHUNK = 1 << 18
 _MAD_OF_NORMAL = 0.6745
 
 
-class CorpusRule(Protocol):
-    """What cleaning and the report need; fields are printed as parameters."""
-
-    name: ClassVar[str]
-    reason: ClassVar[str]
-
-    def mark(self, records: Path, verdicts: np.ndarray, code: int) -> None:
-        """Writes ``code`` into ``verdicts`` (N,) uint8 where a pair goes; of others than 0, it has gone before."""
-
-
 def pair_record(source: str, target: str) -> tuple[int, int, int]:
     """The values of a :data:`RECORD`: pairs that differ in case alone have the same hash."""
     text = f"{source}\n{target}".casefold().encode()
@@ -41,63 +33,46 @@ def pair_record(source: str, target: str) -> tuple[int, int, int]:
     return digest, len(source.encode()), len(target.encode())
 
 
-@dataclass(frozen=True)
-class Misaligned:
+def mark_misaligned(records: Path, verdicts: np.ndarray, code: int, *, max_deviations: float, min_pairs: int) -> None:
     """Gale and Church (1993), with a mean and a deviation that are robust (see :class:`LengthModel`).
 
     Lengths are in bytes of UTF-8: a Han character has three and is worth about three letters, so that Latin names
     in a Chinese line do not make it look long. Translations are freer than a normal distribution has it: six
     deviations, not three. Fewer than ``min_pairs`` pairs tell no deviation to trust, and all pass.
     """
-
-    name: ClassVar[str] = "misaligned"
-    reason: ClassVar[str] = "lengths in bytes that are not those of a translation in this corpus"
-    max_deviations: float = 6.0
-    min_pairs: int = 1000
-
-    def mark(self, records: Path, verdicts: np.ndarray, code: int) -> None:
-        """See :class:`CorpusRule`."""
-        if len(verdicts) < self.min_pairs:
-            return
-        model = fit_lengths(records, len(verdicts))
-        for first, chunk in _chunks(records):
-            deviations = model.deviations(chunk["source"].astype(float), chunk["target"].astype(float))
-            part = verdicts[first : first + len(chunk)]
-            part[(part == 0) & (deviations > self.max_deviations)] = code
+    if len(verdicts) < min_pairs:
+        return
+    model = fit_lengths(records, len(verdicts))
+    for first, chunk in _chunks(records):
+        deviations = model.deviations(chunk["source"].astype(float), chunk["target"].astype(float))
+        part = verdicts[first : first + len(chunk)]
+        part[(part == 0) & (deviations > max_deviations)] = code
 
 
-@dataclass(frozen=True)
-class Duplicate:
+def mark_duplicates(records: Path, verdicts: np.ndarray, code: int, *, bucket_pairs: int) -> None:
     """The first of several stays.
 
     Pairs are dealt to files by their hash, so that the same pairs meet in one that fits into memory. Two different
     pairs of a hundred million have the same 64 bits with a probability of 0.0003.
     """
-
-    name: ClassVar[str] = "duplicate"
-    reason: ClassVar[str] = "the same pair, but for case, comes earlier"
-    bucket_pairs: int = 1 << 19
-
-    def mark(self, records: Path, verdicts: np.ndarray, code: int) -> None:
-        """See :class:`CorpusRule`."""
-        buckets = min(512, -(-len(verdicts) // self.bucket_pairs))
-        paths = [records.with_name(f"{records.name}.{bucket}") for bucket in range(buckets)]
-        with ExitStack() as stack:
-            files = [stack.enter_context(path.open("wb")) for path in paths]
-            for first, chunk in _chunks(records):
-                there = np.flatnonzero(verdicts[first : first + len(chunk)] == 0)
-                entries = np.stack([chunk["hash"][there], (there + first).astype("<u8")], axis=1)
-                # The low bits choose the bucket, all of them the order in it.
-                bucket_of = entries[:, 0] % np.uint64(buckets)
-                for bucket, file in enumerate(files):
-                    entries[bucket_of == bucket].tofile(file)
-        for path in paths:
-            hashes, indices = np.fromfile(path, "<u8").reshape(-1, 2).T
-            # Stable: among equal hashes the earliest pair comes first.
-            order = np.argsort(hashes, kind="stable")
-            repeated = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
-            verdicts[indices[order[repeated]]] = code
-            path.unlink()
+    buckets = min(512, -(-len(verdicts) // bucket_pairs))
+    paths = [records.with_name(f"{records.name}.{bucket}") for bucket in range(buckets)]
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("wb")) for path in paths]
+        for first, chunk in _chunks(records):
+            there = np.flatnonzero(verdicts[first : first + len(chunk)] == 0)
+            entries = np.stack([chunk["hash"][there], (there + first).astype("<u8")], axis=1)
+            # The low bits choose the bucket, all of them the order in it.
+            bucket_of = entries[:, 0] % np.uint64(buckets)
+            for bucket, file in enumerate(files):
+                entries[bucket_of == bucket].tofile(file)
+    for path in paths:
+        hashes, indices = np.fromfile(path, "<u8").reshape(-1, 2).T
+        # Stable: among equal hashes the earliest pair comes first.
+        order = np.argsort(hashes, kind="stable")
+        repeated = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
+        verdicts[indices[order[repeated]]] = code
+        path.unlink()
 
 
 @dataclass(frozen=True)
@@ -146,14 +121,21 @@ def fit_lengths(records: Path, count: int, sample: int = _CHUNK) -> LengthModel:
     return LengthModel.fit(*np.concatenate(lengths, axis=1))
 
 
-def corpus_rules() -> tuple[CorpusRule, ...]:
-    """The rules, in order."""
-    return (Misaligned(), Duplicate())
-
-
 def _chunks(records: Path) -> Iterator[tuple[int, np.ndarray]]:
     first = 0
     with records.open("rb") as file:
         while len(chunk := np.fromfile(file, RECORD, _CHUNK)):
             yield first, chunk
             first += len(chunk)
+
+
+#: In order; each is called with the records, verdicts and its number.
+CORPUS_RULES = (
+    Rule(
+        "misaligned",
+        "lengths in bytes that are not those of a translation in this corpus",
+        mark_misaligned,
+        {"max_deviations": 6.0, "min_pairs": 1000},
+    ),
+    Rule("duplicate", "the same pair, but for case, comes earlier", mark_duplicates, {"bucket_pairs": 1 << 19}),
+)

@@ -16,9 +16,9 @@ from .words import lowercase_tokens, normalize
 _MIN_COUNT = 2
 
 
-def line_tokens(line: bytes) -> list[str]:
-    """Tokens of a raw line."""
-    return lowercase_tokens(normalize(line.decode(errors="replace")))
+def tokenize_lines(lines: Iterable[bytes]) -> list[list[str]]:
+    """Tokens of raw lines."""
+    return [lowercase_tokens(normalize(line.decode(errors="replace"))) for line in lines]
 
 
 class LanguageScorer:
@@ -71,16 +71,8 @@ class ScoredBlock(NamedTuple):
     progress: float
 
 
-class PairScorer:
+def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) -> ScoredBlock:
     """Adds the differences of both sides (Axelrod, He and Gao 2011)."""
-
-    def __init__(self, source: LanguageScorer, target: LanguageScorer) -> None:
-        self._source = source
-        self._target = target
-
-    def __call__(self, block: Block) -> ScoredBlock:
-        """Scores one block."""
-        source = [line_tokens(line) for line in block.source]
-        target = [line_tokens(line) for line in block.target]
-        scores = self._source.differences(source) + self._target.differences(target)
-        return ScoredBlock(scores.astype("<f4"), np.array([len(line) for line in source], "<u4"), block.progress)
+    source_tokens, target_tokens = tokenize_lines(block.source), tokenize_lines(block.target)
+    scores = source.differences(source_tokens) + target.differences(target_tokens)
+    return ScoredBlock(scores.astype("<f4"), np.array([len(line) for line in source_tokens], "<u4"), block.progress)

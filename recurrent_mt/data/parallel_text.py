@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from io import BufferedReader
-from itertools import islice, zip_longest
+from itertools import compress, islice, zip_longest
 from pathlib import Path
 from typing import IO, NamedTuple
+
+import numpy as np
 
 from ..text_files import DAMAGE, OPENERS, FileError, read_lines
 
@@ -118,6 +120,11 @@ class Block(NamedTuple):
     source: list[bytes]
     target: list[bytes]
     progress: float
+
+    def write(self, files: tuple[IO[bytes], IO[bytes]], taken: np.ndarray) -> None:
+        """Writes the lines of both sides that are taken (lines,) bool."""
+        for file, lines in zip(files, (self.source, self.target), strict=True):
+            file.writelines(line + b"\n" for line in compress(lines, taken))
 
 
 def read_blocks(sources: Sequence[Path], targets: Sequence[Path], size: int = BLOCK_LINES) -> Iterator[Block]:

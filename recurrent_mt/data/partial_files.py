@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -23,15 +25,28 @@ def partial_folder(prefix: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def publish(files: Mapping[Path, Path]) -> None:
-    """Renames whole files to where they belong, in the order given.
+def publish_corpus(
+    sides: Mapping[str, Path], out: Path, report: Path, *, markdown: str, numbers: Mapping[str, Any]
+) -> None:
+    """Makes a prepared corpus appear: both sides, then the report, then its numbers, which tell that all are there.
 
     Older files of those names go first, all of them: sides of two runs are never found together, whenever this
     is stopped. If a renaming fails, those done are undone.
 
     Args:
-        files: where each file belongs, by where it was written. One that comes last can tell that all are there.
+        sides: the file written aside for each language.
+        out: the prefix of ``OUT.LANGUAGE``.
+        report: the file of the report; the numbers go to the file of that name that ends with .json.
+        markdown: the report to read.
+        numbers: the same as data.
     """
+    files = {written: Path(f"{out}.{language}") for language, written in sides.items()}
+    as_json = json.dumps(numbers, indent=2, ensure_ascii=False) + "\n"
+    for final, text in {report: markdown, report.with_suffix(".json"): as_json}.items():
+        partial = final.with_name(f"{final.name}.partial")
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        files[partial] = final
     for final in files.values():
         final.unlink(missing_ok=True)
     done: list[Path] = []
@@ -44,25 +59,6 @@ def publish(files: Mapping[Path, Path]) -> None:
         for final in done:
             final.unlink(missing_ok=True)
         raise
-
-
-def publish_corpus(sides: Mapping[str, Path], out: Path, report: Path, *, markdown: str, numbers: str) -> None:
-    """Makes a prepared corpus appear: both sides, then the report, then its numbers.
-
-    Args:
-        sides: the file written aside for each language.
-        out: the prefix of ``OUT.LANGUAGE``.
-        report: the file of the report; the numbers go to the file of that name that ends with .json.
-        markdown: the report to read.
-        numbers: the same as JSON.
-    """
-    files = {written: Path(f"{out}.{language}") for language, written in sides.items()}
-    for final, text in {report: markdown, report.with_suffix(".json"): numbers}.items():
-        partial = final.with_name(f"{final.name}.partial")
-        partial.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        files[partial] = final
-    publish(files)
 
 
 def refuse_overwriting(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:

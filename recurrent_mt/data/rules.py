@@ -1,17 +1,47 @@
-"""Which sentence pairs are no good to learn from, one small rule each.
+"""Which sentence pairs are no good to learn from, one small test each.
 
-A rule sees one normalized pair. What needs the whole corpus (misaligned lines, duplicates) is in
-:mod:`.corpus_rules`. A new rule is a class here and a line in :func:`pair_rules`; the report finds it there.
+A test sees one normalized pair. What needs the whole corpus (misaligned lines, duplicates) is in
+:mod:`.corpus_rules`. A new rule is a function here and a line in :func:`pair_rules`; the report finds it there.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from .language import is_other_language, require_known
 from .words import count_words
+
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img"
+    r"|input|li|link|meta|ol|option|p|pre|script|select|small|span|strong|style|sub|sup|table|tbody|td|th|title|tr"
+    r"|tt|u|ul)(?:\s+[\w:-]+\s*=[^<>]*)?\s*/?>",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[!-~]+|[!-~]+@[!-~]+\.[a-z]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Why pairs go.
+
+    Attributes:
+        name: in the report.
+        reason: in the report.
+        test: of one pair, or of a whole corpus (see :mod:`.corpus_rules`).
+        parameters: of the test, by name; the report shows them.
+    """
+
+    name: str
+    reason: str
+    test: Callable[..., Any]
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, *subject: Any) -> Any:
+        """Applies the test."""
+        return self.test(*subject, **self.parameters)
 
 
 @dataclass(slots=True)
@@ -39,154 +69,6 @@ class SentencePair:
         return (self.source, self.target)
 
 
-class Rule(Protocol):
-    """What the report needs: a name and a reason; fields are printed as parameters."""
-
-    name: ClassVar[str]
-    reason: ClassVar[str]
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """Bytes that were not UTF-8 have already become the replacement character."""
-
-    name: ClassVar[str] = "encoding"
-    reason: ClassVar[str] = "bytes that are not UTF-8, or U+FFFD in their place"
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return any("\ufffd" in side for side in pair.sides)
-
-
-@dataclass(frozen=True)
-class Empty:
-    """Also what was spaces and invisible characters alone."""
-
-    name: ClassVar[str] = "empty"
-    reason: ClassVar[str] = "a side without text"
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return not (pair.source and pair.target)
-
-
-@dataclass(frozen=True)
-class TooLong:
-    """Length before segmentation."""
-
-    name: ClassVar[str] = "too long"
-    reason: ClassVar[str] = "a side of more words than allowed"
-    max_words: int
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return max(pair.words) > self.max_words
-
-
-@dataclass(frozen=True)
-class Identical:
-    """Copies teach a model to copy (Khayrallah and Koehn 2018)."""
-
-    name: ClassVar[str] = "identical"
-    reason: ClassVar[str] = "both sides are the same but for case"
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return pair.source.casefold() == pair.target.casefold()
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """What will be validated or tested on is not trained on."""
-
-    name: ClassVar[str] = "held out"
-    reason: ClassVar[str] = "its source or its target occurs in a held-out set (--exclude), but for case"
-    sources: frozenset[str] = field(repr=False)
-    targets: frozenset[str] = field(repr=False)
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return pair.source.casefold() in self.sources or pair.target.casefold() in self.targets
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """``slack`` words more are forgiven: titles, greetings, answers."""
-
-    name: ClassVar[str] = "length ratio"
-    reason: ClassVar[str] = "one side has too many times the words of the other"
-    max_ratio: float
-    _: KW_ONLY
-    slack: int = 4
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return max(pair.words) > self.max_ratio * min(pair.words) + self.slack
-
-
-@dataclass(frozen=True)
-class NonLetters:
-    """Tables, numbers, rows of dots."""
-
-    name: ClassVar[str] = "non-letters"
-    reason: ClassVar[str] = "a side with too few letters among its characters, spaces aside"
-    min_share: float = 0.15
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return any(sum(map(str.isalpha, side)) < self.min_share * (len(side) - side.count(" ")) for side in pair.sides)
-
-
-@dataclass(frozen=True)
-class Markup:
-    """What is left of web pages."""
-
-    name: ClassVar[str] = "markup"
-    reason: ClassVar[str] = "an HTML tag, or addresses that make up most of a side"
-    max_address_share: float = 0.5
-    _TAG: ClassVar[re.Pattern[str]] = re.compile(
-        r"</?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img"
-        r"|input|li|link|meta|ol|option|p|pre|script|select|small|span|strong|style|sub|sup|table|tbody|td|th|title|tr"
-        r"|tt|u|ul)(?:\s+[\w:-]+\s*=[^<>]*)?\s*/?>",
-        re.IGNORECASE,
-    )
-    _ADDRESS: ClassVar[re.Pattern[str]] = re.compile(
-        r"(?:https?://|ftp://|www\.)[!-~]+|[!-~]+@[!-~]+\.[a-z]+", re.IGNORECASE
-    )
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return any(map(self._is_markup, pair.sides))
-
-    def _is_markup(self, text: str) -> bool:
-        if "<" in text and self._TAG.search(text):
-            return True
-        if "@" not in text and "://" not in text and "www." not in text.lower():
-            return False
-        return sum(map(len, self._ADDRESS.findall(text))) > self.max_address_share * len(text)
-
-
-@dataclass(frozen=True)
-class WrongLanguage:
-    """See :mod:`.language`."""
-
-    name: ClassVar[str] = "wrong language"
-    reason: ClassVar[str] = "a side is surely in another language; in doubt it stays"
-    source: str
-    target: str
-
-    def __post_init__(self) -> None:
-        require_known(self.source)
-        require_known(self.target)
-
-    def drops(self, pair: SentencePair) -> bool:
-        """Whether the pair goes."""
-        return is_other_language(pair.source, self.source) or is_other_language(pair.target, self.target)
-
-
 def pair_rules(
     languages: tuple[str, str],
     held_out: tuple[frozenset[str], frozenset[str]],
@@ -195,26 +77,93 @@ def pair_rules(
     max_ratio: float,
     language_check: bool,
 ) -> tuple[Rule, ...]:
-    """The rules, in the order in which they are tried: a pair goes by the first that drops it.
+    """The rules, in the order in which they are tried: a pair goes by the first whose test is true.
 
     Args:
         languages: codes of source and target.
         held_out: casefolded lines of each side that must not occur.
-        max_words: a parameter of :class:`TooLong`.
-        max_ratio: a parameter of :class:`Ratio`.
-        language_check: with :class:`WrongLanguage`, the slowest.
+        max_words: the most words of a side, before segmentation.
+        max_ratio: how many times the words of the other a side may have.
+        language_check: with the test for the language, the slowest.
 
     Raises:
         ValueError: a language that cannot be told.
     """
-    return (
-        Encoding(),
-        Empty(),
-        TooLong(max_words),
-        Identical(),
-        HeldOut(*held_out),
-        Ratio(max_ratio),
-        NonLetters(),
-        Markup(),
-        *((WrongLanguage(*languages),) if language_check else ()),
-    )
+    held_out_sides = dict(zip(("sources", "targets"), held_out, strict=True))
+    rules = [
+        Rule("encoding", "bytes that are not UTF-8, or U+FFFD in their place", _has_replacement_character),
+        Rule("empty", "a side without text", lambda pair: not all(pair.sides)),
+        Rule("too long", "a side of more words than allowed", _is_too_long, {"max_words": max_words}),
+        Rule("identical", "both sides are the same but for case", _is_copy),
+        Rule(
+            "held out",
+            "its source or its target occurs in a held-out set (--exclude), but for case",
+            _is_held_out,
+            held_out_sides,
+        ),
+        Rule(
+            "length ratio",
+            "one side has too many times the words of the other",
+            _is_unequal,
+            {"max_ratio": max_ratio, "slack": 4},
+        ),
+        Rule(
+            "non-letters",
+            "a side with too few letters among its characters, spaces aside",
+            _lacks_letters,
+            {"min_share": 0.15},
+        ),
+        Rule("markup", "an HTML tag, or addresses that make up most of a side", _is_markup, {"max_address_share": 0.5}),
+    ]
+    if language_check:
+        for language in languages:
+            require_known(language)
+        reason = "a side is surely in another language; in doubt it stays"
+        rules.append(Rule("wrong language", reason, _is_foreign, dict(zip(("source", "target"), languages))))
+    return tuple(rules)
+
+
+def _has_replacement_character(pair: SentencePair) -> bool:
+    """Bytes that were not UTF-8 have already become one."""
+    return any("\ufffd" in side for side in pair.sides)
+
+
+def _is_too_long(pair: SentencePair, max_words: int) -> bool:
+    return max(pair.words) > max_words
+
+
+def _is_copy(pair: SentencePair) -> bool:
+    """Copies teach a model to copy (Khayrallah and Koehn 2018)."""
+    return pair.source.casefold() == pair.target.casefold()
+
+
+def _is_held_out(pair: SentencePair, sources: frozenset[str], targets: frozenset[str]) -> bool:
+    """What will be validated or tested on is not trained on."""
+    return pair.source.casefold() in sources or pair.target.casefold() in targets
+
+
+def _is_unequal(pair: SentencePair, max_ratio: float, slack: int) -> bool:
+    """``slack`` words more are forgiven: titles, greetings, answers."""
+    return max(pair.words) > max_ratio * min(pair.words) + slack
+
+
+def _lacks_letters(pair: SentencePair, min_share: float) -> bool:
+    """Tables, numbers, rows of dots."""
+    return any(sum(map(str.isalpha, side)) < min_share * (len(side) - side.count(" ")) for side in pair.sides)
+
+
+def _is_markup(pair: SentencePair, max_address_share: float) -> bool:
+    """What is left of web pages."""
+    for text in pair.sides:
+        if "<" in text and _TAG.search(text):
+            return True
+        # To ask for these first is faster than to search every line.
+        addressed = "@" in text or "://" in text or "www." in text.lower()
+        if addressed and sum(map(len, _ADDRESS.findall(text))) > max_address_share * len(text):
+            return True
+    return False
+
+
+def _is_foreign(pair: SentencePair, source: str, target: str) -> bool:
+    """See :mod:`.language`."""
+    return is_other_language(pair.source, source) or is_other_language(pair.target, target)

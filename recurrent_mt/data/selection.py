@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from ..ordered_map import ordered_map
 from .cutoff import Cutoff, find_cutoff
-from .domain_scores import LanguageScorer, PairScorer, line_tokens
+from .domain_scores import LanguageScorer, score_block, tokenize_lines
 from .parallel_text import BLOCK_LINES, find_file, read_blocks
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
-from .selection_report import Extremes, SelectionCounts, as_json, as_markdown
+from .selection_report import SelectionCounts, as_markdown, collect_numbers
 
 _CHUNK = 1 << 20
 
@@ -48,6 +48,11 @@ class Selection:
     seed: int = 1
     jobs: int = 1
 
+    def __post_init__(self) -> None:
+        if self.words < 1 or self.jobs < 1:
+            raise ValueError("the words to select and the processes must be at least 1")
+        refuse_overwriting((self.source, self.target), self.out, self.languages, self.report)
+
 
 def select(selection: Selection) -> SelectionCounts:
     """Writes the pairs with the lowest differences of cross-entropy, in the order of the corpus, and the report.
@@ -57,15 +62,14 @@ def select(selection: Selection) -> SelectionCounts:
     disk, 8 bytes a pair; memory holds the domain, the sample, four models and a few blocks of lines.
 
     Raises:
-        ValueError: wrong options, files that do not fit together or are damaged, nothing to select from.
+        ValueError: files that do not fit together or are damaged, nothing to select from.
         OSError: a file cannot be read or written.
         RuntimeError: a process died.
     """
-    _check(selection)
     domain = read_domain(selection.in_domain, selection.languages)
     sample, pairs = sample_pairs(selection.source, selection.target, len(domain[0]), selection.seed)
     scorers = [
-        LanguageScorer([line_tokens(line) for line in own], [line_tokens(line) for line in general])
+        LanguageScorer(tokenize_lines(own), tokenize_lines(general))
         for own, general in zip(domain, sample, strict=True)
     ]
     counts = SelectionCounts(
@@ -77,7 +81,7 @@ def select(selection: Selection) -> SelectionCounts:
         seed=selection.seed,
     )
     with partial_folder(selection.out) as folder:
-        _score(selection, PairScorer(*scorers), folder)
+        _score(selection, scorers, folder)
         cutoff = find_cutoff(lambda: _scores(folder, _CHUNK), selection.words)
         written = _write(selection, folder, cutoff, counts)
         publish_corpus(
@@ -85,7 +89,7 @@ def select(selection: Selection) -> SelectionCounts:
             selection.out,
             selection.report,
             markdown=as_markdown(selection.out, counts),
-            numbers=as_json(counts),
+            numbers=collect_numbers(counts),
         )
     return counts
 
@@ -132,17 +136,12 @@ def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Line
     return sample, pairs
 
 
-def _check(selection: Selection) -> None:
-    if selection.words < 1 or selection.jobs < 1:
-        raise ValueError("the words to select and the processes must be at least 1")
-    refuse_overwriting((selection.source, selection.target), selection.out, selection.languages, selection.report)
-
-
-def _score(selection: Selection, scorer: PairScorer, folder: Path) -> None:
+def _score(selection: Selection, scorers: Sequence[LanguageScorer], folder: Path) -> None:
     progress = Progress("scoring")
     blocks = read_blocks([selection.source], [selection.target])
     with (folder / "scores").open("wb") as scores, (folder / "words").open("wb") as words:
-        for scored in ordered_map(scorer, blocks, selection.jobs):
+        score = partial(score_block, source=scorers[0], target=scorers[1])
+        for scored in ordered_map(score, blocks, selection.jobs):
             scored.scores.tofile(scores)
             scored.words.tofile(words)
             progress.update(len(scored.scores), scored.progress)
@@ -158,15 +157,10 @@ def _scores(folder: Path, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def _write(selection: Selection, folder: Path, cutoff: Cutoff | None, counts: SelectionCounts) -> list[Path]:
     """Writes the pairs taken, and counts."""
     paths = [folder / "selected.source", folder / "selected.target"]
-    lowest, highest = Extremes(sign=1), Extremes(sign=-1)
     with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:
         blocks = read_blocks([selection.source], [selection.target])
         for block, (scores, words) in zip(blocks, _scores(folder, BLOCK_LINES), strict=True):
             taken = np.ones(len(scores), bool) if cutoff is None else cutoff.take(scores, words)
-            for file, lines in ((source_file, block.source), (target_file, block.target)):
-                file.writelines(line + b"\n" for line in compress(lines, taken))
-            counts.add(scores, words, taken)
-            lowest.add(scores, block)
-            highest.add(scores, block)
-    counts.lowest, counts.highest = lowest.found(), highest.found()
+            block.write((source_file, target_file), taken)
+            counts.add(block, scores, words, taken)
     return paths

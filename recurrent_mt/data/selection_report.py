@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .markdown import quoted, table
+from .markdown import quote_pair, table
 from .parallel_text import Block
 
 _EXAMPLES = 5
@@ -51,7 +51,7 @@ class SelectionCounts:
     lowest: list[ScoredPair] = field(default_factory=list)
     highest: list[ScoredPair] = field(default_factory=list)
 
-    def add(self, scores: np.ndarray, words: np.ndarray, taken: np.ndarray) -> None:
+    def add(self, block: Block, scores: np.ndarray, words: np.ndarray, taken: np.ndarray) -> None:
         """Counts a block: scores (N,), words (N,), and which pairs were selected (N,)."""
         self.words += int(words.sum())
         self.selected_pairs += int(taken.sum())
@@ -60,6 +60,12 @@ class SelectionCounts:
         self.score_sums = (own + float(scores[taken].sum(dtype=float)), other + float(scores[~taken].sum(dtype=float)))
         if taken.any():
             self.highest_selected = max(self.highest_selected, float(scores[taken].max()))
+        for sign, extremes in ((1, self.lowest), (-1, self.highest)):
+            for index in np.argsort(sign * scores, kind="stable")[:_EXAMPLES]:
+                texts = (side[index].decode(errors="replace") for side in (block.source, block.target))
+                extremes.append((float(scores[index]), *texts))
+            extremes.sort(key=lambda pair: sign * pair[0])
+            del extremes[_EXAMPLES:]
 
     @property
     def mean_scores(self) -> tuple[float, float]:
@@ -68,33 +74,12 @@ class SelectionCounts:
         return self.score_sums[0] / max(self.selected_pairs, 1), self.score_sums[1] / max(others, 1)
 
 
-class Extremes:
-    """The pairs with the lowest scores (sign 1) or the highest (sign −1)."""
-
-    def __init__(self, sign: int) -> None:
-        self._sign = sign
-        self._best: list[tuple[float, bytes, bytes]] = []
-
-    def add(self, scores: np.ndarray, block: Block) -> None:
-        """Looks at the pairs of a block."""
-        for index in np.argsort(self._sign * scores, kind="stable")[:_EXAMPLES]:
-            self._best.append((float(scores[index]), block.source[index], block.target[index]))
-        self._best = sorted(self._best, key=lambda pair: self._sign * pair[0])[:_EXAMPLES]
-
-    def found(self) -> list[ScoredPair]:
-        """The pairs, the most extreme first."""
-        return [
-            (score, source.decode(errors="replace"), target.decode(errors="replace"))
-            for score, source, target in self._best
-        ]
-
-
-def as_json(counts: SelectionCounts) -> str:
-    """Numbers of the report."""
+def collect_numbers(counts: SelectionCounts) -> dict[str, Any]:
+    """The report as data."""
     content = asdict(counts)
     del content["score_sums"]
     content["mean_score_selected"], content["mean_score_others"] = counts.mean_scores
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return content
 
 
 def as_markdown(out: Path, counts: SelectionCounts) -> str:
@@ -122,13 +107,13 @@ are selected, up to {counts.highest_selected:.3f}. Words are tokens, punctuation
 
 ## The lowest scores
 
-{_examples(counts.lowest)}
+{_list_examples(counts.lowest)}
 
 ## The highest scores
 
-{_examples(counts.highest)}
+{_list_examples(counts.highest)}
 """
 
 
-def _examples(pairs: list[ScoredPair]) -> str:
-    return "\n".join(f"- {score:.3f}\n  - {quoted(source)}\n  - {quoted(target)}" for score, source, target in pairs)
+def _list_examples(pairs: list[ScoredPair]) -> str:
+    return "\n".join(quote_pair(f"{score:.3f}", source, target) for score, source, target in pairs)

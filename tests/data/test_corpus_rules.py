@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from recurrent_mt.data import corpus_rules
-from recurrent_mt.data.corpus_rules import RECORD, Duplicate, LengthModel, Misaligned, fit_lengths, pair_record
+from recurrent_mt.data.corpus_rules import CORPUS_RULES, RECORD, LengthModel, fit_lengths, mark_duplicates, pair_record
+
+MISALIGNED = CORPUS_RULES[0]
 
 
 def write_records(path, hashes, source=None, target=None):
@@ -21,7 +23,7 @@ def test_the_first_of_several_stays(tmp_path, monkeypatch, bucket_pairs):
     hashes = rng.integers(0, 4000, 5000).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     gone = rng.random(5000) < 0.1
     verdicts = np.where(gone, 1, 0).astype(np.uint8)
-    Duplicate(bucket_pairs).mark(write_records(tmp_path / "records", hashes), verdicts, 2)
+    mark_duplicates(write_records(tmp_path / "records", hashes), verdicts, 2, bucket_pairs=bucket_pairs)
     seen, expected = set(), []
     for key, dropped in zip(hashes.tolist(), gone, strict=True):
         expected.append(1 if dropped else 2 if key in seen else 0)
@@ -69,14 +71,14 @@ def test_misaligned_lines_are_marked(tmp_path):
     target[bad] = 12 * source[bad]
     verdicts = np.zeros(3000, np.uint8)
     verdicts[0] = 7
-    Misaligned().mark(write_records(tmp_path / "records", np.arange(3000), source, target), verdicts, 1)
+    MISALIGNED(write_records(tmp_path / "records", np.arange(3000), source, target), verdicts, 1)
     assert verdicts[0] == 7
     assert verdicts[1:].tolist() == bad[1:].astype(int).tolist()
 
 
 def test_few_pairs_tell_no_deviation(tmp_path):
     verdicts = np.zeros(3, np.uint8)
-    Misaligned().mark(write_records(tmp_path / "records", [1, 2, 3], [50, 50, 5], [50, 50, 500]), verdicts, 1)
+    MISALIGNED(write_records(tmp_path / "records", [1, 2, 3], [50, 50, 5], [50, 50, 500]), verdicts, 1)
     assert not verdicts.any()
 
 
@@ -85,5 +87,5 @@ def test_all_of_one_length(tmp_path):
     target = np.full(2000, 50)
     target[3] = 300
     verdicts = np.zeros(2000, np.uint8)
-    Misaligned().mark(write_records(tmp_path / "records", np.arange(2000), np.full(2000, 50), target), verdicts, 1)
+    MISALIGNED(write_records(tmp_path / "records", np.arange(2000), np.full(2000, 50), target), verdicts, 1)
     assert np.flatnonzero(verdicts).tolist() == [3]

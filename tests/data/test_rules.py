@@ -101,17 +101,17 @@ def test_french(name):
     keep, drop = CASES[name]
     rule = RULES["fr", "en"][name]
     for pair in keep:
-        assert not rule.drops(SentencePair(*pair, ("fr", "en"))), pair
+        assert not rule(SentencePair(*pair, ("fr", "en"))), pair
     for pair in drop:
-        assert rule.drops(SentencePair(*pair, ("fr", "en"))), pair
+        assert rule(SentencePair(*pair, ("fr", "en"))), pair
 
 
 @pytest.mark.parametrize("name", CHINESE)
 def test_chinese_on_either_side(name):
     for expected, pairs in zip((False, True), CHINESE[name], strict=True):
         for source, target in pairs:
-            assert RULES["zh", "en"][name].drops(SentencePair(source, target, ("zh", "en"))) is expected, source
-            assert RULES["en", "zh"][name].drops(SentencePair(target, source, ("en", "zh"))) is expected, source
+            assert RULES["zh", "en"][name](SentencePair(source, target, ("zh", "en"))) is expected, source
+            assert RULES["en", "zh"][name](SentencePair(target, source, ("en", "zh"))) is expected, source
 
 
 def test_a_language_that_cannot_be_told():

@@ -10,7 +10,6 @@ from .chinese.clauses import Chinese
 from .composer import SentenceComposer
 from .english.clauses import English
 from .french.clauses import French
-from .lexicon import lexicon
 from .sampling import Rng, Weighted
 from .tree import Leaf, Tree
 from .typography import detokenize
@@ -119,7 +118,7 @@ class _SentencePairs:
         self._languages = pair.split("-")
         self._realizers = [_REALIZERS[language]() for language in self._languages]
         self._rng = rng
-        self._composer = SentenceComposer(lexicon(), rng)
+        self._composer = SentenceComposer(rng)
         self._min_words, self._max_words = min_words, max_words
         lengths = range(min_words, max_words + 1)
         self._lengths = Weighted(lengths, [_length_weight(length) for length in lengths])

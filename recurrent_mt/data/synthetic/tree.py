@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+#: A node of the meaning and a role in it. Two tokens of a sentence pair that share one are aligned.
+Anchor = tuple[object, str]
+
 
 class Leaf:
     """One token under its part of speech.
@@ -11,14 +14,13 @@ class Leaf:
     Attributes:
         label: part of speech: a Universal POS tag, or ``CLF`` for a Chinese measure word.
         token: the token.
-        anchors: what the token expresses, as (node of the meaning, role) pairs. Two tokens of a sentence pair
-            that share an anchor are aligned.
+        anchors: what the token expresses.
         liaison: the form taken before a vowel (*le* → *l'*, *a* → *an*), None where there is none.
     """
 
     __slots__ = ("anchors", "label", "liaison", "token")
 
-    def __init__(self, label: str, token: str, anchors: tuple = (), liaison: str | None = None) -> None:
+    def __init__(self, label: str, token: str, *anchors: Anchor, liaison: str | None = None) -> None:
         self.label = label
         self.token = token
         self.anchors = anchors
@@ -50,10 +52,7 @@ class Tree:
     def leaves(self) -> Iterator[Leaf]:
         """Yields the leaves from left to right."""
         for child in self.children:
-            if isinstance(child, Leaf):
-                yield child
-            else:
-                yield from child.leaves()
+            yield from child.leaves()
 
     def subtrees(self) -> Iterator[Tree]:
         """Yields this tree and every phrase below it, parents first."""

@@ -7,16 +7,17 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
+from ..markdown import table
 from .generation import LONGEST, SHORTEST, SPLITS, Example, check, generate
 
 # To be raised when the same settings make other sentences, or other files.
 FORMAT = 1
 SETTINGS = "settings.json"
+COLUMNS = ("split", "side", "sentences", "tokens", "a sentence", "types", "seen once", "tokens unseen in train")
 
 
 def write_corpus(
@@ -66,7 +67,7 @@ def write_corpus(
     folder.parent.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        _fill(aside, pair, settings)
+        _fill(aside, settings)
         aside.chmod(0o755)
         os.replace(aside, folder)  # also onto an empty folder
     finally:
@@ -88,8 +89,8 @@ def _is_there(folder: Path, settings: dict) -> bool:
             f"{folder} exists and is no corpus made here ({SETTINGS} is missing): choose another folder"
         )
     found = json.loads(path.read_text(encoding="utf-8"))
-    if found != settings:
-        different = sorted(name for name in {*settings, *found} if settings.get(name) != found.get(name))
+    different = sorted(name for name in {*settings, *found} if settings.get(name) != found.get(name))
+    if different:
         told = ", ".join(f"{name} {found.get(name)} instead of {settings.get(name)}" for name in different)
         raise FileExistsError(
             f"{folder} holds a corpus made with other settings ({told}): remove it or choose another folder"
@@ -97,91 +98,58 @@ def _is_there(folder: Path, settings: dict) -> bool:
     return True
 
 
-def _fill(folder: Path, pair: str, settings: dict) -> None:
-    counts = {split: _Counts() for split in SPLITS}
-    lengths = {"min_words": settings["min_words"], "max_words": settings["max_words"]}
-    with ExitStack() as stack:
-        files = {split: _SplitFiles(folder, split, pair, stack) for split in SPLITS}
-        for example in generate(pair, settings["sizes"], settings["seed"], **lengths):
-            files[example.split].write(example)
-            counts[example.split].add(example)
-    _write(folder / "README.md", _summary(pair, settings, counts))
-    _write(folder / SETTINGS, json.dumps(settings, indent=2) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_bytes(text.encode("utf-8"))
-
-
-class _SplitFiles:
-    """The seven files of a split, which the stack closes."""
-
-    def __init__(self, folder: Path, split: str, pair: str, stack: ExitStack) -> None:
-        source, target = pair.split("-")
-        endings = ("src", "tgt", source, target, f"{source}.ptb", f"{target}.ptb", f"{pair}.align")
-        self._files: list[IO[str]] = []
-        for ending in endings:
-            path = folder / f"{split}.{ending}"
-            self._files.append(stack.enter_context(path.open("w", encoding="utf-8", newline="\n")))
-
-    def write(self, example: Example) -> None:
-        """Writes one line to each file."""
-        lines = (
-            " ".join(example.source_tokens),
-            " ".join(example.target_tokens),
-            example.source_text,
-            example.target_text,
-            str(example.source_tree),
-            str(example.target_tree),
-            " ".join([f"{i}-{j}" for i, j in example.alignment]),
-        )
-        for file, line in zip(self._files, lines):
-            file.write(line + "\n")
-
-
-class _Counts:
-    """Counts of one split: sentences, and tokens by type on each side."""
-
-    def __init__(self) -> None:
-        self.sentences = 0
-        self.types: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-
-    def add(self, example: Example) -> None:
-        """Counts one sentence pair."""
-        self.sentences += 1
-        self.types[0].update(example.source_tokens)
-        self.types[1].update(example.target_tokens)
-
-
-def _summary(pair: str, settings: dict, counts: dict[str, _Counts]) -> str:
-    """Returns the text of the corpus's README."""
+def _fill(folder: Path, settings: dict) -> None:
+    pair = settings["pair"]
     source, target = pair.split("-")
-    columns = (
-        "split",
-        "side",
-        "sentences",
-        "tokens",
-        "a sentence",
-        "types",
-        "seen once",
-        "tokens unseen in train",
-    )
-    table = [columns, ("---",) * len(columns)]
+    endings = ("src", "tgt", source, target, f"{source}.ptb", f"{target}.ptb", f"{pair}.align")
+    #: Tokens by type, for each split and side.
+    types = {(split, language): Counter[str]() for split in SPLITS for language in (source, target)}
+    with ExitStack() as stack:
+        files = {
+            split: [
+                stack.enter_context((folder / f"{split}.{ending}").open("w", encoding="utf-8", newline="\n"))
+                for ending in endings
+            ]
+            for split in SPLITS
+        }
+        limits = {"min_words": settings["min_words"], "max_words": settings["max_words"]}
+        for example in generate(pair, settings["sizes"], settings["seed"], **limits):
+            for file, line in zip(files[example.split], _lines(example), strict=True):
+                file.write(line + "\n")
+            types[example.split, source].update(example.source_tokens)
+            types[example.split, target].update(example.target_tokens)
+    (folder / "README.md").write_bytes(_describe(settings, types).encode())
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8", newline="\n")
+
+
+def _lines(example: Example) -> Iterator[str]:
+    """Yields a line for each file of a split."""
+    yield " ".join(example.source_tokens)
+    yield " ".join(example.target_tokens)
+    yield example.source_text
+    yield example.target_text
+    yield str(example.source_tree)
+    yield str(example.target_tree)
+    yield " ".join([f"{i}-{j}" for i, j in example.alignment])
+
+
+def _describe(settings: dict, types: Mapping[tuple[str, str], Counter[str]]) -> str:
+    """Returns the text of the corpus's README."""
+    pair = settings["pair"]
+    source, target = pair.split("-")
+    rows = []
     for split in reversed(SPLITS):
-        for side, language in enumerate((source, target)):
-            types, train = counts[split].types[side], counts["train"].types[side]
-            tokens, sentences = sum(types.values()), counts[split].sentences
-            once = sum(count == 1 for count in types.values())
-            unseen = sum(count for token, count in types.items() if token not in train)
-            mean = f"{tokens / sentences if sentences else 0:.1f}"
-            numbers = (sentences, tokens, mean, len(types), once, unseen)
-            table.append((split, language, *map(str, numbers)))
-    rows = "\n".join(f"| {' | '.join(row)} |" for row in table)
+        for language in (source, target):
+            counts, train, sentences = types[split, language], types["train", language], settings["sizes"][split]
+            mean = f"{counts.total() / sentences if sentences else 0:.1f}"
+            once = sum(count == 1 for count in counts.values())
+            unseen = sum(count for token, count in counts.items() if token not in train)
+            rows.append((split, language, *map(str, (sentences, counts.total(), mean, len(counts), once, unseen))))
     return f"""# {pair}: synthetic sentence pairs with gold trees and alignments
 
 Seed {settings["seed"]}, {settings["min_words"]} to {settings["max_words"]} tokens a sentence.
 
-{rows}
+{table(COLUMNS, rows)}
 
 One sentence a line in every file:
 

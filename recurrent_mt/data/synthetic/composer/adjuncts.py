@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from ..lexicon import Lexicon
+from ..lexicon import sample_adverbs, sample_times, sample_verbs
 from ..meaning import Action, Clause, Quality
-from ..sampling import Rng
 from .nominals import HUMAN, NominalComposer
 
 _LIVING = ("person", "animal")
 _PAST_YEARS, _FUTURE_YEARS = (1850, 2020), (2035, 2090)
 
 
-class Adjuncts:
-    """Draws the optional parts of clauses.
-
-    Args:
-        lexicon: the words.
-        rng: the source of random choices.
-        nominals: composes the noun phrases in them.
-    """
-
-    def __init__(self, lexicon: Lexicon, rng: Rng, nominals: NominalComposer) -> None:
-        self._lexicon = lexicon
-        self._rng = rng
-        self._nominals = nominals
+class AdjunctComposer(NominalComposer):
+    """Draws the optional parts of clauses."""
 
     def adjust_tense(self, clause: Clause) -> None:
         """Turns the progressive of a state, or of what happens in a moment, into the simple tense."""
@@ -40,7 +28,7 @@ class Adjuncts:
         if clause.negated and isinstance(clause.predicate, Quality):
             clause.predicate.modifier.degree = None
 
-    def add(self, clause: Clause, kind: str, budget: int) -> None:
+    def add_adjuncts(self, clause: Clause, kind: str, budget: int) -> None:
         """Adds adjuncts to a clause.
 
         Args:
@@ -51,7 +39,7 @@ class Adjuncts:
         action = clause.predicate if isinstance(clause.predicate, Action) else None
         active = action is not None and not action.passive and action.complement is None
         if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
-            modals = self._lexicon.verb_sampler(("modal",), kind, None)
+            modals = sample_verbs(("modal",), kind, None)
             clause.modal = modals.draw(self._rng) if modals else None
         self.negate(clause)
         self._add_frequency(clause)
@@ -66,19 +54,19 @@ class Adjuncts:
         clausal = isinstance(clause.predicate, Action) and clause.predicate.complement
         excluded = denied_event or compared or clausal or clause.modal or clause.tense.endswith("progressive")
         if not excluded and self._rng.happens(0.1):
-            clause.frequency = self._lexicon.adverb_sampler("frequency", clause.negated).draw(self._rng)
+            clause.frequency = sample_adverbs("frequency", clause.negated).draw(self._rng)
 
     def _add_circumstances(self, clause: Clause, kind: str, budget: int) -> None:
         rng, verb = self._rng, clause.predicate.verb  # type: ignore[union-attr]  # called for actions
         if not clause.negated and rng.happens(0.16):
-            clause.manner = self._lexicon.adverb_sampler("manner", False).draw(rng)
+            clause.manner = sample_adverbs("manner", False).draw(rng)
         if verb.frame in ("oblique", "dative") or verb.etre or budget < 4 or clause.gap:
             return
         intransitive = verb.frame == "intransitive"
         if rng.happens(0.6 if intransitive else 0.16):
-            clause.location = self._nominals.location(max(3, budget - 2) if intransitive else 3)
+            clause.location = self.location(max(3, budget - 2) if intransitive else 3)
         elif kind == "person" and rng.happens(0.12):
-            clause.companion = self._nominals.nominal(HUMAN, 2)
+            clause.companion = self.nominal(HUMAN, 2)
 
     def _add_time(self, clause: Clause) -> None:
         rng = self._rng
@@ -87,6 +75,6 @@ class Adjuncts:
         if clause.tense in ("past", "future") and rng.happens(0.22):
             clause.time = rng.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
         else:
-            sampler = self._lexicon.time_sampler(clause.tense)
+            sampler = sample_times(clause.tense)
             clause.time = sampler.draw(rng) if sampler else None
         clause.time_first = not clause.gap and clause.time is not None and rng.happens(0.4)

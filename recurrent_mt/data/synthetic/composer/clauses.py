@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..lexicon import Lexicon, Verb
+from ..lexicon import sample_verbs
+from ..lexicon.entries import Verb
 from ..meaning import (
     Action,
     Clause,
@@ -15,9 +16,9 @@ from ..meaning import (
     Pronoun,
     Quality,
 )
-from ..sampling import Rng, Weighted
-from .adjuncts import Adjuncts
-from .nominals import HUMAN, NominalComposer
+from ..sampling import Weighted
+from .adjuncts import AdjunctComposer
+from .nominals import HUMAN
 
 _TENSE = Weighted(["present", "past", "future", "progressive", "past_progressive"], [38, 32, 14, 8, 8])
 _GAP = Weighted(["subject", "object", "oblique"], [45, 43, 12])
@@ -29,19 +30,8 @@ _FRAMES = {  # by the words left for the predicate
 }
 
 
-class ClauseComposer:
-    """Draws clauses.
-
-    Args:
-        lexicon: the words.
-        rng: the source of random choices.
-    """
-
-    def __init__(self, lexicon: Lexicon, rng: Rng) -> None:
-        self._lexicon = lexicon
-        self._rng = rng
-        self._nominals = NominalComposer(lexicon, rng, self.relative)
-        self._adjuncts = Adjuncts(lexicon, rng, self._nominals)
+class ClauseComposer(AdjunctComposer):
+    """Draws clauses."""
 
     def clause(
         self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
@@ -60,7 +50,7 @@ class ClauseComposer:
             return self._existence(budget, tense)
         if subject is None:
             share = 2 if budget <= 5 else 2 + int((budget - 5) * 0.6 * rng.random())
-            subject = self._nominals.subject(share)
+            subject = self.subject(share)
         else:
             share = 1
         clause = Clause(subject, None, tense)  # type: ignore[arg-type]  # the predicate comes next
@@ -77,18 +67,18 @@ class ClauseComposer:
         if verb is None:
             return None
         if budget <= 4 and "person" in verb.subjects and self._rng.happens(0.5):
-            subject: Nominal = self._nominals.pronoun()
+            subject: Nominal = self.pronoun()
         else:
-            subject = self._nominals.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
+            subject = self.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
         clause = Clause(subject, Action(verb), tense, gap=gap, antecedent=antecedent)
-        self._adjuncts.adjust_tense(clause)
-        self._adjuncts.negate(clause)
+        self.adjust_tense(clause)
+        self.negate(clause)
         return clause
 
     def _governing(self, gap: str, object_class: str) -> Verb | None:
         """Returns a verb whose object, or whose complement with *de*, can be of this class."""
         frame = "transitive" if gap == "object" else "oblique"
-        sampler = self._lexicon.verb_sampler((frame,), None, object_class)
+        sampler = sample_verbs((frame,), None, object_class)
         if sampler is None:
             return None
         for _ in range(8):
@@ -106,33 +96,33 @@ class ClauseComposer:
             action = self._passive(kind, budget)
         elif roll < 0.78:
             frames = _FRAMES[max(size for size in _FRAMES if size <= max(budget, 1))].draw(rng)
-            sampler = self._lexicon.verb_sampler(frames, kind, None)
+            sampler = sample_verbs(frames, kind, None)
             action = self._action(clause, sampler.draw(rng), budget) if sampler else None
         if action is None:
             self._qualify(clause, kind, budget)
         else:
             clause.predicate = action
-        self._adjuncts.adjust_tense(clause)
-        self._adjuncts.add(clause, kind, budget)
+        self.adjust_tense(clause)
+        self.add_adjuncts(clause, kind, budget)
         return clause
 
     def _passive(self, kind: str, budget: int) -> Action | None:
-        sampler = self._lexicon.verb_sampler(("transitive",), None, kind)
+        sampler = sample_verbs(("transitive",), None, kind)
         if sampler is None:
             return None
         for _ in range(4):
             verb = sampler.draw(self._rng)
             if verb.passive and not verb.en_particle:
                 told = budget >= 3 and self._rng.happens(0.8)
-                agent = self._nominals.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
+                agent = self.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
                 return Action(verb, passive=True, agent=agent)
         return None
 
     def _qualify(self, clause: Clause, kind: str, budget: int) -> None:
-        modifier = self._nominals.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
+        modifier = self.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
         clause.predicate = Quality(modifier)
         if budget >= 4 and not modifier.degree and self._rng.happens(0.4) and not modifier.adjective.predicative:
-            clause.predicate.standard = self._nominals.nominal(frozenset([kind]), budget - 3)
+            clause.predicate.standard = self.nominal(frozenset([kind]), budget - 3)
 
     def _action(self, clause: Clause, verb: Verb, budget: int) -> Action:
         action, spare = Action(verb), budget - 1
@@ -140,7 +130,7 @@ class ClauseComposer:
         if verb.frame == "clausal":
             self._complete(clause, action, spare)
         elif verb.frame == "ditransitive":
-            action.object = self._nominals.nominal(verb.objects, max(2, spare - 3))
+            action.object = self.nominal(verb.objects, max(2, spare - 3))
             action.recipient = self._object(HUMAN, subject, min(3, spare // 2), pronoun=0.5)
         elif verb.frame == "oblique":
             action.object = self._complement(verb, subject, spare - 1)
@@ -163,36 +153,36 @@ class ClauseComposer:
 
     def _complement(self, verb: Verb, subject: Nominal, budget: int) -> Nominal:
         if verb.fr_preposition == "à" and "place" in verb.objects and self._rng.happens(0.4):
-            return self._nominals.place_name()
+            return self.place_name()
         if (
             verb.fr_preposition in ("avec", "contre", "pour", "sur")
             and verb.objects >= HUMAN
             and self._rng.happens(0.15)
         ):
             return self._pronoun_object(subject, human=True)
-        return self._nominals.nominal(verb.objects, max(2, budget), owner=subject)
+        return self.nominal(verb.objects, max(2, budget), owner=subject)
 
     def _object(
         self, classes: frozenset[str], subject: Nominal, budget: int, *, pronoun: float, only: str = ""
     ) -> Nominal:
         if self._rng.happens(pronoun):
             return self._pronoun_object(subject, human="person" in classes)
-        return self._nominals.nominal(classes, max(2, budget), owner=subject, only=only)
+        return self.nominal(classes, max(2, budget), owner=subject, only=only)
 
     def _pronoun_object(self, subject: Nominal, *, human: bool) -> Pronoun:
         """Returns a pronoun that does not refer to the subject; one that may mean a person always does."""
         if human and self._rng.happens(0.35):
-            pronoun = self._nominals.pronoun()
+            pronoun = self.pronoun()
             if pronoun.person != subject.person and pronoun.person < 3:
                 return pronoun
-        return self._nominals.third_person(human=human)
+        return self.third_person(human=human)
 
     def _existence(self, budget: int, tense: str) -> Clause:
         tense = tense if tense in ("present", "past", "future") else "present"
-        location = self._nominals.location(max(3, budget // 2), preposition_needed=True)
+        location = self.location(max(3, budget // 2), preposition_needed=True)
         classes = frozenset(["person", "animal", "furniture", "plant", "thing"])
         while True:
-            theme = self._nominals.nominal(classes, max(2, budget - budget // 2 - 3))
+            theme = self.nominal(classes, max(2, budget - budget // 2 - 3))
             if isinstance(theme, NounPhrase) and theme.determiner in (
                 "indefinite",
                 "several",

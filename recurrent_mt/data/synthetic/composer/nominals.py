@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 
-from ..lexicon import Lexicon, Noun
+from ..lexicon import sample_adjectives, sample_adverbs, sample_nouns, sample_prepositions, sample_proper_nouns
+from ..lexicon.entries import Noun
 from ..meaning import Clause, Coordination, Location, Modifier, Name, Nominal, NounPhrase, PlaceName, Pronoun
 from ..sampling import Rng, Weighted
 
@@ -14,23 +15,29 @@ _DETERMINERS = Weighted(
 )
 _PERSONS = Weighted([(1, False), (2, False), (3, False), (1, True), (2, True), (3, True)], [18, 8, 40, 11, 6, 17])
 _NUMBERED = ("several", "few", "many", "numeral")
+_OF_MASS = {"each": "definite", **dict.fromkeys(("indefinite", "several", "few", "numeral"), "partitive")}
+_SUBJECTS = {
+    **{"animal": 30, "vehicle": 10, "device": 6, "building": 6, "thing": 7, "text": 7, "show": 5, "idea": 8},
+    **{"event": 5, "food": 5, "drink": 2, "place": 5, "clothing": 5, "furniture": 4, "plant": 5},
+}
+_SUBJECT_CLASSES = Weighted([frozenset([name]) for name in _SUBJECTS], list(_SUBJECTS.values()))
+_PLACEABLE = frozenset(["person", "animal", "thing", "device", "furniture", "vehicle", "plant"])
 HUMAN = frozenset(["person"])
 
 
-class NominalComposer:
+class NominalComposer(ABC):
     """Draws nominals from the lexicon.
 
     Args:
-        lexicon: the words.
         rng: the source of random choices.
-        relative_clause: composes a relative clause about a noun phrase, in a number of words; None if none
-            fits.
     """
 
-    def __init__(self, lexicon: Lexicon, rng: Rng, relative_clause: Callable[[NounPhrase, int], Clause | None]) -> None:
-        self._lexicon = lexicon
+    def __init__(self, rng: Rng) -> None:
         self._rng = rng
-        self._relative_clause = relative_clause
+
+    @abstractmethod
+    def relative(self, antecedent: NounPhrase, budget: int) -> Clause | None:
+        """Returns a relative clause about a noun phrase, in a number of words; None if none fits."""
 
     def subject(self, budget: int) -> Nominal:
         """Returns a subject: a pronoun, a name or a noun phrase."""
@@ -57,8 +64,8 @@ class NominalComposer:
 
     def name(self) -> Name:
         """Returns a person's name, one in three with a surname."""
-        given = self._lexicon.proper_sampler("given").draw(self._rng)
-        surname = self._lexicon.proper_sampler("surname").draw(self._rng) if self._rng.happens(0.35) else None
+        given = sample_proper_nouns("given").draw(self._rng)
+        surname = sample_proper_nouns("surname").draw(self._rng) if self._rng.happens(0.35) else None
         return Name(given, surname)
 
     def nominal(self, classes: frozenset[str], budget: int, *, owner: Nominal | None = None, only: str = "") -> Nominal:
@@ -74,7 +81,7 @@ class NominalComposer:
             return self._coordination(classes, budget, owner)
         if classes == HUMAN and budget <= 3 and self._rng.happens(0.3):
             return self.name()
-        noun = self._lexicon.noun_sampler(classes, only).draw(self._rng)
+        noun = sample_nouns(classes, only).draw(self._rng)
         return self.phrase(noun, budget, owner=owner)
 
     def phrase(self, noun: Noun, budget: int, *, owner: Nominal | None = None) -> NounPhrase:
@@ -88,21 +95,21 @@ class NominalComposer:
         """Returns a place: a town or a country, or a preposition and a noun phrase."""
         if not preposition_needed and self._rng.happens(0.25):
             return Location(None, self.place_name())
-        preposition = self._lexicon.preposition_sampler().draw(self._rng)
-        noun = self._lexicon.noun_sampler(preposition.classes).draw(self._rng)
+        preposition = sample_prepositions().draw(self._rng)
+        noun = sample_nouns(preposition.classes).draw(self._rng)
         return Location(preposition, self.phrase(noun, max(2, budget - 1)))
 
     def place_name(self) -> PlaceName:
         """Returns a town or, one in four, a country."""
         kind = "country" if self._rng.happens(0.25) else "town"
-        return PlaceName(self._lexicon.proper_sampler(kind).draw(self._rng))
+        return PlaceName(sample_proper_nouns(kind).draw(self._rng))
 
     def modifier(self, noun_class: str, *, predicative: bool, degree: float) -> Modifier:
         """Returns an adjective for a class of nouns, with an adverb of degree by the given probability."""
-        adjective = self._lexicon.adjective_sampler(noun_class, predicative).draw(self._rng)
+        adjective = sample_adjectives(noun_class, predicative).draw(self._rng)
         if adjective.relational or not self._rng.happens(degree):
             return Modifier(adjective)
-        degrees = self._lexicon.adverb_sampler("degree", not predicative)
+        degrees = sample_adverbs("degree", not predicative)
         very_only = adjective.before and not predicative
         return Modifier(adjective, degrees.items[0] if very_only else degrees.draw(self._rng))
 
@@ -112,7 +119,7 @@ class NominalComposer:
         items: list[Nominal] = []
         nouns: set[str] = set()
         while len(items) < count:
-            noun = self._lexicon.noun_sampler(classes).draw(self._rng)
+            noun = sample_nouns(classes).draw(self._rng)
             if noun.zh not in nouns:
                 nouns.add(noun.zh)
                 items.append(self.phrase(noun, share, owner=owner))
@@ -125,19 +132,10 @@ class NominalComposer:
             return NounPhrase(noun, True, "amount", cents)
         determiner = _DETERMINERS.draw(rng)
         if noun.mass:
-            kinds = {
-                "indefinite": "partitive",
-                "each": "definite",
-                "several": "partitive",
-                "few": "partitive",
-                "numeral": "partitive",
-            }
-            determiner = kinds.get(determiner, determiner)
+            determiner = _OF_MASS.get(determiner, determiner)
         if determiner == "possessive":
             owner = owner if owner is not None and _owns(owner) and rng.happens(0.7) else self._speaker()
-        plural = determiner in _NUMBERED or (determiner != "each" and not noun.mass and rng.happens(0.27))
-        if noun.mass:
-            plural = False
+        plural = not noun.mass and (determiner in _NUMBERED or (determiner != "each" and rng.happens(0.27)))
         number = rng.integer(2, 6) if rng.happens(0.7) else rng.integer(7, 20)
         return NounPhrase(noun, plural, determiner, number, owner if determiner == "possessive" else None)
 
@@ -145,9 +143,8 @@ class NominalComposer:
         """Adds dependents that take about the spare number of words."""
         rng, noun_class = self._rng, phrase.noun.noun_class
         if spare >= 4 and rng.happens(0.6):
-            relative = self._relative_clause(phrase, spare)
-            if relative:
-                phrase.relative = relative
+            phrase.relative = self.relative(phrase, spare)
+            if phrase.relative:
                 return
         if spare >= 1 and rng.happens(0.55):
             phrase.adjectives.append(self.modifier(noun_class, predicative=False, degree=0.3 if spare > 1 else 0))
@@ -163,34 +160,8 @@ class NominalComposer:
             return self.place_name()
         if budget <= 2 and self._rng.happens(0.4):
             return self.name()
-        return self.phrase(self._lexicon.noun_sampler(HUMAN).draw(self._rng), budget)
+        return self.phrase(sample_nouns(HUMAN).draw(self._rng), budget)
 
 
 def _owns(nominal: Nominal) -> bool:
     return nominal.human and not isinstance(nominal, PlaceName)
-
-
-_SUBJECT_CLASSES = Weighted(
-    [
-        frozenset([name])
-        for name in (
-            "animal",
-            "vehicle",
-            "device",
-            "building",
-            "thing",
-            "text",
-            "show",
-            "idea",
-            "event",
-            "food",
-            "drink",
-            "place",
-            "clothing",
-            "furniture",
-            "plant",
-        )
-    ],
-    [30, 10, 6, 6, 7, 7, 5, 8, 5, 5, 2, 5, 5, 4, 5],
-)
-_PLACEABLE = frozenset(["person", "animal", "thing", "device", "furniture", "vehicle", "plant"])

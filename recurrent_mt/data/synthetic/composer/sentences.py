@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..lexicon import Lexicon
 from ..meaning import Clause, Compound, Coordination, Name, NounPhrase, Pronoun, Sentence
-from ..sampling import Rng, Weighted
+from ..sampling import Weighted
 from .clauses import ClauseComposer, noun_class
 
 _CONNECTIVES = Weighted(["and", "but", "so", "because", "when", "if", "while"], [24, 18, 9, 16, 13, 11, 9])
@@ -12,22 +11,13 @@ _ANY_TENSE = ("and", "but", "so", "because")
 _SHORTEST_COMPOUND = 9
 
 
-class SentenceComposer:
-    """Draws the meanings of sentences.
-
-    Args:
-        lexicon: the words.
-        rng: the source of random choices.
-    """
-
-    def __init__(self, lexicon: Lexicon, rng: Rng) -> None:
-        self._rng = rng
-        self._clauses = ClauseComposer(lexicon, rng)
+class SentenceComposer(ClauseComposer):
+    """Draws the meanings of sentences."""
 
     def sentence(self, budget: int) -> Sentence:
         """Returns a sentence of about so many words."""
         if budget <= 14 and self._rng.happens(0.07):
-            clause = self._clauses.clause(max(2, budget - 3))
+            clause = self.clause(max(2, budget - 3))
             clause.time_first = False
             return Sentence(clause, question=True)
         return Sentence(self._body(budget - 1))
@@ -36,7 +26,7 @@ class SentenceComposer:
         """Returns a clause or several joined; the main clause is in the tense, if one is given."""
         surplus = budget - _SHORTEST_COMPOUND
         if surplus < 0 or not self._rng.happens(min(0.97, 0.22 + surplus * 0.05)):
-            return self._clauses.clause(budget, tense=tense)
+            return self.clause(budget, tense=tense)
         connective = self._rng.pick(connectives) if connectives else _CONNECTIVES.draw(self._rng)
         if connective in _ANY_TENSE:
             tenses = (tense, tense if connective in ("and", "but") else "")
@@ -57,7 +47,7 @@ class SentenceComposer:
         subordinate = connective not in ("and", "but", "so")
         if known is not None and described and self._rng.happens(0.5):
             pronoun = Pronoun(3, known.plural, known.gender, known.human)
-            second = self._clauses.clause(budget, tense=tense, subject=pronoun, subject_class=noun_class(known))
+            second = self.clause(budget, tense=tense, subject=pronoun, subject_class=noun_class(known))
             second.time_first = second.time_first and not subordinate
             return Compound(connective, first, second)
         other = self._body(budget, tense, ("and", "but") if subordinate else _ANY_TENSE)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
+from typing import ClassVar
 
-from ..meaning import Action, Clause, Compound, Existence, Pronoun, Quality, Sentence
+from ..meaning import Action, Clause, Existence, Pronoun, Quality, Sentence
 from ..tree import Leaf, Node, Tree
-from .morphology import be_form, comparative, gerund, third_person
-from .nominals import EnglishNominals, adjective_phrase, begins_with_vowel
+from .morphology import be_form, begins_with_vowel, comparative, gerund, third_person
+from .nominals import EnglishNominals
 
 _MODALS = {  # (tense, modal) → words before the infinitive; want and have to are conjugated as verbs
     ("present", "can"): ["can"],
@@ -21,66 +21,28 @@ _MODALS = {  # (tense, modal) → words before the infinitive; want and have to 
 _SEPARABLE = ("on",)  # turn it on, but look for it
 
 
-class English:
+class English(EnglishNominals):
     """Realizes meanings as English trees."""
 
-    def __init__(self) -> None:
-        self._nominals = EnglishNominals(self._relative)
+    connectives: ClassVar = {word: word for word in ("and", "but", "so", "because", "when", "if", "while")}
+    there_word = "there"
+    that_word = "that"
 
-    def sentence(self, sentence: Sentence) -> Tree:
-        """Returns the tree of a sentence, its words in their final form."""
-        body = self._body(sentence.body, sentence if sentence.question else None)
-        tree = Tree("ROOT", [body, Leaf("PUNCT", "?" if sentence.question else ".", ((sentence, "end"),))])
-        leaves = list(tree.leaves())
-        for leaf, following in itertools.pairwise(leaves):
-            if leaf.liaison and begins_with_vowel(following.token):
-                leaf.token = leaf.liaison
-        return tree
+    def elides(self, token: str, following: str) -> bool:
+        """Whether *a* becomes *an*."""
+        return begins_with_vowel(following)
 
-    def _body(self, body: Clause | Compound, question: Sentence | None = None, future_as_present: bool = False) -> Tree:
-        if isinstance(body, Clause):
-            return self.clause(body, question=question, future_as_present=future_as_present)
-        word = Leaf("CCONJ", body.connective, ((body, "connective"),))
-        comma = Leaf("PUNCT", ",", ((body, "comma"),))
-        if body.connective in ("and", "but", "so"):
-            commas = [comma] if body.connective != "and" else []
-            first = self._body(body.first, future_as_present=future_as_present)
-            second = self._body(body.second, future_as_present=future_as_present)
-            return Tree("S", [first, *commas, word, second])
-        word.label = "SCONJ"
-        second = self._body(body.second, future_as_present=future_as_present or body.connective == "when")
-        subordinate = Tree("SBAR", [word, second])
-        first = self._body(body.first, future_as_present=future_as_present)
-        return Tree("S", [subordinate, comma, first] if body.fronted else [first, subordinate])
-
-    def clause(self, clause: Clause, *, question: Sentence | None = None, future_as_present: bool = False) -> Tree:
-        """Returns the tree of a clause; of a relative clause, what follows its pronoun.
-
-        Args:
-            clause: what it says.
-            question: the sentence if it is a question, whose auxiliary then comes first.
-            future_as_present: whether the future is told in the present, as after *when*.
-        """
-        tense = "present" if future_as_present and clause.tense == "future" else clause.tense
+    def predicate(self, clause: Clause, question: Sentence | None, as_present: bool) -> list[Node]:
+        """See :meth:`.Realizer.predicate`."""
+        tense = "present" if as_present and clause.tense == "future" else clause.tense
         auxiliaries, rest = _verb_group(clause, tense, question)
-        children: list[Node] = []
-        if clause.time and clause.time_first:
-            children += [_time(clause), Leaf("PUNCT", ",", ((clause, "comma"),))]
-        if question:
-            children.append(auxiliaries.pop(0))
-        if isinstance(clause.predicate, Existence):
-            children.append(Tree("NP", [Leaf("PRON", "there", ((clause, "there"),))]))
-        elif clause.subject is not None and clause.gap != "subject":
-            children.append(self._nominals.nominal(clause.subject, subject=True))
-        children.append(Tree("VP", [*auxiliaries, *rest, *self._dependents(clause)]))
-        if clause.time and not clause.time_first:
-            children.append(_time(clause))
-        return Tree("S", children)
+        inverted = [auxiliaries.pop(0)] if question else []
+        return [*inverted, Tree("VP", [*auxiliaries, *rest, *self._dependents(clause)])]
 
-    def _relative(self, clause: Clause) -> Tree:
+    def relative_pronoun(self, clause: Clause) -> str:
+        """*Who* for a person that is the subject, else *that*."""
         human = clause.antecedent is not None and clause.antecedent.human
-        word = "who" if human and clause.gap == "subject" else "that"
-        return Tree("SBAR", [Leaf("PRON", word, ((clause, "relative"),)), self.clause(clause)])
+        return "who" if human and clause.gap == "subject" else "that"
 
     def _dependents(self, clause: Clause) -> list[Node]:
         """Returns what follows the verb."""
@@ -88,56 +50,45 @@ class English:
         if isinstance(predicate, Quality):
             children: list[Node] = [self._quality(predicate)]
         elif isinstance(predicate, Existence):
-            theme = self._nominals.nominal(predicate.theme, negated=clause.negated)
-            children = [theme, self._nominals.location(predicate.location)]
+            theme = self.nominal(predicate.theme, "negated" if clause.negated else "")
+            children = [theme, self.location(predicate.location)]
         else:
             children = self._governed(clause, predicate)
         if clause.manner:
-            children.append(Tree("AdvP", [Leaf("ADV", clause.manner.en, ((clause, "manner"),))]))
+            children.append(Tree("AdvP", [Leaf("ADV", clause.manner.en, (clause, "manner"))]))
         if clause.location:
-            children.append(self._nominals.location(clause.location))
+            children.append(self.location(clause.location))
         if clause.companion:
-            children.append(self._nominals.prepositional("with", clause.companion, ((clause, "with"),)))
-        if isinstance(predicate, Action) and predicate.complement:
-            that = Leaf("SCONJ", "that", ((predicate, "that"),))
-            children.append(Tree("SBAR", [that, self.clause(predicate.complement)]))
-        return children
+            children.append(self.prepositional("with", clause.companion, (clause, "with")))
+        return [*children, *self.complement(predicate)] if isinstance(predicate, Action) else children
 
     def _quality(self, quality: Quality) -> Tree:
-        phrase = adjective_phrase(quality.modifier)
+        adjective, head, more = quality.modifier.adjective, (quality.modifier, "head"), (quality, "more")
+        phrase = self.adjective_phrase(quality.modifier, adjective.en)
         if quality.standard:
-            adjective = quality.modifier.adjective
-            words = comparative(adjective.en, adjective.en_comparative)
-            head, more = (quality.modifier, "head"), (quality, "more")
-            if len(words) == 1:
-                phrase.children = [Leaf("ADJ", words[0], (head, more))]
-            else:
-                phrase.children = [Leaf("ADV", words[0], (more,)), Leaf("ADJ", words[1], (head,))]
-            than = Leaf("SCONJ", "than", ((quality, "than"),))
-            phrase.children.append(Tree("PP", [than, self._nominals.nominal(quality.standard)]))
+            *adverbs, word = comparative(adjective.en, adjective.en_comparative)
+            # *bigger* says both; of *more difficult* each word says one
+            anchors = (head,) if adverbs else (head, more)
+            than = Tree("PP", [Leaf("SCONJ", "than", (quality, "than")), self.nominal(quality.standard)])
+            phrase.children = [*(Leaf("ADV", adverb, more) for adverb in adverbs), Leaf("ADJ", word, *anchors), than]
         return phrase
 
     def _governed(self, clause: Clause, action: Action) -> list[Node]:
         verb = action.verb
+        particle: list[Node] = [Leaf("ADP", verb.en_particle, (clause, "verb"))] if verb.en_particle else []
         children: list[Node] = []
-        particle = [Leaf("ADP", verb.en_particle, ((clause, "verb"),))] if verb.en_particle else []
-        separated = verb.en_particle in _SEPARABLE and isinstance(action.object, Pronoun)
-        children += [] if separated else particle
-        negated = clause.negated and not verb.en_preposition
-        if action.object:
-            anchors = ((action, "preposition"),)
-            children.append(
-                self._nominals.prepositional(verb.en_preposition, action.object, anchors)
-                if verb.en_preposition
-                else self._nominals.nominal(action.object, negated=negated)
-            )
-            children += particle if separated else []
+        if action.object and verb.en_preposition:
+            children = [self.prepositional(verb.en_preposition, action.object, (action, "preposition"))]
+        elif action.object:
+            children = [self.nominal(action.object, "negated" if clause.negated else "")]
         elif clause.gap == "oblique" and verb.en_preposition:
-            children.append(Leaf("ADP", verb.en_preposition, ((clause, "relative"),)))
+            children = [Leaf("ADP", verb.en_preposition, (clause, "relative"))]
+        separated = verb.en_particle in _SEPARABLE and isinstance(action.object, Pronoun)
+        children = [*children, *particle] if separated else [*particle, *children]
         if action.recipient:
-            children.append(self._nominals.prepositional("to", action.recipient, ((action, "to"),)))
+            children.append(self.prepositional("to", action.recipient, (action, "to")))
         if action.agent:
-            children.append(self._nominals.prepositional("by", action.agent, ((action, "by"),)))
+            children.append(self.prepositional("by", action.agent, (action, "by")))
         return children
 
 
@@ -151,74 +102,64 @@ def _verb_group(clause: Clause, tense: str, question: Sentence | None) -> tuple[
         auxiliaries, main = _with_do(clause, tense)
     if question:
         auxiliaries[0].anchors += ((question, "question"),)
-    if clause.negated:
-        if auxiliaries[0].token == "can" and not question:
-            auxiliaries[0].token, auxiliaries[0].anchors = (
-                "cannot",
-                (*auxiliaries[0].anchors, (clause, "negation")),
-            )
-        else:
-            auxiliaries.insert(1, Leaf("PART", "not", ((clause, "negation"),)))
+    if clause.negated and auxiliaries[0].token == "can" and not question:
+        auxiliaries[0].token = "cannot"
+        auxiliaries[0].anchors += ((clause, "negation"),)
+    elif clause.negated:
+        auxiliaries.insert(1, Leaf("PART", "not", (clause, "negation")))
     if clause.frequency:
-        main.insert(0, Leaf("ADV", clause.frequency.en, ((clause, "frequency"),)))
+        main.insert(0, Leaf("ADV", clause.frequency.en, (clause, "frequency")))
     return auxiliaries, main
 
 
 def _affirmative(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
     """Returns auxiliaries and main verb as in an affirmative statement."""
-    person, plural = _agreement(clause)
-    anchors, verb = ((clause, "tense"),), ((clause, "verb"),)
-    action = clause.predicate if isinstance(clause.predicate, Action) else None
     if clause.modal:
         return _modal_group(clause, tense)
+    told, verb = (clause, "tense"), (clause, "verb")
+    action = clause.predicate if isinstance(clause.predicate, Action) else None
+    be = be_form("past" if tense.startswith("past") else "present", *_agreement(clause))
     if action is None or action.passive:
-        role = (*anchors, (clause, "passive")) if action else (*anchors, *verb)
+        role = (clause, "passive") if action else verb
         main = [Leaf("VERB", action.verb.en_participle, verb)] if action else []
         if tense == "future":
-            return [Leaf("AUX", "will", anchors)], [Leaf("AUX", "be", role[1:]), *main]
-        form = be_form("past" if tense.startswith("past") else "present", person, plural)
-        return [Leaf("AUX", form, role)], main
+            return [Leaf("AUX", "will", told)], [Leaf("AUX", "be", role), *main]
+        return [Leaf("AUX", be, told, role)], main
     if tense == "future":
-        return [Leaf("AUX", "will", anchors)], [Leaf("VERB", action.verb.en, verb)]
+        return [Leaf("AUX", "will", told)], [Leaf("VERB", action.verb.en, verb)]
     if tense.endswith("progressive"):
-        form = be_form("past" if tense.startswith("past") else "present", person, plural)
-        return [Leaf("AUX", form, anchors)], [Leaf("VERB", gerund(action.verb.en), verb)]
-    if tense == "past":
-        return [], [Leaf("VERB", action.verb.en_past, verb + anchors)]
-    third = person == 3 and not plural
-    return [], [Leaf("VERB", third_person(action.verb.en) if third else action.verb.en, verb + anchors)]
+        return [Leaf("AUX", be, told)], [Leaf("VERB", gerund(action.verb.en), verb)]
+    present = third_person(action.verb.en) if _is_third_singular(clause) else action.verb.en
+    return [], [Leaf("VERB", action.verb.en_past if tense == "past" else present, verb, told)]
 
 
 def _with_do(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
     """Returns *do*, *does* or *did* and the infinitive."""
-    person, plural = _agreement(clause)
-    token = "did" if tense == "past" else "does" if person == 3 and not plural else "do"
-    auxiliary = Leaf("AUX", token, ((clause, "tense"),))
+    token = "did" if tense == "past" else "does" if _is_third_singular(clause) else "do"
+    words = []
     if clause.modal:
-        modal = ((clause, "modal"),)
-        verb = "have" if clause.modal.en == "must" else clause.modal.en
-        words = [Leaf("VERB", verb, modal), Leaf("PART", "to", modal)]
-    else:
-        words = []
-    return [auxiliary], [*words, _infinitive(clause)]
+        modal = (clause, "modal")
+        words = [
+            Leaf("VERB", "have" if clause.modal.en == "must" else clause.modal.en, modal),
+            Leaf("PART", "to", modal),
+        ]
+    return [Leaf("AUX", token, (clause, "tense"))], [*words, _infinitive(clause)]
 
 
 def _modal_group(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
-    modal = clause.modal.en if clause.modal else ""
-    anchors = ((clause, "modal"), (clause, "tense"))
-    words = _MODALS.get((tense, modal))
+    modal, told = (clause, "modal"), (clause, "tense")
+    words = _MODALS.get((tense, clause.modal.en if clause.modal else ""))
     if words is None or words[0] == "had":
-        person, plural = _agreement(clause)
-        finite = "had" if words else "wanted" if tense == "past" else "wants" if person == 3 and not plural else "want"
-        return [], [Leaf("VERB", finite, anchors), Leaf("PART", "to", anchors[:1]), _infinitive(clause)]
-    auxiliary = Leaf("AUX", words[0], anchors if len(words) == 1 else anchors[1:])
-    return [auxiliary], [*(Leaf("AUX", word, anchors[:1]) for word in words[1:]), _infinitive(clause)]
+        want = "wanted" if tense == "past" else "wants" if _is_third_singular(clause) else "want"
+        finite = Leaf("VERB", "had" if words else want, modal, told)
+        return [], [finite, Leaf("PART", "to", modal), _infinitive(clause)]
+    auxiliary = Leaf("AUX", words[0], modal, told) if len(words) == 1 else Leaf("AUX", words[0], told)
+    return [auxiliary], [*(Leaf("AUX", word, modal) for word in words[1:]), _infinitive(clause)]
 
 
 def _infinitive(clause: Clause) -> Leaf:
-    predicate = clause.predicate
-    token = predicate.verb.en if isinstance(predicate, Action) else "be"
-    return Leaf("VERB", token, ((clause, "verb"),))
+    token = clause.predicate.verb.en if isinstance(clause.predicate, Action) else "be"
+    return Leaf("VERB", token, (clause, "verb"))
 
 
 def _agreement(clause: Clause) -> tuple[int, bool]:
@@ -226,12 +167,5 @@ def _agreement(clause: Clause) -> tuple[int, bool]:
     return nominal.person, nominal.plural
 
 
-def _time(clause: Clause) -> Tree:
-    if isinstance(clause.time, int):
-        anchors = ((clause, "year"),)
-        return Tree("PP", [Leaf("ADP", "in", ((clause, "in"),)), Leaf("NUM", str(clause.time), anchors)])
-    words = clause.time.en if clause.time else ()
-    return Tree(
-        "NP",
-        [Leaf(label, word, tuple((clause, "time" + key) for key in keys)) for word, label, keys in words],
-    )
+def _is_third_singular(clause: Clause) -> bool:
+    return _agreement(clause) == (3, False)

@@ -7,6 +7,13 @@ from functools import cache
 
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]$")
 _STRESSED_END = ("begin", "forget", "prefer")
+_CONSONANT_START = ("uni", "eu", "use", "one", "Uni", "Eu")
+_VOWEL_START = ("hour", "honest", "heir")
+
+
+def begins_with_vowel(token: str) -> bool:
+    """Whether *a* becomes *an* before the token."""
+    return token.startswith(_VOWEL_START) or (token[0] in "aeiouAEIOU" and not token.startswith(_CONSONANT_START))
 
 
 def regular_plural(noun: str) -> str:

@@ -1,34 +1,15 @@
-"""English noun phrases, prepositional phrases and pronouns."""
+"""English noun phrases and pronouns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..meaning import Clause, Location, Modifier, Name, Nominal, NounPhrase, PlaceName, Pronoun
+from ..meaning import Name, Nominal, NounPhrase
+from ..realizer import Realizer
 from ..tree import Leaf, Node, Tree
 
-NUMERALS = (
-    "",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
+_NUMERALS = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _PRONOUNS = {  # subject, object, possessive
     (1, False): ("I", "me", "my"),
@@ -38,85 +19,69 @@ _PRONOUNS = {  # subject, object, possessive
     (3, True): ("they", "them", "their"),
 }
 _SINGULAR = {"m": ("he", "him", "his"), "f": ("she", "her", "her"), "n": ("it", "it", "its")}
-_CONSONANT_START = ("uni", "eu", "use", "one", "Uni", "Eu")
-_VOWEL_START = ("hour", "honest", "heir")
 
 
-def begins_with_vowel(token: str) -> bool:
-    """Whether *a* becomes *an* before the token."""
-    return token.startswith(_VOWEL_START) or (token[0] in "aeiouAEIOU" and not token.startswith(_CONSONANT_START))
+class EnglishNominals(Realizer):
+    """Realizes nominals."""
 
+    language = "en"
+    and_word = "and"
+    in_word = ("in", "in")
 
-def pronoun_form(nominal: Nominal, case: int) -> str:
-    """Returns the pronoun for a nominal: case 0 subject, 1 object, 2 possessive."""
-    if nominal.person == 3 and not nominal.plural:
-        return _SINGULAR[nominal.gender if nominal.human else "n"][case]
-    return _PRONOUNS[nominal.person, nominal.plural][case]
+    def pronoun(self, nominal: Nominal, context: str) -> Leaf:
+        """Returns the pronoun of a subject or of an object."""
+        return Leaf("PRON", _pronoun_form(nominal, 0 if context == "subject" else 1), (nominal, "head"))
 
-
-class EnglishNominals:
-    """Realizes nominals.
-
-    Args:
-        relative_clause: realizes a relative clause; passed in because clauses contain nominals in turn.
-    """
-
-    def __init__(self, relative_clause: Callable[[Clause], Tree]) -> None:
-        self._relative_clause = relative_clause
-
-    def nominal(self, nominal: Nominal, *, subject: bool = False, negated: bool = False) -> Node:
-        """Returns a noun phrase; the indefinite object of a negated verb takes *any*."""
-        if isinstance(nominal, NounPhrase):
-            return self._noun_phrase(nominal, negated)
-        if isinstance(nominal, Pronoun):
-            token = pronoun_form(nominal, 0 if subject else 1)
-            return Tree("NP", [Leaf("PRON", token, ((nominal, "head"),))])
-        if isinstance(nominal, Name):
-            return _name(nominal)
-        if isinstance(nominal, PlaceName):
-            return Tree("NP", [Leaf("PROPN", nominal.name.en, ((nominal, "head"),))])
-        parts = [self.nominal(item, subject=subject, negated=negated) for item in nominal.items]
-        children: list[Node] = [parts[0]]
-        for part in parts[1:-1]:
-            children += [Leaf("PUNCT", ",", ((nominal, "comma"),)), part]
-        return Tree("NP", [*children, Leaf("CCONJ", "and", ((nominal, "and"),)), parts[-1]])
-
-    def prepositional(self, words: str, nominal: Nominal, anchors: tuple) -> Tree:
-        """Returns a prepositional phrase."""
-        return Tree("PP", [*(Leaf("ADP", word, anchors) for word in words.split()), self.nominal(nominal)])
-
-    def location(self, location: Location) -> Tree:
-        """Returns the prepositional phrase of a place."""
-        words = " ".join(location.preposition.en) if location.preposition else "in"
-        return self.prepositional(words, location.place, ((location, "preposition"),))
-
-    def _noun_phrase(self, phrase: NounPhrase, negated: bool) -> Tree:
+    def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
+        """Returns a noun with its dependents; under negation *some* becomes *any*."""
         possessor = phrase.possessor
         genitive = possessor is not None and _takes_genitive(possessor)
         children: list[Node] = []
         if possessor and genitive:
             owner = self.nominal(possessor)
             ends_in_s = possessor.plural and list(owner.leaves())[-1].token.endswith("s")
-            marker = Leaf("PART", "'" if ends_in_s else "'s", ((phrase, "of"),))
-            children.append(Tree("NP", [owner, marker]))
+            children.append(Tree("NP", [owner, Leaf("PART", "'" if ends_in_s else "'s", (phrase, "of"))]))
         else:
-            children += _determiner(phrase, negated)
-        children += [adjective_phrase(use) for use in phrase.adjectives]
-        noun = phrase.noun.en_plural if phrase.plural else phrase.noun.en
-        children.append(Leaf("NOUN", noun, ((phrase, "head"),)))
+            children += self._determiner(phrase, negated=context == "negated")
+        children += [self.adjective_phrase(use, use.adjective.en) for use in phrase.adjectives]
+        children.append(Leaf("NOUN", phrase.noun.en_plural if phrase.plural else phrase.noun.en, (phrase, "head")))
         if possessor and not genitive:
-            children.append(self.prepositional("of", possessor, ((phrase, "of"),)))
+            children.append(self.prepositional("of", possessor, (phrase, "of")))
         if phrase.location:
             children.append(self.location(phrase.location))
         if phrase.relative:
-            children.append(self._relative_clause(phrase.relative))
+            children.append(self.relative_clause(phrase.relative))
         return Tree("NP", children)
 
+    def _determiner(self, phrase: NounPhrase, *, negated: bool) -> list[Leaf]:
+        kind, plural, anchor = phrase.determiner, phrase.plural, (phrase, "determiner")
+        if kind in ("numeral", "amount"):
+            number = _NUMERALS[phrase.number] if kind == "numeral" else self.amount(phrase.number)
+            return [Leaf("NUM", number, anchor)]
+        if kind == "possessive":
+            assert phrase.owner
+            return [Leaf("DET", _pronoun_form(phrase.owner, 2), anchor)]
+        if kind == "few":
+            return [Leaf("DET", "a", anchor), Leaf("ADJ", "few", anchor)]
+        if kind == "indefinite" and not plural:
+            return [Leaf("DET", "a", anchor, liaison="an")]
+        words = {
+            "definite": "the",
+            "indefinite": "any" if negated else "some",
+            "partitive": "any" if negated else "some",
+            "demonstrative": "these" if plural else "this",
+            "each": "every",
+            "several": "several",
+            "many": "many" if plural else "much",
+        }
+        return [Leaf("DET", words[kind], anchor)]
 
-def adjective_phrase(use: Modifier) -> Tree:
-    """Returns an adjective with its adverb of degree."""
-    leaf = Leaf("ADJ", use.adjective.en, ((use, "head"),))
-    return Tree("AP", [Leaf("ADV", use.degree.en, ((use, "degree"),)), leaf] if use.degree else [leaf])
+
+def _pronoun_form(nominal: Nominal, case: int) -> str:
+    """Returns the pronoun for a nominal: case 0 subject, 1 object, 2 possessive."""
+    if nominal.person == 3 and not nominal.plural:
+        return _SINGULAR[nominal.gender if nominal.human else "n"][case]
+    return _PRONOUNS[nominal.person, nominal.plural][case]
 
 
 def _takes_genitive(possessor: Nominal) -> bool:
@@ -124,42 +89,3 @@ def _takes_genitive(possessor: Nominal) -> bool:
     if isinstance(possessor, NounPhrase):
         return possessor.human and not (possessor.location or possessor.relative or possessor.possessor)
     return isinstance(possessor, Name)
-
-
-def _name(name: Name) -> Tree:
-    leaves: list[Node] = [Leaf("PROPN", name.given.en, ((name, "head"),))]
-    if name.surname:
-        leaves.append(Leaf("PROPN", name.surname.en, ((name, "surname"),)))
-    return Tree("NP", leaves)
-
-
-def amount(cents: int) -> str:
-    """Returns an amount of money in figures: 1250 → *12.50*, 1200 → *12*."""
-    return f"{cents // 100}.{cents % 100:02d}" if cents % 100 else str(cents // 100)
-
-
-def _determiner(phrase: NounPhrase, negated: bool) -> list[Leaf]:
-    kind, plural = phrase.determiner, phrase.plural
-    anchors = ((phrase, "determiner"),)
-    if kind == "numeral":
-        return [Leaf("NUM", NUMERALS[phrase.number], anchors)]
-    if kind == "amount":
-        return [Leaf("NUM", amount(phrase.number), anchors)]
-    if kind == "possessive":
-        if phrase.owner is None:
-            raise ValueError(f"a possessive without an owner: {phrase.noun.en}")
-        return [Leaf("DET", pronoun_form(phrase.owner, 2), anchors)]
-    if kind == "few":
-        return [Leaf("DET", "a", anchors), Leaf("ADJ", "few", anchors)]
-    if kind == "indefinite" and not plural:
-        return [Leaf("DET", "a", anchors, "an")]
-    words = {
-        "definite": "the",
-        "indefinite": "any" if negated else "some",
-        "partitive": "any" if negated else "some",
-        "demonstrative": "these" if plural else "this",
-        "each": "every",
-        "several": "several",
-        "many": "many" if plural else "much",
-    }
-    return [Leaf("DET", words[kind], anchors)]

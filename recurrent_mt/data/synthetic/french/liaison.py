@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-
-from ..tree import Node, Tree
+from ..tree import Anchor, Node
 
 _VOWELS = frozenset("aàâæeéèêëiîïoôœuùûyhAÀÂÆEÉÈÊËIÎÏOÔŒUÙÛYH")
 _ASPIRATED = ("héros", "hibou", "hérisson", "haricot", "haïku", "hangar", "huit", "onze")
@@ -15,21 +13,11 @@ def begins_with_vowel(token: str) -> bool:
     return token[0] in _VOWELS and not token.startswith(_ASPIRATED)
 
 
-def apply_liaison(tree: Tree) -> None:
-    """Changes each leaf that has a form for use before vowels, where a vowel follows."""
-    leaves = list(tree.leaves())
-    for leaf, following in itertools.pairwise(leaves):
-        # si elides before il and ils alone
-        elides = following.token in ("il", "ils") if leaf.token == "si" else begins_with_vowel(following.token)
-        if leaf.liaison and elides:
-            leaf.token = leaf.liaison
-
-
-def contract(node: Node, preposition: str, anchors: tuple) -> bool:
+def contract(node: Node, preposition: str, anchor: Anchor) -> bool:
     """Fuses *de* or *à* with the definite article that begins the phrase, if one does: *du*, *aux*.
 
     Returns:
-        Whether the first leaf now holds the preposition, with its anchors added.
+        Whether the first leaf now holds the preposition, with its anchor added.
     """
     leaves = node.leaves()
     article, following = next(leaves), next(leaves, None)
@@ -39,5 +27,5 @@ def contract(node: Node, preposition: str, anchors: tuple) -> bool:
         return False
     plural = article.token == "les"
     article.token = {"de": "des" if plural else "du", "à": "aux" if plural else "au"}[preposition]
-    article.label, article.liaison, article.anchors = "ADP", None, article.anchors + anchors
+    article.label, article.liaison, article.anchors = "ADP", None, (*article.anchors, anchor)
     return True

@@ -8,6 +8,7 @@ every seed of the corpus: the seed chooses sentences, not the language.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from ..english.morphology import regular_plural
@@ -15,7 +16,7 @@ from ..french.morphology import regular_feminine
 from ..french.morphology import regular_plural as french_plural
 from ..sampling import Rng
 from .entries import Adjective, Noun, ProperNoun
-from .tables import noun_classes, rows
+from .tables import noun_classes, read_nouns, rows
 
 _LANGUAGE_SEED = 2014
 _CODAS = (("", ""), ("", ""), ("n", "恩"), ("l", "尔"), ("s", "斯"), ("r", "尔"))
@@ -50,23 +51,16 @@ def _learned_words() -> Iterator[Noun | Adjective]:
 
 def _prefixed_nouns() -> Iterator[Noun]:
     """*ex-ministre*, *mini-voiture*: a prefix on a noun of the tables."""
+    nouns = read_nouns()
     for prefix in rows("prefixes"):
         classes = noun_classes(prefix["classes"])
-        for row in rows("nouns"):
-            if row["class"] not in classes or "mass" in row["options"]:
-                continue
-            singular, _, plural = row["en"].partition("/")
-            french_plurals = [word[3:] for word in row["options"].split() if word.startswith("pl=")]
-            yield Noun(
-                row["class"],
-                prefix["fr"] + row["fr"],
-                prefix["fr"] + (french_plurals[0] if french_plurals else french_plural(row["fr"])),
-                row["gender"],
-                prefix["en"] + singular,
-                prefix["en"] + (plural or regular_plural(singular)),
-                prefix["zh"] + row["zh"],
-                row["measure"],
-            )
+        for noun in nouns:
+            if noun.noun_class in classes and not noun.mass:
+                forms = {
+                    form: prefix[form[:2]] + getattr(noun, form)
+                    for form in ("fr", "fr_plural", "en", "en_plural", "zh")
+                }
+                yield replace(noun, **forms)
 
 
 class _NameMaker:

@@ -86,8 +86,8 @@ class Adverb:
 class Preposition:
     """A preposition of place, which Chinese expresses with 在 and a postposition."""
 
-    fr: tuple[str, ...]
-    en: tuple[str, ...]
+    fr: str
+    en: str
     zh: str
     classes: frozenset[str]
 

@@ -1,0 +1,203 @@
+"""What the languages' realizers have in common; the defaults are those of French and English."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from .meaning import (
+    Action,
+    Clause,
+    Compound,
+    Coordination,
+    Existence,
+    Location,
+    Modifier,
+    Name,
+    Nominal,
+    NounPhrase,
+    PlaceName,
+    Sentence,
+)
+from .tree import Anchor, Leaf, Node, Tree
+
+
+class Realizer(ABC):
+    """Turns meanings into the trees of one language.
+
+    Attributes:
+        language: code of the language, the attribute of its words in the lexicon.
+        connectives: words that join clauses.
+        there_word: the subject of a clause of existence.
+        and_word: joins noun phrases.
+        enumeration_comma: stands between the first of several noun phrases.
+        in_word: before towns and years.
+        that_word: before the clause that is said or thought.
+        decimal_mark: in amounts of money.
+        elided: forms before vowels of words that join clauses.
+    """
+
+    language: ClassVar[str]
+    connectives: ClassVar[dict[str, str]]
+    there_word: ClassVar[str]
+    and_word: ClassVar[str]
+    enumeration_comma: ClassVar[str] = ","
+    in_word: ClassVar[tuple[str, str]]
+    that_word: ClassVar[str]
+    decimal_mark: ClassVar[str] = "."
+    elided: ClassVar[dict[str, str]] = {}
+
+    def word(self, entry: Any) -> Any:
+        """Returns this language's side of an entry of the lexicon."""
+        return getattr(entry, self.language)
+
+    def sentence(self, sentence: Sentence) -> Tree:
+        """Returns the tree of a sentence, its words in their final form."""
+        end = Leaf("PUNCT", "?" if sentence.question else ".", (sentence, "end"))
+        opening = self.open_question(sentence) if sentence.question else []
+        tree = Tree("ROOT", [*opening, self.body(sentence.body, sentence if sentence.question else None), end])
+        for leaf, following in pairwise(list(tree.leaves())):
+            if leaf.liaison and self.elides(leaf.token, following.token):
+                leaf.token = leaf.liaison
+        return tree
+
+    def open_question(self, sentence: Sentence) -> list[Leaf]:
+        """Returns words that make a statement a question."""
+        return []
+
+    @abstractmethod
+    def elides(self, token: str, following: str) -> bool:
+        """Whether a word takes its form for use before vowels."""
+
+    def body(self, body: Clause | Compound, question: Sentence | None = None, as_present: bool = False) -> Tree:
+        """Returns a clause, or several joined; for the arguments see :meth:`predicate`."""
+        if isinstance(body, Clause):
+            return self.clause(body, question, as_present)
+        connective, anchor = body.connective, (body, "connective")
+        first = self.body(body.first, as_present=as_present)
+        second = self.body(body.second, as_present=as_present or connective == "when")
+        words = self.connectives[connective].split()
+        comma = Leaf("PUNCT", ",", (body, "comma"))
+        if connective in ("and", "but", "so"):
+            commas = [comma] if connective != "and" else []
+            return Tree("S", [first, *commas, Leaf("CCONJ", words[0], anchor), second])
+        links = [Leaf("SCONJ", word, anchor, liaison=self.elided.get(word)) for word in words]
+        subordinate = Tree("SBAR", [*links, second])
+        return Tree("S", [subordinate, comma, first] if body.fronted else [first, subordinate])
+
+    def clause(self, clause: Clause, question: Sentence | None = None, as_present: bool = False) -> Tree:
+        """Returns the tree of a clause; of a relative clause, what follows its pronoun."""
+        *inverted, verb_phrase = self.predicate(clause, question, as_present)
+        subject: list[Node] = []
+        if isinstance(clause.predicate, Existence):
+            subject = [Tree("NP", [Leaf("PRON", self.there_word, (clause, "there"))])]
+        elif clause.subject is not None and clause.gap != "subject":
+            subject = [self.nominal(clause.subject, "subject")]
+        if not clause.time:
+            return Tree("S", [*inverted, *subject, verb_phrase])
+        time = self.time(clause)
+        if clause.time_first:
+            return Tree("S", [time, Leaf("PUNCT", ",", (clause, "comma")), *inverted, *subject, verb_phrase])
+        return Tree("S", [*inverted, *subject, verb_phrase, time])
+
+    @abstractmethod
+    def predicate(self, clause: Clause, question: Sentence | None, as_present: bool) -> list[Node]:
+        """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one.
+
+        Args:
+            clause: what it says.
+            question: the sentence if it is a question.
+            as_present: whether the future is told in the present, as in English after *when*.
+        """
+
+    def relative_clause(self, clause: Clause) -> Tree:
+        """Returns a relative clause with its pronoun."""
+        word = self.relative_pronoun(clause)
+        pronoun = Leaf("PRON", word, (clause, "relative"), liaison=self.elided.get(word))
+        return Tree("SBAR", [pronoun, self.clause(clause)])
+
+    def relative_pronoun(self, clause: Clause) -> str:
+        """Returns the pronoun of a relative clause."""
+        raise NotImplementedError
+
+    def complement(self, action: Action) -> list[Node]:
+        """Returns the clause that is said or thought, if there is one."""
+        if not action.complement:
+            return []
+        that = Leaf("SCONJ", self.that_word, (action, "that"), liaison=self.elided.get(self.that_word))
+        return [Tree("SBAR", [that, self.clause(action.complement)])]
+
+    def time(self, clause: Clause) -> Tree:
+        """Returns the time expression of a clause."""
+        if isinstance(clause.time, int):
+            return self.year(Leaf("NUM", str(clause.time), (clause, "year")), (clause, "in"))
+        words = [
+            Leaf(label, word, *((clause, "time" + key) for key in keys)) for word, label, keys in self.word(clause.time)
+        ]
+        return Tree("NP", list(words))
+
+    def year(self, year: Leaf, anchor: Anchor) -> Tree:
+        """Returns a year as a time expression."""
+        return Tree("PP", [Leaf("ADP", self.in_word[1], anchor), year])
+
+    def nominal(self, nominal: Nominal, context: str = "") -> Node:
+        """Returns a noun phrase.
+
+        Args:
+            nominal: what it says.
+            context: ``subject``; ``negated`` for the object of a negated verb, whose indefinite articles change;
+                ``after de``, where *des* and *du* vanish in French; otherwise empty.
+        """
+        if isinstance(nominal, NounPhrase):
+            return self.noun_phrase(nominal, context)
+        if isinstance(nominal, Coordination):
+            return self.join("NP", [self.nominal(item, context) for item in nominal.items], nominal)
+        if isinstance(nominal, Name):
+            return Tree("NP", self.name(nominal))
+        if isinstance(nominal, PlaceName):
+            return self.place_name(nominal)
+        return Tree("NP", [self.pronoun(nominal, context)])
+
+    @abstractmethod
+    def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
+        """Returns a noun with its dependents."""
+
+    @abstractmethod
+    def pronoun(self, nominal: Nominal, context: str) -> Leaf:
+        """Returns a personal pronoun."""
+
+    def name(self, name: Name) -> list[Node]:
+        """Returns a person's name."""
+        given = Leaf("PROPN", self.word(name.given), (name, "head"))
+        return [given, Leaf("PROPN", self.word(name.surname), (name, "surname"))] if name.surname else [given]
+
+    def place_name(self, place: PlaceName) -> Tree:
+        """Returns a town or a country."""
+        return Tree("NP", [Leaf("PROPN", self.word(place.name), (place, "head"))])
+
+    def join(self, label: str, parts: list[Node], nominal: Coordination) -> Tree:
+        """Returns *A, B and C*."""
+        children = [parts[0]]
+        for part in parts[1:-1]:
+            children += [Leaf("PUNCT", self.enumeration_comma, (nominal, "comma")), part]
+        return Tree(label, [*children, Leaf("CCONJ", self.and_word, (nominal, "and")), parts[-1]])
+
+    def prepositional(self, words: str, nominal: Nominal, anchor: Anchor) -> Tree:
+        """Returns a prepositional phrase."""
+        return Tree("PP", [*(Leaf("ADP", word, anchor) for word in words.split()), self.nominal(nominal)])
+
+    def location(self, location: Location) -> Tree:
+        """Returns a phrase of place."""
+        words = self.word(location.preposition) if location.preposition else self.in_word[0]
+        return self.prepositional(words, location.place, (location, "preposition"))
+
+    def adjective_phrase(self, use: Modifier, token: str, liaison: str | None = None) -> Tree:
+        """Returns an adjective in the form given, with its adverb of degree."""
+        leaf = Leaf("ADJ", token, (use, "head"), liaison=liaison)
+        return Tree("AP", [Leaf("ADV", self.word(use.degree), (use, "degree")), leaf] if use.degree else [leaf])
+
+    def amount(self, cents: int) -> str:
+        """Returns an amount of money in figures: 1250 → *12.50*, 1200 → *12*."""
+        whole, rest = divmod(cents, 100)
+        return f"{whole}{self.decimal_mark}{rest:02d}" if rest else str(whole)
