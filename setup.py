@@ -52,6 +52,7 @@ setup(
         "recurrent_mt.ratings": ["page/*"],
     },
     package_dir=FOLDERS,
+    extras_require={"onnx": ["onnx", "onnxruntime"]},
     entry_points={"console_scripts": ["recurrent-mt = recurrent_mt.cli.command:main"]},
     cmdclass={"build_py": BuildWithStartupHook},
 )

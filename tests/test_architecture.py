@@ -15,6 +15,8 @@ ALLOWED = {
     "recurrent_mt": {
         "kernels": {"torch", "triton"},
         "layers": {"torch", "recurrent_mt.kernels"},
+        "onnx_export": {"numpy", "onnx", "onnxruntime", "torch", "recurrent_mt.layers", "recurrent_mt.text_files"},
+        "onnx_translation": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
         "ordered_map.py": set(),
         "text_files.py": set(),
         "fairseq_dictionary.py": {"recurrent_mt.text_files"},
@@ -36,6 +38,7 @@ ALLOWED = {
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
+            "recurrent_mt.onnx_translation",
             *("hydra", "omegaconf", "sentencepiece", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
         "__main__.py": {"recurrent_mt.cli"},
@@ -44,7 +47,7 @@ ALLOWED = {
         "models": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"},
         "checkpoints": {
             *("torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"),
-            "user_dir.models",
+            *("recurrent_mt.onnx_export", "user_dir.models"),
         },
         "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
         "tasks": {"torch", "numpy", "fairseq"},
@@ -52,7 +55,7 @@ ALLOWED = {
         "criterions": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files"),
+            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.onnx_export"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

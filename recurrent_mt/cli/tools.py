@@ -113,6 +113,17 @@ GROUPS = (
                 needs_fairseq=True,
             ),
             Tool(
+                "export",
+                "write a model as ONNX, in 32 or 8 bits",
+                "recurrent-mt export MODEL.pt --data DATA --out FOLDER",
+                needs_fairseq=True,
+            ),
+            Tool(
+                "translate-onnx",
+                "translate with an exported model, without fairseq and PyTorch",
+                "recurrent-mt translate-onnx FOLDER --input test.fr --out test.en",
+            ),
+            Tool(
                 "user-dir",
                 "print the folder to pass to fairseq as --user-dir",
                 "recurrent-mt user-dir",

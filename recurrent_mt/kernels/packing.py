@@ -116,6 +116,17 @@ def make_packing(padding_mask: Tensor) -> Packing:
     )
 
 
+def padding_at_ends(tokens: Tensor, padding: int) -> Tensor:
+    """Where tokens (B, S) are padding: the padding symbol before a sentence's first word and after its last.
+
+    Between two words, the symbol is a word: a text may hold it literally, and fairseq does not tell the two apart.
+    """
+    symbols = tokens.eq(padding)
+    before = symbols.cumprod(dim=1)
+    after = symbols.flip(1).cumprod(dim=1).flip(1)
+    return (before + after).bool()
+
+
 def make_step_packing(batch: int, device: torch.device | str) -> Packing:
     """The packing of one position of ``batch`` running sentences: what a step of decoding needs."""
     rows = torch.arange(batch, device=device)

@@ -84,6 +84,10 @@ class GRNNEncoder(nn.Module):
         """
         packing = make_packing(padding_mask)
         leaves = self.leaves(packing.pack(embedded))
+        if len(packing.counts) < 2:
+            # Nothing is merged. The merge has a gradient even so, of zeros: a process without one would leave the
+            # others waiting (DistributedDataParallel).
+            leaves = torch.cat([leaves, self.merge(leaves[:0], leaves[:0])])
         levels = [list(leaves.split(list(packing.counts)))]
         while len(levels[-1]) > 1:
             levels.append(self.raise_level(levels[-1]))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.packing import make_packing, make_step_packing, rows_but_last
+from recurrent_mt.kernels.packing import make_packing, make_step_packing, padding_at_ends, rows_but_last
 from tests.kernels.batches import RAGGED, packing_of, random
 
 
@@ -65,6 +65,12 @@ def test_padding_inside_a_sentence_is_refused():
     mask = torch.tensor([[False, False, False], [False, True, False]])
     with pytest.raises(ValueError, match="padding inside sentence 1"):
         make_packing(mask)
+
+
+def test_the_padding_symbol_is_padding_only_at_the_ends_of_a_sentence():
+    tokens = torch.tensor([[1, 1, 7, 1, 8, 2], [1, 7, 2, 1, 1, 1], [1, 1, 1, 1, 1, 1]])
+    expected = [[True, True, False, False, False, False], [True, False, False, True, True, True], [True] * 6]
+    assert padding_at_ends(tokens, 1).tolist() == expected
 
 
 def test_a_batch_without_positions_is_refused():

@@ -1,4 +1,4 @@
-"""Sentences of 1 and of 1,024 tokens, nothing but padding, no sentence at all, a vocabulary of five words."""
+"""Sentences of 1 and of 1,024 tokens, nothing but padding, padding among the words, no sentence, five words in all."""
 
 import pytest
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion
@@ -53,6 +53,30 @@ def test_one_token_and_nothing_but_padding(architecture, attention):
     batch = batch_of([3, 2], [2, 3])
     batch["net_input"]["src_tokens"].fill_(task().source_dictionary.pad())
     assert train(model, batch) > 0
+    found = search(model, {key: batch["net_input"][key] for key in ("src_tokens", "src_lengths")})
+    assert len(found) == 2
+
+
+@every_architecture
+def test_a_batch_of_empty_lines_gives_every_parameter_a_gradient(architecture):
+    """Where several processes train, the others wait for each gradient."""
+    model = model_for(architecture, "additive")
+    train(model, batch_of([1, 1], [3, 2]))
+    assert [name for name, parameter in model.named_parameters() if parameter.grad is None] == []
+
+
+@with_and_without_attention
+def test_a_padding_symbol_among_the_words_changes_its_own_sentence_alone(architecture, attention):
+    model = model_for(architecture, attention)
+    batch, plain = batch_of([4, 3], [4, 4]), batch_of([4, 3], [4, 4])
+    symbol = task().source_dictionary.pad()
+    batch["net_input"]["src_tokens"][0, 1] = symbol
+    batch["net_input"]["prev_output_tokens"][0, 2] = batch["target"][0, 1] = symbol
+    assert train(model, batch) > 0
+    model.eval()
+    with_symbol, without = model(**batch["net_input"])[0], model(**plain["net_input"])[0]
+    assert not with_symbol[0].allclose(without[0]) and with_symbol[0].isfinite().all()
+    assert with_symbol[1].equal(without[1])
     found = search(model, {key: batch["net_input"][key] for key in ("src_tokens", "src_lengths")})
     assert len(found) == 2
 

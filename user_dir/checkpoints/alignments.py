@@ -13,6 +13,8 @@ from typing import Any
 from fairseq.sequence_scorer import SequenceScorer
 from torch import Tensor
 
+from recurrent_mt.kernels.packing import padding_at_ends
+
 from .checkpoint import Checkpoint, tokens_of
 
 #: How many decimals of a weight are kept.
@@ -49,7 +51,9 @@ def forced_alignments(
             if translation["attention"] is None:
                 raise ValueError(f"{checkpoint.path} has no attention, so it has no alignments")
             weights[number] = without_padding(
-                translation["attention"], source.ne(padding), length=translation["tokens"].numel()
+                translation["attention"],
+                ~padding_at_ends(source[None], padding)[0],
+                length=translation["tokens"].numel(),
             )
     return [
         {"sentence": number, "source": tokens_of(source), "target": tokens_of(target), "weights": weights[number]}

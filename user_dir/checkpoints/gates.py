@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from recurrent_mt.kernels.packing import Packing, make_packing
+from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.grconv import GRConvEncoder
 
 from .checkpoint import Checkpoint, tokens_of
@@ -57,7 +57,7 @@ def batch_gates(embedding: torch.nn.Embedding, layer: GRConvEncoder, tokens: Ten
         tokens: (B, S), padded on either side.
     """
     assert embedding.padding_idx is not None
-    packing = make_packing(tokens.eq(embedding.padding_idx))
+    packing = make_packing(padding_at_ends(tokens, embedding.padding_idx))
     _, pyramid = layer.pyramid(embedding(tokens), packing)
     return unpack_gates(pyramid.gates, packing, height=layer.height)
 

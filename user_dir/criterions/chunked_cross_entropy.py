@@ -30,21 +30,18 @@ class ChunkedCrossEntropyCriterion(CrossEntropyCriterion):
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """The loss of a batch, the divisor of its gradient, and what to log."""
-        if reduce and _makes_features(model):
-            sample = {**sample, "net_input": {**sample["net_input"], "features_only": True}}
+        if reduce and _computes_loss(model):
+            sample = {**sample, "net_input": {**sample["net_input"], "loss_of": sample["target"]}}
         return super().forward(model, sample, reduce=reduce)
 
     def compute_loss(
         self, model: nn.Module, net_output: tuple[Tensor, Any], sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Tensor]:
-        """The loss of the model's output for the batch, twice, as fairseq wants it."""
-        decoder = model.decoder
-        if not (reduce and isinstance(decoder, Decoder) and _makes_features(model)):
+        """The loss that the model has returned for the batch, twice, as fairseq wants it."""
+        if not (reduce and _computes_loss(model)):
             return super().compute_loss(model, net_output, sample, reduce=reduce)
-        words = sample["target"].ne(self.padding_idx)
-        loss = decoder.cross_entropy(net_output[0][words], sample["target"][words])
-        return loss, loss
+        return net_output[0], net_output[0]
 
 
-def _makes_features(model: nn.Module) -> bool:
+def _computes_loss(model: nn.Module) -> bool:
     return isinstance(model.decoder, Decoder) and model.decoder.output_projection is not None

@@ -10,7 +10,7 @@ from fairseq.modules import AdaptiveSoftmax
 from torch import Tensor, nn
 
 from recurrent_mt.kernels.cross_entropy import cross_entropy
-from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.kernels.packing import make_packing, padding_at_ends
 from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
@@ -64,6 +64,7 @@ class Decoder(FairseqIncrementalDecoder):
         encoder_out: EncoderOutput | None = None,
         incremental_state: IncrementalState | None = None,
         features_only: bool = False,
+        loss_of: Tensor | None = None,
         **kwargs: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
         """Scores the word after each previous word.
@@ -73,14 +74,21 @@ class Decoder(FairseqIncrementalDecoder):
             encoder_out: the encoded batch.
             incremental_state: fairseq's search cache; None for teacher forcing.
             features_only: whether to stop before the output layer.
+            loss_of: (B, T) the words that follow, padding among them, if only their loss is asked for. A model wrapped
+                for several processes (DistributedDataParallel) must use its output weights in here: it expects
+                gradients of what its forward pass has used, and of nothing else.
             **kwargs: what tasks pass to both encoder and decoder; ignored.
 
         Returns:
             The scores (B, T, V), or the features (B, T, O) if asked for or if the softmax is adaptive; and, outside
             training and with attention, ``{"attn": [(B, T, S)]}`` in the layout of the source tokens: the weight of an
-            annotation that covers several tokens is spread evenly over them.
+            annotation that covers several tokens is spread evenly over them. Instead of the scores, with ``loss_of``,
+            the sum of its words' −log p.
         """
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        if loss_of is not None:
+            words = loss_of.ne(self.dictionary.pad())
+            return self.cross_entropy(features[words], loss_of[words]), extra
         return features if features_only else self.output_layer(features), extra
 
     def extract_features(
@@ -116,7 +124,7 @@ class Decoder(FairseqIncrementalDecoder):
         alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
         if alike:
             tokens, source = tokens[::beam], source._replace(beam=1)
-        packing = make_packing(tokens.eq(self.dictionary.pad()))
+        packing = make_packing(padding_at_ends(tokens, self.dictionary.pad()))
         embedded = self._embed(tokens)
         with autocast(self.autocast, embedded):
             features, attention, state = self.layer(embedded, packing, source)

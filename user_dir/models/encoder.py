@@ -8,6 +8,7 @@ from fairseq.data import Dictionary
 from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
+from recurrent_mt.kernels.packing import padding_at_ends
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.self_attention import EncoderSelfAttention
@@ -55,13 +56,14 @@ class Encoder(FairseqEncoder):
         """Encodes a batch.
 
         Args:
-            src_tokens: (B, S), padded on either side, in any order of lengths.
+            src_tokens: (B, S), padded on either side, in any order of lengths. A literal ``<pad>`` between words is
+                read like a word whose embedding is zero, as in fairseq's lstm.
             src_lengths: not used; fairseq passes it.
             **kwargs: other things that tasks pass; ignored.
         """
         embedded = self.dropout_in(self.embed_tokens(src_tokens))
         with autocast(self.autocast, embedded):
-            output = self.layer(embedded, src_tokens.eq(self.dictionary.pad()))
+            output = self.layer(embedded, padding_at_ends(src_tokens, self.dictionary.pad()))
             if self.self_attention is not None:
                 output = self.self_attention(output)
         return output._replace(

@@ -136,12 +136,14 @@ class _GRConv(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor) -> tuple[Tensor | None, ...]:
-        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:2])
+        # Read once: non-reentrant checkpointing gives each saved tensor out a single time.
+        both, bias, *saved = ctx.saved_tensors
+        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(both, bias)
         counts, top = plan.counts, plan.top
         sums = plan.level.zero_sums(weights)
         grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])
         grad = _means_gradient(grad_summaries[: counts[top]], counts[top:])
-        for number, level, candidate, w in _levels_downward(plan, pyramid, weights, ctx.saved_tensors[2:]):
+        for number, level, candidate, w in _levels_downward(plan, pyramid, weights, saved):
             if number <= plan.returned:
                 grad += grad_levels[number - 1]
             grad = level.backward(grad, candidate, w, weights=weights, sums=sums, activation=plan.activation)

@@ -1,0 +1,197 @@
+"""The decoder as operators of a graph: what is computed from the source once, and one step of several hypotheses."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import nn
+
+from ..layers.conditioned_gru import AttentiveGRU
+from ..layers.decoder import GRUDecoder
+from ..layers.gru import GRU
+from .encoders import Encoded
+from .graph import Graph
+from .operations import apply_linear, columns, linear, merge_heads, softmax_attention
+from .recurrence import gru_step, layer_output, mix_in_time, project_inputs
+
+#: The score of a place without an annotation: its share in the softmax is exactly zero.
+NOTHING = -1e30
+
+
+class Source(NamedTuple):
+    """What each step reads: see :class:`recurrent_mt.layers.decoder.DecoderState`.
+
+    Attributes:
+        keys: (…, S', A).
+        values: (…, S', P) the products of the annotations with every weight that a context is multiplied by.
+        present: (B, S') where there is an annotation, in a step; empty before.
+    """
+
+    keys: str
+    values: str
+    present: str = ""
+
+
+def state_shapes(decoder: GRUDecoder) -> dict[str, list[Any]]:
+    """What a hypothesis carries from step to step, by name; N hypotheses and T steps vary."""
+    layers, size = len(decoder.upper) + 1, decoder.first.gru.hidden_size
+    shapes: dict[str, list[Any]] = {"hidden": ["N", layers, size]}
+    if decoder.first.gru.time_skip is not None:
+        shapes["earlier"] = ["N", layers, decoder.first.gru.time_skip.span - 1, size]
+    if decoder.word_first and decoder.first.has_attention:
+        shapes["context"] = ["N", 3 * size + decoder.readout.state.out_features]
+    if decoder.self_attention is not None:
+        shapes["past"] = ["N", "T", 2 * size]
+    return shapes
+
+
+def prepare_source(graph: Graph, decoder: GRUDecoder, encoded: Encoded) -> tuple[Source, dict[str, str]]:
+    """The source as every step reads it, and the state before the first step of one hypothesis, by name."""
+    first, shapes = decoder.first, state_shapes(decoder)
+    readable = encoded.annotations if first.has_attention else encoded.summary
+    values = [linear(graph, readable, first.context_weight), apply_linear(graph, readable, decoder.readout.context)]
+    keys = readable
+    if isinstance(first, AttentiveGRU) and first.attention.key is not None:
+        keys = apply_linear(graph, readable, first.attention.key)
+    hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
+    hidden = graph.op("Reshape", hidden, [1, *shapes["hidden"][1:]])
+    state = {"hidden": hidden}
+    if "earlier" in shapes:
+        state["earlier"] = graph.op("Expand", graph.op("Unsqueeze", hidden, [2]), [1, *shapes["earlier"][1:]])
+    if "context" in shapes:
+        state["context"] = graph.op("Identity", torch.zeros(1, shapes["context"][1]))
+    if "past" in shapes:
+        state["past"] = graph.op("Identity", torch.zeros(1, 0, shapes["past"][2]))
+    return Source(keys, graph.op("Concat", *values, axis=1)), state
+
+
+class Step:
+    """One step of N hypotheses: see :meth:`recurrent_mt.layers.decoder.GRUDecoder.step`.
+
+    If the word comes first, a step that reads the begin symbol leaves the states as they are.
+
+    Args:
+        graph: under construction.
+        decoder: the layer.
+        source: what to read.
+        begins: (N, 1) where the word that is read is the begin symbol.
+    """
+
+    def __init__(self, graph: Graph, decoder: GRUDecoder, source: Source, begins: str) -> None:
+        self.graph, self.decoder, self.source = graph, decoder, source
+        self.begins = begins if decoder.word_first else None
+        self.alive = graph.op("Cast", graph.op("Not", begins), to=1) if decoder.word_first else None
+
+    def __call__(self, embedded: str, state: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """The features (N, O) and the next state, after the words (N, E) and the state before."""
+        graph, decoder = self.graph, self.decoder
+        histories = self._histories(state)
+        gru = decoder.first.gru
+        read_before = "context" in state
+        context = state["context"] if read_before else self._read(self._entering(gru, histories[0]))
+        width = 3 * gru.hidden_size
+        inputs = graph.op("Add", project_inputs(graph, gru, embedded), columns(graph, context, 0, width))
+        layers, rows = [], embedded
+        for layer, history in zip([gru, *cast("list[GRU]", decoder.upper)], histories):
+            if layer is not gru:
+                inputs = project_inputs(graph, layer, rows)
+            states = gru_step(graph, layer, inputs, self._entering(layer, history))
+            if self.begins is not None:
+                states = graph.op("Where", self.begins, history[-1], states)
+            layers.append(states)
+            rows = layer_output(graph, layer.output, states, rows, self.alive)
+        following = self._advance(state, layers)
+        if read_before:
+            context = self._read(self._entering(gru, self._histories(following)[0]))
+            following["context"] = context
+        if decoder.self_attention is not None:
+            rows, following["past"] = self._attend_to_past(rows, state["past"])
+        return self._read_out(rows, embedded, columns(graph, context, width, 2**62)), following
+
+    def _histories(self, state: dict[str, str]) -> list[list[str]]:
+        """Each layer's states (N, H) that enter a step: the earliest that counts, and the last."""
+        graph = self.graph
+        layers = range(len(self.decoder.upper) + 1)
+        last = [graph.op("Gather", state["hidden"], layer, axis=1) for layer in layers]
+        if "earlier" not in state:
+            return [[states] for states in last]
+        return [
+            [graph.op("Squeeze", graph.op("Slice", state["earlier"], [i, 0], [i + 1, 1], [1, 2]), [1, 2]), states]
+            for i, states in enumerate(last)
+        ]
+
+    def _entering(self, layer: GRU, history: list[str]) -> str:
+        return history[-1] if layer.time_skip is None else mix_in_time(self.graph, layer, history[-1], history[0])
+
+    def _advance(self, state: dict[str, str], layers: list[str]) -> dict[str, str]:
+        graph = self.graph
+        following = {"hidden": graph.op("Concat", *(graph.op("Unsqueeze", x, [1]) for x in layers), axis=1)}
+        if "earlier" in state:
+            hidden = graph.op("Unsqueeze", state["hidden"], [2])
+            shifted = graph.op("Slice", state["earlier"], [1], [2**62], [2])
+            earlier = graph.op("Concat", shifted, hidden, axis=2)
+            if self.begins is not None:
+                begins = graph.op("Unsqueeze", self.begins, [2, 3])
+                earlier = graph.op("Where", begins, state["earlier"], earlier)
+            following["earlier"] = earlier
+        return following
+
+    def _read(self, entering: str) -> str:
+        """The sum (N, P) of the values under the attention of what enters a step (N, H)."""
+        graph, (keys, values, present), first = self.graph, self.source, self.decoder.first
+        sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
+        if not isinstance(first, AttentiveGRU):
+            summed = graph.op(
+                "Expand", values, graph.op("Concat", sentences, self._beam(entering, sentences), [1], axis=0)
+            )
+            return graph.op("Reshape", summed, [-1, self._width()])
+        attention = first.attention
+        query = entering if attention.query_weight is None else linear(graph, entering, attention.query_weight)
+        shape = graph.op("Concat", sentences, [-1, attention_width(first)], axis=0)
+        query = graph.op("Reshape", query, shape)  # (B, k, A)
+        if attention.score is None:
+            scores = graph.op("MatMul", query, graph.op("Transpose", keys, perm=[0, 2, 1]))
+        else:
+            pairs = graph.op("Add", graph.op("Unsqueeze", query, [2]), graph.op("Unsqueeze", keys, [1]))
+            scores = graph.op("MatMul", graph.op("Tanh", pairs), attention.score)
+        scores = graph.op("Where", graph.op("Unsqueeze", present, [1]), scores, NOTHING)  # (B, k, S')
+        summed = graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
+        return graph.op("Reshape", summed, [-1, self._width()])
+
+    def _beam(self, rows: str, sentences: str) -> str:
+        hypotheses = self.graph.op("Slice", self.graph.op("Shape", rows), [0], [1])
+        return self.graph.op("Div", hypotheses, sentences)
+
+    def _width(self) -> int:
+        return 3 * self.decoder.first.gru.hidden_size + self.decoder.readout.state.out_features
+
+    def _attend_to_past(self, rows: str, past: str) -> tuple[str, str]:
+        graph, layer = self.graph, self.decoder.self_attention
+        assert layer is not None
+        past = graph.op("Concat", past, graph.op("Unsqueeze", apply_linear(graph, rows, layer.memory), [1]), axis=1)
+        queries = graph.op("Unsqueeze", apply_linear(graph, rows, layer.query), [1])
+        heads = graph.op("Squeeze", softmax_attention(graph, layer, queries, past), [1])
+        return merge_heads(graph, layer, rows, heads), past
+
+    def _read_out(self, states: str, embedded: str, context: str) -> str:
+        """See :class:`recurrent_mt.layers.readout.MaxoutReadout`; there is no previous word at the beginning."""
+        graph, readout = self.graph, self.decoder.readout
+        word = apply_linear(graph, embedded, readout.previous_word)
+        if self.alive is not None:
+            word = graph.op("Mul", word, self.alive)
+        pairs = graph.op("Sum", apply_linear(graph, states, readout.state), word, context)
+        units = graph.op("Reshape", pairs, [0, readout.state.out_features // 2, 2])
+        return graph.op("ReduceMax", units, [2], keepdims=0)
+
+
+def attention_width(first: AttentiveGRU) -> int:
+    """A, the width of keys and queries."""
+    return first.gru.hidden_size if first.attention.query_weight is None else first.attention.query_weight.size(0)
+
+
+def score_words(graph: Graph, features: str, output: nn.Module) -> str:
+    """The log-probabilities (N, V) of all words."""
+    for layer in output if isinstance(output, nn.Sequential) else [output]:
+        features = apply_linear(graph, features, layer)
+    return graph.op("LogSoftmax", features, axis=-1)

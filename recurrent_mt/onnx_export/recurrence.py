@@ -1,0 +1,105 @@
+"""The GRU layers as operators of a graph: one step, and a whole sentence."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..layers.gru import GRU
+from ..layers.layer_output import LayerOutput
+from ..layers.low_rank import LowRankMatrix
+from .graph import Graph
+from .operations import apply_norm, columns, linear
+
+
+def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
+    """See :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H)."""
+    bias = F.pad(layer.bias, (3 * layer.hidden_size - layer.bias.numel(), 0))
+    return linear(graph, rows, layer.input_weight, bias)
+
+
+def gru_step(graph: Graph, layer: GRU, inputs: str, entering: str) -> str:
+    """The states (N, H) after a step, from the input products (N, 3H) and what enters (N, H)."""
+    size = layer.hidden_size
+    products = linear(graph, entering, layer.gate_weight)
+    gates = graph.op("Sigmoid", graph.op("Add", columns(graph, inputs, 0, 2 * size), products))
+    reset, update = (columns(graph, gates, start, start + size) for start in (0, size))
+    products = linear(graph, graph.op("Mul", reset, entering), layer.candidate_weight)
+    candidate = graph.op("Tanh", graph.op("Add", columns(graph, inputs, 2 * size, 3 * size), products))
+    # z p + (1 − z) h̃ = h̃ + z (p − h̃)
+    return graph.op("Add", candidate, graph.op("Mul", update, graph.op("Sub", entering, candidate)))
+
+
+def mix_in_time(graph: Graph, layer: GRU, last: str, earliest: str) -> str:
+    """What enters a step of a layer with a skip in time: g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}."""
+    assert layer.time_skip is not None
+    gate = layer.time_skip.gate().detach()
+    return graph.op("Add", graph.op("Mul", last, gate), graph.op("Mul", earliest, (1 - gate).clone()))
+
+
+def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, alive: str | None = None) -> str:
+    """See :class:`recurrent_mt.layers.layer_output.LayerOutput`.
+
+    Args:
+        graph: under construction.
+        output: the layer's.
+        states: (N, H).
+        inputs: (N, E).
+        alive: (N, 1) 0 where there is no input yet, otherwise 1; None: there is one everywhere.
+    """
+    if output.skip is not None:
+        projection = output.skip.projection
+        added = inputs if projection is None else linear(graph, inputs, projection.weight)
+        states = graph.op("Add", states, added if alive is None else graph.op("Mul", added, alive))
+    return states if output.norm is None else apply_norm(graph, states, output.norm)
+
+
+def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
+    """The states (S, H) over the words (S, E) of one sentence, from zeros on, in the words' order."""
+    if layer.time_skip is not None:
+        return _gru_with_skip(graph, layer, rows, backward=backward)
+    size = layer.hidden_size
+
+    def reorder(weight: Tensor) -> Tensor:
+        """ONNX has [update, reset, candidate] where we have [reset, update, candidate]."""
+        reset, update, candidate = weight.detach().split(size)
+        return torch.cat([update, reset, candidate])[None]
+
+    recurrent = torch.cat([_whole(layer.gate_weight), _whole(layer.candidate_weight)])
+    bias = F.pad(layer.bias.detach(), (3 * size - layer.bias.numel(), 0))
+    states, _ = graph.op(
+        "GRU",
+        graph.op("Unsqueeze", rows, [1]),
+        reorder(_whole(layer.input_weight)),
+        reorder(recurrent),
+        F.pad(reorder(bias), (0, 3 * size)),
+        count=2,
+        hidden_size=size,
+        # The reset gate acts before the recurrent product, as in the papers.
+        linear_before_reset=0,
+        direction="reverse" if backward else "forward",
+    )
+    return graph.op("Squeeze", states, [1, 2])
+
+
+def _whole(weight: Tensor | LowRankMatrix) -> Tensor:
+    return (weight.left @ weight.right).detach() if isinstance(weight, LowRankMatrix) else weight.detach()
+
+
+def _gru_with_skip(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
+    assert layer.time_skip is not None
+    span, size = layer.time_skip.span, layer.hidden_size
+
+    def step(inner: Graph, history: str, inputs: str) -> tuple[str, str]:
+        earliest, last = (inner.op("Slice", history, [start], [start + 1], [0]) for start in (0, span - 1))
+        entering = mix_in_time(inner, layer, last, earliest)
+        state = gru_step(inner, layer, inner.op("Unsqueeze", inputs, [0]), entering)
+        following = inner.op("Concat", inner.op("Slice", history, [1], [span], [0]), state, axis=0)
+        return following, inner.op("Squeeze", state, [0])
+
+    def in_order(values: str) -> str:
+        return graph.op("Slice", values, [-1], [-(2**62)], [0], [-1]) if backward else values
+
+    inputs = in_order(project_inputs(graph, layer, rows))
+    return in_order(graph.scan(step, graph.op("Identity", torch.zeros(span, size)), inputs))

@@ -1,0 +1,51 @@
+"""recurrent-mt export, and translation with what it writes where neither fairseq nor PyTorch is installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli import toy
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    toy.write_corpus(folder, train=100)
+    toy.preprocess(folder, folder / "data")
+    toy.train(folder / "data", folder / "save", "--arch", "gru_encoder", "--max-update", 20)
+    return folder
+
+
+def test_an_exported_model_translates_without_fairseq_and_torch(trained, tmp_path):
+    checkpoint = trained / "save/checkpoint_last.pt"
+    done = toy.run("recurrent-mt", "export", checkpoint, "--data", trained / "data", "--out", tmp_path / "onnx")
+    assert [line.split()[0].rpartition("/")[2] for line in done.stdout.splitlines()] == ["decoder.onnx", "encoder.onnx"]
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('fairseq', 'torch', 'onnx')));"
+        "from recurrent_mt.cli.command import main; sys.exit(main(sys.argv[1:]))"
+    )
+    words = ("translate-onnx", tmp_path / "onnx", "--beam", 3)
+    translated = toy.run("python", "-c", program, *words, text=(trained / "test.src").read_text(), fresh=True)
+    expected = toy.lines(toy.generate(trained / "data", checkpoint).stdout, "H")
+    assert translated.stdout.splitlines() == [expected[number] for number in range(20)]
+
+    files = ("--input", trained / "test.src", "--out", tmp_path / "test.hyp", "--batch", 7)
+    toy.run("recurrent-mt", *words, *files)
+    assert (tmp_path / "test.hyp").read_text() == translated.stdout
+
+
+def test_export_names_a_missing_checkpoint_and_a_model_of_another_kind(trained, tmp_path):
+    out = ("--data", trained / "data", "--out", tmp_path)
+    done = toy.run("recurrent-mt", "export", "nowhere.pt", *out, check=False)
+    assert done.returncode == 1 and "there is no checkpoint nowhere.pt" in done.stderr
+    small = ("--encoder-embed-dim", 8, "--decoder-embed-dim", 8, "--encoder-hidden-size", 8, "--decoder-hidden-size", 8)
+    options = ("--arch", "lstm", "--max-update", 1, "--decoder-out-embed-dim", 8, *small)
+    toy.train(trained / "data", tmp_path / "lstm", *options)
+    done = toy.run("recurrent-mt", "export", tmp_path / "lstm/checkpoint_last.pt", *out, check=False)
+    assert done.returncode == 1 and "holds a LSTMModel: only this plug-in's models are exported" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])
+def test_translate_onnx_rejects_a_number_below_one(option, tmp_path):
+    done = toy.run("recurrent-mt", "translate-onnx", tmp_path, option, 0, check=False)
+    assert done.returncode == 2 and f"{option} must be at least 1, not 0" in done.stderr

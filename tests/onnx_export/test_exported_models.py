@@ -1,0 +1,145 @@
+"""Exported models translate as fairseq's search does with the models they were exported from."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from fairseq.checkpoint_utils import load_model_ensemble_and_task
+from fairseq.sequence_generator import SequenceGenerator
+
+from recurrent_mt.onnx_export import export_model
+from recurrent_mt.onnx_translation import OnnxModel, beam_search, translate
+from recurrent_mt.onnx_translation.search import largest
+from tests.models.building import ENCODERS_WITH_ATTENTION, build, sources, task
+from tests.models.test_search import generate, models
+from tests.parity import oracle
+from user_dir.checkpoints.groundhog import KINDS
+from user_dir.checkpoints.groundhog_checkpoint import import_model
+from user_dir.checkpoints.onnx_model import take_apart
+
+LENGTHS = [3, 7, 1, 5]
+#: Options that add something to a graph or leave something out.
+OPTIONS = [
+    ("gru_encoder", "additive", {"encoder_bidirectional": True, "encoder_summary": "backward"}),
+    ("gru_encoder", "additive", {"decoder_order": "attention_first"}),
+    ("gru_encoder", "none", {"decoder_order": "attention_first", "decoder_layers": 2}),
+    (
+        "gru_encoder",
+        "additive",
+        {
+            **{"encoder_layers": 2, "encoder_bidirectional": True, "decoder_layers": 2, "skip_io": True},
+            **{"encoder_layer_norm": True, "decoder_layer_norm": True},
+        },
+    ),
+    ("gru_encoder", "additive", {"skip_time": 3, "encoder_bidirectional": True}),
+    ("gru_encoder", "general", {"skip_time": 2, "decoder_order": "attention_first", "decoder_layers": 2}),
+    ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
+    ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
+    ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
+    ("gru_encoder", "additive", {"decoder_out_embed_dim": 8, "share_decoder_input_output_embed": True}),
+    (
+        "grconv_encoder",
+        "additive",
+        {"grconv_annotations": "pyramid", "grconv_annotation_height": 2, "grconv_height": 3},
+    ),
+    ("grconv_encoder", "none", {"grconv_unit_gates": True, "grconv_activation": "relu"}),
+    ("grnn_encoder", "additive", {"grnn_annotations": "ancestors"}),
+    ("sepconv_encoder", "additive", {"sepconv_positions": True}),
+    ("unet_encoder", "additive", {"unet_attention_gates": True}),
+    ("vnet_encoder", "additive", {"vnet_no_layer_norm": True}),
+]
+
+
+def export(model, folder, for_task=None, **options):
+    checkpoint = SimpleNamespace(model=model, task=for_task or task(), path="model.pt")
+    export_model(take_apart(checkpoint), folder, **options)
+    return OnnxModel(folder, threads=1)
+
+
+def words_of(batch):
+    return [row[row.ne(1)].numpy() for row in batch["src_tokens"]]
+
+
+def assert_same_translations(found, expected):
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [hypothesis.words for hypothesis in ours] == [one["tokens"][:-1].tolist() for one in theirs]
+        scores = [float(one["score"]) for one in theirs]
+        assert [hypothesis.score for hypothesis in ours] == pytest.approx(scores, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "attention", "options"), [*((*pair, {}) for pair in ENCODERS_WITH_ATTENTION), *OPTIONS]
+)
+def test_an_exported_model_translates_as_fairseq_does(architecture, attention, options, tmp_path):
+    (model,) = models(architecture, attention, **options)
+    batch = sources(LENGTHS)
+    found = beam_search(export(model, tmp_path), words_of(batch), beam=5, max_words=9)
+    assert_same_translations(found, generate([model], batch))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_imported_model_of_the_authors_translates_as_fairseq_does(kind, tmp_path):
+    import_model(oracle.FOLDER / f"groundhog_{kind}.npz", tmp_path)
+    (model,), _, its_task = load_model_ensemble_and_task([str(tmp_path / "checkpoint.pt")])
+    model.eval()
+    batch = sources(LENGTHS)
+    generator = SequenceGenerator([model], its_task.target_dictionary, beam_size=5, max_len_b=9)
+    expected = generator.generate([model], {"net_input": batch})
+    exported = export(model, tmp_path / "onnx", its_task)
+    assert_same_translations(beam_search(exported, words_of(batch), beam=5, max_words=9), expected)
+
+
+@pytest.mark.parametrize("options", [{"beam_size": 1}, {"beam_size": 3, "len_penalty": 0.3}], ids=["greedy", "lenpen"])
+def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
+    (model,) = models("gru_encoder", "additive")
+    batch = sources(LENGTHS)
+    ours = {"beam": options["beam_size"], "length_penalty": options.get("len_penalty", 1.0)}
+    found = beam_search(export(model, tmp_path), words_of(batch), max_words=9, **ours)
+    assert_same_translations(found, generate([model], batch, **options))
+
+
+def test_eight_bits_store_less_and_score_nearly_the_same(tmp_path):
+    (model,) = models("gru_encoder", "additive", encoder_embed_dim=64, decoder_embed_dim=64, decoder_out_embed_dim=64)
+    exact, small = (export(model, tmp_path / str(int8), int8=int8) for int8 in (False, True))
+    sizes = [(tmp_path / name / "decoder.onnx").read_bytes() for name in ("False", "True")]
+    assert len(sizes[1]) < len(sizes[0])
+    scores = []
+    for exported in (exact, small):
+        encoded, state = exported.encode(words_of(sources(LENGTHS)))
+        scores.append(exported.step(np.full(len(LENGTHS), exported.eos), encoded, state)[0])
+    difference = np.abs(scores[0] - scores[1])
+    assert 0 < difference.max() < 0.1 * np.ptp(scores[0])
+
+
+def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_the_batch(tmp_path):
+    (model,) = models("gru_encoder", "additive")
+    exported = export(model, tmp_path)
+    sentences = ["s1 s2 s3 s4", "s5", "", "never-seen s2"]
+    together, alone = (translate(exported, sentences, batch=size, max_words=9) for size in (4, 1))
+    for some, same in zip(together, alone):
+        assert [one.text(exported) for one in some] == [one.text(exported) for one in same]
+    assert together[1] != together[2] and len(together) == 4
+    assert exported.numbers("s1 never-seen").tolist() == [4 + 1, exported.unk, exported.eos]
+
+
+def test_the_largest_numbers_are_found_in_order():
+    values, columns = largest(np.array([[1.0, 5.0, 3.0, 4.0], [9.0, 0.0, 8.0, 1.0]]), 3)
+    assert values.tolist() == [[5, 4, 3], [9, 8, 1]] and columns.tolist() == [[1, 3, 2], [0, 2, 3]]
+    assert largest(np.zeros((2, 2)), 5)[1].shape == (2, 2)
+
+
+def test_what_cannot_be_exported_or_read_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"model.pt has an adaptive softmax \(--adaptive-softmax-cutoff\)"):
+        export(build("gru_encoder", adaptive_softmax_cutoff="4,8"), tmp_path)
+    with pytest.raises(ValueError, match=r"manifest.json.*is the folder one that recurrent-mt export has written"):
+        OnnxModel(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": "another"}))
+    with pytest.raises(ValueError, match="the format is 'another', and 'recurrent-mt-onnx-1' is read"):
+        OnnxModel(tmp_path)
+    exported = export(build("gru_encoder"), tmp_path)
+    with pytest.raises(ValueError, match="sentence 2 has 71 words, </s> included; the model takes 64"):
+        translate(exported, ["s1", "s1 " * 70])
+    (tmp_path / "decoder.onnx").write_bytes((tmp_path / "decoder.onnx").read_bytes()[:-1000])
+    with pytest.raises(ValueError, match=r"decoder.onnx.*is no model that onnxruntime can load"):
+        OnnxModel(tmp_path)
