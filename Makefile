@@ -1,4 +1,4 @@
-PYTHON_FILES = user_dir recurrent_mt fairseq_compat tests benchmarks setup.py
+PYTHON_FILES = user_dir recurrent_mt fairseq_compat workflow tests benchmarks setup.py
 
 .PHONY: format check test
 
@@ -10,7 +10,7 @@ check:
 	ruff check $(PYTHON_FILES)
 	ruff format --check $(PYTHON_FILES)
 	mypy
-	shellcheck scripts/*.sh scripts/lib/*.sh .ci/run
+	shellcheck scripts/*.sh tests/compat/*.sh .ci/run
 
 test:
 	bash scripts/test.sh

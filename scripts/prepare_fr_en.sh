@@ -1,32 +1,25 @@
 #!/usr/bin/env bash
 # French-English data, from download to what fairseq-train reads: gets, cleans, selects, segments, and binarizes.
 #
-#   bash scripts/prepare_fr_en.sh [--direction fr-en|en-fr] [--size small|medium|full] --out DIR [OPTION...]
-#   bash scripts/prepare_fr_en.sh --corpus DIR --out DIR [OPTION...]
+#   bash scripts/prepare_fr_en.sh [pair=fr-en|en-fr] [size=small|medium|full] out=DIR [KEY=VALUE...] [--dry-run]
+#   bash scripts/prepare_fr_en.sh corpus=DIR out=DIR [KEY=VALUE...]
 #
 # small is the news commentary; medium adds Europarl and Common Crawl; full adds the United Nations and the 10^9 corpus,
-# from which Cho et al. and Bahdanau et al. took 348M words: --select-words 348M. The development sets are newstest2012
-# and 2013, the test set is newstest2014. Defaults: fr-en, small, 30,000 words per side, 50 tokens per sentence.
+# from which Cho et al. and Bahdanau et al. took 348M words: select_words=348M. The development sets are newstest2012
+# and 2013, the test set is newstest2014. With corpus=DIR the text is local, plain, .gz, .xz, or .bz2.
+#
+# DIR/raw        each corpus unchanged, one sentence per line; downloads are in DIR/downloads
+# DIR/clean      the training text, cleaned or selected; development and test sets, joined
+# DIR/text       words, segmented text, the segmentation model; text/raw/test.LANG is what scores are computed on
+# DIR/data       binarized, for fairseq-train; data/REPORT.md says what happened to the text
+# DIR/options    what all of this was made with
+#
+# This is the experiment configs/experiments/wmt-fr-en.yaml. The same call goes on where an earlier one stopped.
+# VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
+# shellcheck source=environment.sh
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
-if [[ $ROOT == "$PWD" ]]; then ROOT=.; fi
-
-PAIR=fr-en SEGMENTATION=word:30000 MAX_LENGTH=50
-# Role, sizes, mtdata's id, pairs, and megabytes to download (? if not published). The United Nations corpus of WMT is
-# not in mtdata; MultiUN has the same documents.
-CORPORA='
-train small,medium,full OPUS-news_commentary-v9.0-eng-fra          183,251      ?
-train medium,full       Statmt-europarl-7-fra-eng                2,007,723    194
-train medium,full       Statmt-commoncrawl_wmt13-1-fra-eng       3,244,152    918
-train full              OPUS-multiun-v1-eng-fra                 13,172,019   1355
-train full              OPUS-giga_fren-v2-eng-fra               22,519,904   2702
-valid small,medium,full Statmt-newstest-2012-eng-fra                 3,003      ?
-valid small,medium,full Statmt-newstest-2013-eng-fra                 3,000      ?
-test  small,medium,full Statmt-newstest_fren-2014-fra-eng            3,003      ?
-'
-
-# shellcheck source=lib/prepare.sh
-. "$ROOT/scripts/lib/prepare.sh"
-prepare_pair "$@"
+if [[ ${1:-} == --help ]]; then print_usage "$0" && list_options && exit; fi
+run_experiment "$ROOT/configs/experiments/wmt-fr-en.yaml" "$@"

@@ -152,7 +152,7 @@ finish() {
     rm -f "$unfinished"
 }
 
-# The comment at the top. As in lib/console.sh, which this script, to be of use by itself, does not read.
+# The comment at the top. As in environment.sh, which this script, to be of use by itself, does not read.
 print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "${BASH_SOURCE[0]}"; }
 
 main() {

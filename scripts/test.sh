@@ -7,20 +7,13 @@
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
+# shellcheck source=environment.sh
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
-ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
-# shellcheck source=lib/console.sh
-. "$ROOT/scripts/lib/console.sh"
-# shellcheck source=lib/environment.sh
-. "$ROOT/scripts/lib/environment.sh"
-
-if [[ ${1:-} == --help ]]; then
-  print_usage "$0"
-  exit
-fi
+if [[ ${1:-} == --help ]]; then print_usage "$0" && exit; fi
 prepare_environment
 cd "$ROOT"
 # The tests start Python in folders of their own.
 unset PYTHONSAFEPATH
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-run "$VENV/bin/python" -m pytest -n auto --dist worksteal "$@"
+"$VENV/bin/python" -m pytest -n auto --dist worksteal "$@"

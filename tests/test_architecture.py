@@ -36,10 +36,21 @@ ALLOWED = {
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
             "recurrent_mt.ordered_map",
         },
+        "experiments": {
+            *("yaml", "jsonschema", "psutil", "hydra", "omegaconf"),
+            *("recurrent_mt.evaluation", "recurrent_mt.text_files"),
+        },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
-            "recurrent_mt.onnx_translation",
-            *("hydra", "omegaconf", "sentencepiece", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
+            *(
+                "recurrent_mt.experiments",
+                "recurrent_mt.onnx_translation",
+                "sacrebleu",
+                "sacremoses",
+                "sentencepiece",
+                "subword_nmt",
+            ),
+            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
         "__main__.py": {"recurrent_mt.cli"},
     },

@@ -40,7 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         module = load_module(TOOLS[name])
-        options = make_parser(TOOLS[name], module).parse_args(words[1:])
+        parser = make_parser(TOOLS[name], module)
+        # KEY=VALUE may come before and after options, where a tool says so.
+        mixed = getattr(module, "OPTIONS_ANYWHERE", False)
+        options = parser.parse_intermixed_args(words[1:]) if mixed else parser.parse_args(words[1:])
         return module.run(options) or 0
     except EXPLAINED as error:
         print(f"error: {explain(error)}", file=sys.stderr)

@@ -30,12 +30,37 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
+        "Experiments",
+        (
+            Tool(
+                "experiment",
+                "run an experiment: train, translate, compare, report",
+                "recurrent-mt experiment configs/experiments/quickstart.yaml pair=zh-en --jobs 2",
+            ),
+            Tool(
+                "train",
+                "train the system of a configuration file with fairseq-train",
+                "recurrent-mt train configs/rnnsearch-50.yaml task.data=DATA pair=fr-en",
+            ),
+            Tool(
+                "translate",
+                "translate raw text with a trained model",
+                "recurrent-mt translate RUN MODEL.pt <input.fr >output.en",
+            ),
+        ),
+    ),
+    Group(
         "Scores and reports",
         (
             Tool(
                 "score",
                 "score translations: BLEU, chrF, TER, METEOR; intervals and paired tests",
                 "recurrent-mt score --reference test.en --system a=a.en --system b=b.en --paired bootstrap",
+            ),
+            Tool(
+                "score-run",
+                "score translations of a run's test set",
+                "recurrent-mt score-run runs/quickstart-fr-en mine=mine.en",
             ),
             Tool(
                 "analyze",
@@ -65,7 +90,7 @@ GROUPS = (
             Tool(
                 "ablation-table",
                 "print the table of an ablation and draw its plots",
-                "recurrent-mt ablation-table configs/ablations/rank.yaml runs/ablations/bpe-4000 --out table",
+                "recurrent-mt ablation-table RUN --name rank --systems base,rank-64 --baseline base --out table",
             ),
             Tool(
                 "hypotheses",
@@ -194,7 +219,7 @@ GROUPS = (
         ),
     ),
     Group(
-        "Recipes' own",
+        "The workflow's own",
         (
             Tool(
                 "choose-rate",
@@ -202,19 +227,14 @@ GROUPS = (
                 "recurrent-mt choose-rate runs/rates/lstm --seed 1 --rates 1e-3,3e-4",
             ),
             Tool(
-                "train-command",
-                "print the fairseq-train arguments that a configuration stands for",
-                "recurrent-mt train-command configs/rnnsearch-50.yaml task.data=DATA",
+                "training",
+                "run one training of an experiment; keep its log and its peak memory",
+                "recurrent-mt training FOLDER fairseq-train DATA --arch lstm",
             ),
             Tool(
-                "plan",
-                "print one thing from an ablation plan",
-                "recurrent-mt plan configs/ablations/rank.yaml cells",
-            ),
-            Tool(
-                "peak-memory",
-                "run a command and record its peak memory",
-                "recurrent-mt peak-memory FILE fairseq-train DATA --arch lstm",
+                "limit-lengths",
+                "copy the sentence pairs of lengths that models take",
+                "recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train",
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Reads the run folder of a recipe (scripts/compare_baselines.sh, scripts/quickstart.sh): test set and systems."""
+"""Reads the run folder of an experiment (scripts/quickstart.sh, scripts/compare_baselines.sh): test set and systems."""
 
 from __future__ import annotations
 

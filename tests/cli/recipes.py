@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 TOOLS = ["fairseq-train", "fairseq-preprocess", "fairseq-generate", "sacremoses", "subword-nmt"]
 needs_tools = pytest.mark.skipif(
-    any(not (BIN / tool).exists() for tool in TOOLS), reason=f"needs {', '.join(TOOLS)} in {BIN}"
+    any(not (BIN / tool).exists() for tool in TOOLS) or find_spec("snakemake") is None,
+    reason=f"needs snakemake, and {', '.join(TOOLS)} in {BIN}",
 )
 TINY = {
-    "--updates": 30, "--max-tokens": 300, "--embedding-size": 16, "--encoder-size": 16, "--decoder-size": 16,
-    "--beam": 2, "--learning-rate": "1e-2",
+    "updates": 30, "max_tokens": 300, "embedding_size": 16, "encoder_size": 16, "decoder_size": 16,
+    "beam": 2, "learning_rate": "1e-2",
 }  # fmt: skip
 WORDS = {"rouge": "red", "grand": "big", "chien": "dog", "chat": "cat", "voit": "sees", "dort": "sleeps"}
 
@@ -41,17 +43,12 @@ def environment():
 
 
 def command(script, *arguments, **options):
-    """The command line of a recipe; `options` are written ``name_of_option=value``."""
-    flags = [text for name, value in options.items() for text in (f"--{name.replace('_', '-')}", str(value))]
-    return ["bash", str(ROOT / "scripts" / script), *map(str, arguments), *flags]
+    """The command line of a recipe: what it is given, then ``key=value``."""
+    pairs = [f"{name}={value}" for name, value in options.items()]
+    return ["bash", str(ROOT / "scripts" / script), *map(str, arguments), *pairs]
 
 
-def tiny():
-    """The options that make a recipe quick."""
-    return [text for name, value in TINY.items() for text in (name, str(value))]
-
-
-def run(command_line, *, succeeds=True, timeout=300, cwd=None):
+def run(command_line, *, succeeds=True, timeout=900, cwd=None):
     """The recipe's output; what it said on standard error too where it had to fail."""
     result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, timeout=timeout, cwd=cwd)
     if succeeds:

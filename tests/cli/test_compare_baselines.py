@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from tests.cli.recipes import command, copy, environment, needs_tools, read_table, run, tiny, values, write_corpus
+from tests.cli.recipes import TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
 
 pytestmark = [needs_tools, pytest.mark.slow]
 
-MODELS = ("fconv", "transformer")
+SYSTEMS = ("fconv", "transformer")
 RATES = "1e-2,1e38"
 
 
@@ -22,48 +22,60 @@ def corpus(tmp_path_factory):
 
 
 def comparison(corpus, *arguments, out="searched", **options):
-    fixed = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:40", "out": corpus.parent / out}
-    return command("compare_baselines.sh", *tiny(), *arguments, **fixed, **options)
+    fixed = {**TINY, "corpus": corpus, "pair": "fr-en", "segmentation": "word:40", "out": corpus.parent / out}
+    return command("compare_baselines.sh", *arguments, **{**fixed, **options})
 
 
-def searched(corpus, *arguments):
-    return comparison(
-        corpus, *arguments, "--learning-rates", RATES, "--seeds", "1,2", "--extra-test", f"far={corpus}/valid",
-        models=",".join(MODELS), jobs=2,
-    )  # fmt: skip
+def searched(corpus, **options):
+    fixed = {
+        "learning_rates": RATES,
+        "seeds": "1,2",
+        "extra_tests": f"far={corpus}/valid",
+        "systems": "fconv,transformer",
+    }
+    return comparison(corpus, "--jobs", 2, **{**fixed, "systems": ",".join(SYSTEMS), **options})
 
 
 @pytest.fixture(scope="module")
 def whole(corpus):
     """The folder, and the output of the call that continued after one was stopped during its search."""
     out = corpus.parent / "searched"
+    said = stop_when(searched(corpus), signal.SIGTERM, lambda: list(out.glob("rates/*/seed-1/1e-2/outcome")))
+    assert "stopped; the same call continues from here" in said
+    return out, run(searched(corpus), timeout=1800)
+
+
+def stop_when(line, number, condition):
+    """The output of a recipe that got a signal once the condition held; a kill is for all that it started, too."""
     process = subprocess.Popen(
-        searched(corpus), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
-    deadline = time.monotonic() + 300
-    while not list(out.glob("rates/*/seed-1/1e-2/trained")):
+    deadline = time.monotonic() + 900
+    while not condition():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and "stopped; the same call continues from here" in said
-    return out, run(searched(corpus), timeout=900)
+    if number == signal.SIGTERM:
+        process.terminate()
+    else:
+        os.killpg(process.pid, number)
+    said, _ = process.communicate(timeout=300)
+    return said
 
 
-def test_every_model_is_searched_trained_and_scored(whole):
+def test_every_system_is_searched_trained_and_scored(whole):
     out, said = whole
     content = read_table(out)
     assert content["baseline"] == "fconv"
-    assert [system["name"] for system in content["systems"]] == list(MODELS)
+    assert [system["name"] for system in content["systems"]] == list(SYSTEMS)
     for system in content["systems"]:
         losses = system["rate"]["valid_losses"]
         assert system["rate"]["chosen"] == "1e-2" and losses["1e38"] is None and losses["1e-2"] > 0
-    assert content["seeds"] == [1, 2] and values(out, "updates") == dict.fromkeys(MODELS, 30)
+    assert content["seeds"] == [1, 2] and values(out, "updates") == dict.fromkeys(SYSTEMS, 30)
     assert [test_set["name"] for test_set in content["test_sets"]] == ["", "far"]
     for test_set in content["test_sets"]:
         for metric in test_set["signatures"]:
             for seed in ("1", "2"):
-                assert sorted(values(out, metric, test_set=test_set["name"], seed=seed)) == sorted(MODELS)
+                assert sorted(values(out, metric, test_set=test_set["name"], seed=seed)) == sorted(SYSTEMS)
     tested = [record for record in content["records"] if record["p"] is not None]
     assert {(record["test_set"], record["system"]) for record in tested} == {
         ("", "transformer"),
@@ -75,63 +87,51 @@ def test_every_model_is_searched_trained_and_scored(whole):
 
 def test_the_chosen_rate_is_not_trained_again(whole):
     out, _ = whole
-    for model in MODELS:
-        assert [path.name for path in (out / "rates" / model / "seed-1").iterdir()] == ["1e38"]
-        logs = {seed: (out / "systems" / model / f"seed-{seed}" / "train.log").read_text() for seed in (1, 2)}
-        assert all(len(re.findall(r"done training in", log)) == 1 for log in logs.values())
-        assert not list((out / "systems" / model).glob("seed-*/failure"))
+    for system in SYSTEMS:
+        folder = out / "systems" / system
+        assert "1e-2" in str((folder / "seed-1" / "train.log").resolve())
+        logs = [(folder / f"seed-{seed}" / "train.log").read_text() for seed in (1, 2)]
+        assert all(len(re.findall(r"done training in", log)) == 1 for log in logs)
+        assert not [path for path in folder.glob("seed-*/failure") if path.exists()]
 
 
 def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
     said = run(searched(corpus))
-    assert "bin/fairseq" not in said and "begins" not in said
-    assert said.count("Done before: ") >= len(MODELS) * 2
+    assert "fairseq-train" not in said and "Translating" not in said
 
 
-def test_a_different_test_set_with_the_same_name_is_refused(whole, corpus, tmp_path):
+def test_another_text_under_the_name_of_a_test_set_is_another_test_set(whole, corpus, tmp_path):
     changed = copy(corpus, tmp_path / "corpus")
     (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
-    line = [part.replace(f"far={corpus}", f"far={changed}") for part in searched(corpus)]
-    assert "test set far was a different text" in run(line, succeeds=False)
+    said = run([*searched(corpus, extra_tests=f"far={changed}/valid"), "--dry-run"])
+    assert "fairseq-train" not in said and said.count("fairseq-generate") == 4
 
 
 def test_a_failing_system_does_not_stop_the_others(corpus):
-    line = comparison(corpus, "--learning-rate", "1e38", models="lstm,rnnsearch-30-small", out="failing")
+    line = comparison(corpus, learning_rate="1e38", systems="lstm,rnnsearch-30-small", out="failing")
     said = run(line, succeeds=False)
-    assert "lstm, seed 1: failed: diverged: loss or gradient is not a number" in said
+    assert "Training lstm, seed 1: failed" in said and "  The whole log: " in said
     assert "error: failed: lstm, seed 1 (--retry to try again)" in said
     text = (corpus.parent / "failing" / "table.txt").read_text()
-    assert "lstm, seed 1, failed: diverged" in text
+    assert "lstm, seed 1, failed: diverged: loss or gradient is not a number" in text
     assert "lstm has no translation: the others are compared with rnnsearch-30-small." in text
     assert (corpus.parent / "failing" / "report.html").exists()
     again = run(line, succeeds=False)
-    assert "Failed before: lstm, seed 1: diverged" in again and "bin/fairseq" not in again
+    assert "Failed before: lstm, seed 1: diverged" in again and "fairseq-train" not in again
     assert "Training lstm" in run([*line, "--retry"], succeeds=False)
-
-
-def stop_when(line, number, condition):
-    """The output of a recipe that got a signal, as a terminal sends it, once the condition held."""
-    process = subprocess.Popen(
-        line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    deadline = time.monotonic() + 300
-    while not condition():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    os.killpg(process.pid, number)
-    said, _ = process.communicate(timeout=120)
-    return said
 
 
 def test_a_wall_time_budget_survives_interruptions(corpus):
     """Validations count, and so does the time before a kill, up to the last checkpoint; what was lost is trained
     again."""
-    line = comparison(corpus, models="transformer", out="timed", minutes=".5")
+    options = {key: value for key, value in TINY.items() if key != "updates"}
+    fixed = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:40", "out": corpus.parent / "timed"}
+    line = command("compare_baselines.sh", **{**options, **fixed, "systems": "transformer", "minutes": ".5"})
     folder = corpus.parent / "timed" / "systems" / "transformer" / "seed-1"
     log = folder / "train.log"
     said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in read(log))
     assert "stopped; the same call continues from here" in said
-    assert not (folder / "failure").exists() and not (folder / "trained").exists()
+    assert not (folder / "failure").exists()
     stop_when(line, signal.SIGKILL, lambda: "Saved checkpoint" in read(log))
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', read(log))))
     run(line)
@@ -142,6 +142,16 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
     assert values(out, "updates")["transformer"] > before and values(out, "peak memory, bytes")["transformer"] > 100e6
     (seconds,) = re.findall(r"done training in ([\d.]+) seconds", text.split("Loaded checkpoint")[-1])
     assert float(seconds) < float(stop) * 3600, "the time before the kill was not counted"
+
+
+def test_two_processes_train_one_system_together(corpus):
+    said = run(comparison(corpus, systems="gru_encoder-none", updates=4, processes=2, out="together"))
+    assert "torchrun --standalone --nproc_per_node 2" in said
+    assert values(corpus.parent / "together", "updates") == {"gru_encoder-none": 4}
+
+
+def test_a_comparison_without_a_corpus_asks_for_one():
+    assert "corpus=DIR is required" in run(command("compare_baselines.sh"), succeeds=False)
 
 
 def read(log):

@@ -1,7 +1,8 @@
-"""The two recipes end to end, on a corpus and a budget that take seconds: what they print, leave behind, and repair."""
+"""The recipes end to end, on a corpus and a budget that take seconds: what they print, leave behind, and repair."""
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -11,21 +12,14 @@ import pytest
 
 from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.metrics import score
-from tests.cli.recipes import (
-    TINY,
-    command,
-    copy,
-    environment,
-    needs_tools,
-    read_table,
-    run,
-    tiny,
-    values,
-    write_corpus,
-)
+from tests.cli.recipes import TINY, command, copy, environment, needs_tools, read_table, run, values, write_corpus
 from tests.report.reports import page_data
 
 pytestmark = [needs_tools, pytest.mark.slow]
+
+SYSTEMS = ("grconv_encoder-none", "gru_encoder-additive")
+#: Times and what depends on them; the rest of a table is the same wherever and whenever it is made.
+TIMES = ("training seconds", "words/s, training", "sentences/s, translation", "peak memory, bytes")
 
 
 @pytest.fixture(scope="module")
@@ -33,52 +27,30 @@ def corpus(tmp_path_factory):
     return write_corpus(tmp_path_factory.mktemp("recipes") / "corpus")
 
 
-def quickstart(corpus, *arguments, models="grconv_encoder-none,gru_encoder-additive"):
-    out = corpus.parent / "quickstart"
-    options = {"corpus": corpus, "segmentation": "sentencepiece:60", "models": models, "out": out}
-    return command("quickstart.sh", *tiny(), *arguments, **options)
+def quickstart(corpus, out="quickstart", **options):
+    fixed = {"corpus": corpus, "segmentation": "sentencepiece:60", "systems": ",".join(SYSTEMS)}
+    return command("quickstart.sh", **{**TINY, **fixed, "out": corpus.parent / out, **options})
 
 
-def kill_when(line, condition):
-    """Starts a recipe and kills it and everything it started once the condition holds."""
-    process = subprocess.Popen(
-        line, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert process.poll() is None, "the recipe ended before it could be interrupted"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def timeless(out):
+    """The table without what the clock decides."""
+    table = read_table(out)
+    table["records"] = [record for record in table["records"] if record["metric"] not in TIMES]
+    return {key: value for key, value in table.items() if key != "tables"}
 
 
 @pytest.fixture(scope="module")
-def interrupted(corpus):
-    """The folder of a quickstart killed while it trained, and the output of the call that repaired it."""
+def whole(corpus):
+    """The folder of an undisturbed run, and its output."""
     out = corpus.parent / "quickstart"
-    log = out / "systems" / "grconv_encoder-none" / "seed-1" / "train.log"
-    kill_when(quickstart(corpus), lambda: log.exists() and "begin validation" in log.read_text(errors="replace"))
-    assert not (log.parent / "trained").exists()
-    # What the kill may leave when it comes while fairseq writes its log.
-    with log.open("a") as file:
-        file.write('2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "upd')
     return out, run(quickstart(corpus))
 
 
-def test_an_interrupted_run_becomes_whole(interrupted, corpus):
-    out, text = interrupted
-    assert "Done before: Binarizing" in text
-    assert not list(out.rglob("*.partial"))
-    assert values(out, "updates") == {"grconv_encoder-none": 30, "gru_encoder-additive": 30}
-    assert all(value > 100e6 for value in values(out, "peak memory, bytes").values())
-
-
-def test_the_table_has_the_scores_of_the_translations_in_the_folder(interrupted, corpus):
-    out, text = interrupted
+def test_the_table_has_the_scores_of_the_translations_in_the_folder(whole, corpus):
+    out, text = whole
     references = (corpus / "test.en").read_text().splitlines()
     bleu = values(out, "BLEU", seed="1")
-    assert len(bleu) == 2
+    assert len(bleu) == 2 and values(out, "updates") == dict.fromkeys(SYSTEMS, 30)
     for name, parameters in values(out, "parameters").items():
         file = out / "systems" / name / "seed-1" / "test.detokenized"
         expected = score("bleu", file.read_text().splitlines(), references)
@@ -90,16 +62,15 @@ def test_the_table_has_the_scores_of_the_translations_in_the_folder(interrupted,
     assert (out / "table.txt").read_text() in text
 
 
-def test_every_fairseq_command_is_shown_with_final_paths(interrupted):
-    out, text = interrupted
+def test_a_run_shows_the_command_of_each_training_and_no_line_of_the_engine(whole):
+    _, text = whole
     commands = [line for line in text.splitlines() if line.startswith("  $ ")]
-    assert sum("fairseq-train" in line for line in commands) == 2
-    assert sum("fairseq-generate" in line and f"> {out}/systems" in line for line in commands) == 2
-    assert not any(".partial" in line for line in commands)
+    assert len(commands) == 2 and all("fairseq-train" in line for line in commands)
+    assert "snakemake" not in text.lower() and "Job" not in text
 
 
-def test_the_report_has_a_section_for_everything(interrupted):
-    out, text = interrupted
+def test_the_report_has_a_section_for_everything(whole):
+    out, text = whole
     assert f"The report: {out}/report.html" in text
     page = (out / "report.html").read_text(encoding="utf-8")
     for heading in (
@@ -115,64 +86,105 @@ def test_the_report_has_a_section_for_everything(interrupted):
     assert page.count("data:image/svg+xml") == len(list(out.glob("figures/*/*/*.svg"))) > 0
 
 
-def test_beams_of_a_run_are_compared_and_searched_once(interrupted):
-    out, _ = interrupted
-    text = run(command("beam_curve.sh", out, beams="1,3", lenpens="1,0.5,0", models="gru_encoder-additive"))
-    records = json.loads((out / "beams" / "beams.json").read_text())["records"]
-    bleu = {(one["bucket"], one["by"]): one["value"] for one in records if one["metric"] == "BLEU"}
-    assert set(bleu) == {(beam, f"beam, lenpen {penalty}") for beam in "13" for penalty in ("1", "0.5", "0")}
-    # Greedy search keeps one hypothesis: there is nothing to choose by length.
-    assert len({value for (beam, _), value in bleu.items() if beam == "1"}) == 1
-    flags = [re.findall(r"--(?:unnormalized|lenpen \S+)", line) for line in text.splitlines() if "--beam 3" in line]
-    assert flags == [[], ["--lenpen 0.5"], ["--unnormalized"]]
-    wide = read_generate_log(out / "beams" / "gru_encoder-additive" / "seed-1" / "beam-3.log")
-    assert [len(sentence.hypotheses) for sentence in wide.sentences] == [3] * 10
-    assert "<svg" in (out / "beams" / "beams.svg").read_text()
-    again = run(command("beam_curve.sh", out, beams="1,3", lenpens="1,0", models="gru_encoder-additive"))
-    assert "fairseq-generate " not in again
-    bad = run(command("beam_curve.sh", out, lenpens="1,long"), succeeds=False)
-    assert "--lenpens must be numbers not below zero, separated by commas, not '1,long'" in bad
-
-
-def test_the_report_has_the_lists_that_translations_were_chosen_from(interrupted):
-    out, _ = interrupted
+def test_the_report_has_the_lists_that_translations_were_chosen_from(whole):
+    out, _ = whole
     lists = page_data((out / "report.html").read_text(encoding="utf-8"))["sentences"]["nbest"]
-    for system, found in zip(("gru_encoder-additive", "grconv_encoder-none"), lists[::-1], strict=True):
+    for system, found in zip(SYSTEMS, lists, strict=True):
         folder = out / "systems" / system / "seed-1"
         assert [sentence[0][2] for sentence in found] == (folder / "test.detokenized").read_text().splitlines()
         assert [len(sentence) for sentence in found] == [2] * 10
 
 
-def test_a_third_call_computes_nothing(interrupted, corpus):
-    out, _ = interrupted
-    before = {path: path.stat().st_mtime_ns for path in (out / "systems").rglob("*") if path.suffix != ".errors"}
-    text = run(quickstart(corpus))
-    assert "bin/fairseq" not in text
-    assert (out / "table.txt").read_text() in text
-    after = {path: path.stat().st_mtime_ns for path in (out / "systems").rglob("*") if path.suffix != ".errors"}
-    assert after == before
+def kill_after(line, seconds):
+    """Starts a recipe, and kills it and everything it started; True if it was still running."""
+    process = subprocess.Popen(
+        line, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        process.wait(seconds)
+        return False
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
 
 
-def test_other_options_need_another_folder(interrupted, corpus):
-    message = run(quickstart(corpus, "--dropout", "0.3"), succeeds=False)
-    assert "> DROPOUT 0.3" in message
-    assert "was made with other options" in message
+def test_a_run_killed_at_random_moments_ends_in_the_same_table(whole, corpus):
+    """Ten kills, the later the longer; times apart, the table and all translations are those of a run in peace."""
+    out, _ = whole
+    seed = random.randrange(10**6)
+    print("seed", seed)  # pytest shows it if the test fails
+    generator = random.Random(seed)
+    line = quickstart(corpus, out="killed")
+    began = time.monotonic()
+    run(quickstart(corpus, out="timed"))
+    usual = time.monotonic() - began
+    kills = sum(kill_after(line, generator.uniform(0.1, 0.6) * usual) for _ in range(10))
+    assert kills >= 2
+    # What a kill may leave when it comes while fairseq writes its log.
+    for log in (corpus.parent / "killed" / "trainings").glob("*/seed-1/train.log"):
+        if not (log.parent / "model.pt").exists():
+            with log.open("a") as file:
+                file.write('2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "upd')
+    run(line)
+    killed = corpus.parent / "killed"
+    assert timeless(killed) == timeless(out)
+    for system in SYSTEMS:
+        for name in ("test.detokenized", "test.nbest"):
+            files = [folder / "systems" / system / "seed-1" / name for folder in (killed, out)]
+            assert files[0].read_bytes() == files[1].read_bytes()
+    assert not list(killed.rglob("*.partial"))
 
 
-def test_a_changed_corpus_needs_another_folder(interrupted, corpus, tmp_path):
+def test_a_changed_option_trains_anew_and_leaves_the_old_result_in_place(whole, corpus):
+    out, _ = whole
+    before, results = timeless(out), (out / "table.txt").resolve()
+    trained = {path: path.stat().st_mtime_ns for path in out.glob("trainings/*/*/model.pt")}
+    said = run(quickstart(corpus, systems=SYSTEMS[1], dropout=0.3))
+    assert said.count("fairseq-train ") == 1 and "--dropout 0.3" in said
+    assert (out / "table.txt").resolve() != results and results.exists()
+    assert {path: path.stat().st_mtime_ns for path in trained} == trained
+    again = run(quickstart(corpus))
+    assert "fairseq-train " not in again and timeless(out) == before
+
+
+def test_a_changed_corpus_is_another_one(whole, corpus, tmp_path):
     changed = copy(corpus, tmp_path / "corpus")
     (changed / "test.en").write_text((changed / "test.en").read_text().replace("red", "blue"))
-    line = [str(changed) if part == str(corpus) else part for part in quickstart(corpus)]
-    assert "was made with other options" in run(line, succeeds=False)
+    text = run(["bash", *quickstart(corpus, corpus=changed)[1:], "--dry-run"])
+    assert text.count("fairseq-train ") == 2
 
 
-def test_dry_run_shows_the_plan_and_writes_nothing(corpus, tmp_path):
+def test_beams_of_a_run_are_compared_and_searched_once(whole, corpus):
+    out, _ = whole
+    line = quickstart(corpus, systems=SYSTEMS[1], beams="1,3", lenpens="1,0.5,0")
+    said = run(line)
+    assert "fairseq-train " not in said and "Beam 3, gru_encoder-additive, seed 1 --lenpen 0.5" in said
+    records = json.loads((out / "beams" / "beams.json").read_text())["records"]
+    bleu = {(one["bucket"], one["by"]): one["value"] for one in records if one["metric"] == "BLEU"}
+    assert set(bleu) == {(beam, f"beam, lenpen {penalty}") for beam in "13" for penalty in ("1", "0.5", "0")}
+    # Greedy search keeps one hypothesis: there is nothing to choose by length.
+    assert len({value for (beam, _), value in bleu.items() if beam == "1"}) == 1
+    (log,) = out.glob("trainings/gru_encoder-additive-*/seed-1/beams/beam-3.log")
+    assert [len(sentence.hypotheses) for sentence in read_generate_log(log).sentences] == [3] * 10
+    assert "<svg" in (out / "beams" / "beams.svg").read_text()
+    assert "Beam" not in run(line).partition("System")[0]
+
+
+def test_dry_run_shows_every_command_and_writes_nothing(tmp_path):
     out = tmp_path / "run"
     text = run(command("quickstart.sh", "--dry-run", out=out))
-    assert "recurrent_mt synthetic-corpus --pair fr-en" in text
+    assert "recurrent-mt synthetic-corpus --pair fr-en" in text
     assert text.count("fairseq-train ") == 4
     assert text.count("fairseq-generate ") == 4
+    assert "recurrent-mt report " in text
     assert not out.exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):
+    (tmp_path / "mine.txt").touch()
+    assert "no run folder of this project" in run(quickstart(corpus, out=tmp_path), succeeds=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_compare_baselines_with_bpe_and_lowercase(corpus):
@@ -183,15 +195,8 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
     for language in ("fr", "en"):
         (source / f"valid.{language}").rename(source / f"dev.{language}")
     out = corpus.parent / "baselines"
-    options = {
-        "corpus": source,
-        "valid": "dev",
-        "pair": "fr-en",
-        "bpe-merges": 40,
-        "models": "lstm",
-        "out": out,
-    }
-    text = run(command("compare_baselines.sh", "--lowercase", *tiny(), **options))
+    options = {**TINY, "corpus": source, "valid": "dev", "pair": "fr-en", "segmentation": "bpe:40", "out": out}
+    text = run(command("compare_baselines.sh", **options, systems="lstm", lowercase="true"))
     assert "train.fr has 1 empty line(s), the first is line 8: these pairs are dropped." in text
     assert "Dropped 1 of 120 pairs" in text
     assert len((out / "text" / "prepared" / "train.en").read_text().splitlines()) == 119
@@ -202,10 +207,11 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
 
 
 def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
-    """A file of configs/ keeps its own settings; budget, seed and languages are the recipe's."""
+    """A file of configs/ keeps its own settings; budget, seed and languages are the experiment's."""
     out = corpus.parent / "configured"
-    options = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:5", "models": "rnnsearch-30-small", "out": out}
-    text = run(command("compare_baselines.sh", "--without-unknown", *tiny(), **options, seeds=2))
+    options = {**TINY, "corpus": corpus, "pair": "fr-en", "segmentation": "word:5", "out": out, "seeds": 2}
+    options |= {"systems": "rnnsearch-30-small", "without_unknown": "true"}
+    text = run(command("compare_baselines.sh", **options))
     (line,) = [line for line in text.splitlines() if "fairseq-train " in line]
     assert "--initialization published" in line and "--sort-k-batches 20" in line and "--seed 2" in line
     assert line.rindex("--max-update 30") > line.index("--max-update 3000")
@@ -219,7 +225,5 @@ def test_compare_baselines_with_a_configuration_of_the_papers(corpus):
     unknown = sum(line.count("<unk>") for line in best.values())
     assert unknown and (folder / "test.detokenized").read_text().count("⁇") == unknown
     hypotheses = [line for line in (folder / "test-without-unknown.log").read_text().splitlines() if line[0] == "H"]
-    assert len(hypotheses) == 10 * TINY["--beam"] and not any("<unk>" in line for line in hypotheses)
+    assert len(hypotheses) == 10 * TINY["beam"] and not any("<unk>" in line for line in hypotheses)
     assert (folder / "test-without-unknown.detokenized").read_text().count("\n") == 10
-    message = run(command("compare_baselines.sh", **{**options, "models": "rnnsearch-31"}), succeeds=False)
-    assert "unknown model 'rnnsearch-31'" in message

@@ -62,7 +62,7 @@ def test_a_dry_run_shows_the_command_and_a_missing_configuration_is_named(tmp_pa
     shown = train_script("--dry-run", "configs/grconv-30.yaml", f"task.data={tmp_path}", "pair=zh-en")
     assert "--arch grconv_encoder" in shown and "--source-lang zh --target-lang en" in shown
     assert "no configuration nowhere.yaml" in train_script("nowhere.yaml", check=False)
-    assert "which configuration? see --help" in train_script(check=False)
+    assert "required: FILE.yaml" in train_script(check=False)
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ PARAMETER_TOLERANCE = 1e-6
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory):
-    """The synthetic corpus, small, sentence n in shard n modulo 2, as scripts/lib/shards.sh deals it out."""
+    """The synthetic corpus, small, sentence n in shard n modulo 2, as the workflow deals it out."""
     folder = tmp_path_factory.mktemp("shards")
     sizes = ("--train", 800, "--valid", 20, "--test", 20, "--max-words", 12)
     toy.run("recurrent-mt", "synthetic-corpus", "--out", folder / "text", *sizes)

@@ -16,8 +16,6 @@ import yaml
 from recurrent_mt.data.parallel_text import stream_sentences
 from recurrent_mt.data.word_vectors.orthogonal_map import read_lexicon
 from recurrent_mt.data.word_vectors.word_vectors import read_vectors
-from recurrent_mt.evaluation.ablation.plan import read_plan
-from recurrent_mt.evaluation.ablation.training_command import configuration_arguments
 from recurrent_mt.evaluation.alignment.links import read_gold_links
 from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.generate_log import read_generate_log
@@ -26,6 +24,9 @@ from recurrent_mt.evaluation.structure.pyramid import read_pyramids
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, read_tables, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
+from recurrent_mt.experiments.options import read_experiment
+from recurrent_mt.experiments.systems import training_arguments
+from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.fairseq_dictionary import read_dictionary
 from recurrent_mt.report.attachments import Figure, read_attachment
 from tests.evaluation.logs import generate_log, train_log
@@ -113,15 +114,17 @@ def parameters(path: Path) -> None:
     assert all(tensor.isfinite().all() for tensor in read.arrays.values())
 
 
-def plan(path: Path) -> None:
-    read = read_plan(path)
-    assert read.base in read.cells
-    for cell in read.cells:
-        check_command([*read.recipe_arguments(), *read.train_arguments(cell)])
+def experiment(path: Path) -> None:
+    options = read_experiment(path)
+    assert options["baseline"] in options["systems"]
+    for name in options["systems"]:
+        arguments = training_arguments(name, options, ROOT / "configs")
+        assert arguments[:3] == ["{data}", "--user-dir", "{plugin}"]
+        check_command(arguments[3:])
 
 
 def configuration(path: Path) -> None:
-    """What recurrent-mt train-command makes of a mapping of groups; it puts the file's name before any error."""
+    """What recurrent-mt train makes of a mapping of groups; it puts the file's name before any error."""
     try:
         content = yaml.safe_load(path.read_bytes())
     except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -149,7 +152,7 @@ TABLE = Table(
     "c", ["System", "BLEU"], ["a"], [[Cell("1.0", " ±2", count=3, rank=1.0, best=True)]], ["n."], ["s"], "row"
 )
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="300pt" height="9"><g id="a"><path d="M 0 0"/></g></svg>'
-PLAN = (ROOT / "configs/ablations/skips.yaml").read_bytes()
+EXPERIMENT = (ROOT / "configs/experiments/ablations/skips.yaml").read_bytes()
 CONFIGURATION = (
     (ROOT / "configs/rnnsearch-30-small.yaml").read_bytes().replace(b"  user_dir: ???\n", b"").replace(b"???", b"DIR")
 )
@@ -174,6 +177,6 @@ READERS = {
         parameters, tuple(array_file(made_up(kind, SIZES, seed=1)[0]) for kind in ("rnnenc", "grconv", "rnnsearch"))
     ),
     "words of GroundHog": Reader(lambda path: read_words(path, 4), (lines("a", "b", "c", "d"),)),
-    "plan": Reader(plan, (PLAN,)),
+    "experiment": Reader(experiment, (EXPERIMENT,), ".yaml"),
     "configuration": Reader(configuration, (CONFIGURATION,)),
 }

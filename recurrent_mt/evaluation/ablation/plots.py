@@ -22,7 +22,7 @@ def draw_plots(results: AblationResults) -> Iterator[tuple[str, Figure]]:
     metric = next(iter(results.signatures))
     means = {one.system: one.value or 0.0 for one in select_records(results.records, metric=metric, by=ALL)}
     names = [cell.name for cell in results.cells if cell.name in means]
-    yield "cells", cells_figure(results.records, names, results.plan.base, metric)
+    yield "cells", cells_figure(results.records, names, results.base, metric)
     for plot, cost, title in (
         ("by-parameters", PARAMETERS, "parameters, millions"),
         ("by-operations", OPERATIONS, "MFLOP a target token"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import sqrt
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,6 @@ from ..training import (
     read_trained_system,
     summarize_seeds,
 )
-from .plan import Plan
 
 OPERATIONS = "operations a token"
 #: Standard errors from which on a difference is called one.
@@ -81,19 +80,21 @@ class AblationResults:
     """All cells.
 
     Attributes:
-        plan: that they are of.
-        cells: in the plan's order.
+        name: of the ablation.
+        base: the cell that the others are compared with.
+        cells: in the order asked for.
         records: every number: scores of the cells that have a translation (none if the base has none), and costs.
         signatures: of the metrics; empty if the base has no translation.
     """
 
-    plan: Plan
+    name: str
+    base: str
     cells: Sequence[TrainedSystem]
     records: pandas.DataFrame
     signatures: Mapping[str, str]
 
     def table(self) -> Table:
-        """One row a cell, in the plan's order."""
+        """One row a cell, in the order asked for."""
         names = [cell.name for cell in self.cells]
         columns = score_columns(self.records, list(self.signatures), names)
         header = list(map(name_metric, self.signatures))
@@ -102,7 +103,7 @@ class AblationResults:
             metric = next(iter(self.signatures))
             noise = pool_seed_noise(self.records, metric)
             columns.append(self.measure_distances(metric, noise))
-            header.append(f"{metric} against {self.plan.base}")
+            header.append(f"{metric} against {self.base}")
         rows = []
         for cell, scores in zip(self.cells, zip(*columns) if columns else [()] * len(self.cells)):
             if scores and str(scores[0]) == UNKNOWN:
@@ -110,13 +111,13 @@ class AblationResults:
             rows.append([*scores, *map(Cell, cost_cells(find_costs(self.records, cell.name)))])
         notes = list(self.notes(noise))
         signatures = list_signatures(self.signatures)
-        return Table(f"Ablation: {self.plan.name}", ["Cell", *header, *COSTS], names, rows, notes, signatures, "column")
+        return Table(f"Ablation: {self.name}", ["Cell", *header, *COSTS], names, rows, notes, signatures, "column")
 
     def measure_distances(self, metric: str, noise: SeedNoise | None) -> list[Cell]:
         """Each cell's distance from the base, with a dagger beyond the noise of seeds."""
         values = {one.system: one.value for one in select_records(self.records, metric=metric, by=ALL)}
         seeds = count_seeds_of(self.records, metric)
-        base, cells = self.plan.base, []
+        base, cells = self.base, []
         for cell in self.cells:
             value, expected = values.get(cell.name), values.get(base)
             if cell.name == base or value is None or expected is None:
@@ -132,12 +133,12 @@ class AblationResults:
             for seed, reason in cell.failures.items():
                 yield f"{cell.name}, seed {seed}, failed: {reason}."
         if not self.signatures:
-            yield f"No scores: the base, {self.plan.base}, has no translation yet."
+            yield f"No scores: the base, {self.base}, has no translation yet."
             return
-        yield from reading_notes(self.records, self.plan.base, by=ALL)
+        yield from reading_notes(self.records, self.base, by=ALL)
         if noise:
             yield (
-                f"†: further from {self.plan.base} than two standard errors of the seeds; standard deviation of "
+                f"†: further from {self.base} than two standard errors of the seeds; standard deviation of "
                 f"{next(iter(self.signatures))} among seeds, over all cells: {noise.deviation:.2f} ({noise.degrees} "
                 "degrees of freedom)."
             )
@@ -146,7 +147,7 @@ class AblationResults:
     def write(self, prefix: str | PathLike[str]) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
         cells = [{"name": cell.name, "failures": cell.failures} for cell in self.cells]
-        context = {"plan": asdict(self.plan), "cells": cells, "signatures": dict(self.signatures)}
+        context = {"baseline": self.base, "cells": cells, "signatures": dict(self.signatures)}
         write_results(prefix, [self.table()], self.records, **context)
 
 
@@ -162,13 +163,21 @@ def cost_cells(costs: Mapping[str, float | None]) -> list[str]:
 
 
 def read_results(
-    plan: Plan, folders: Sequence[str | PathLike[str]], *, resamples: int, jobs: int = 1
+    name: str,
+    cells: Sequence[str],
+    folders: Sequence[str | PathLike[str]],
+    *,
+    base: str,
+    resamples: int,
+    jobs: int = 1,
 ) -> AblationResults:
-    """Reads what `scripts/ablation.sh` left.
+    """Reads what an ablation left.
 
     Args:
-        plan: that was run.
+        name: of the ablation.
+        cells: names of its systems.
         folders: run folders, one for each segmentation.
+        base: the cell that the others are compared with.
         resamples: of the bootstrap.
         jobs: processes that count.
 
@@ -176,29 +185,33 @@ def read_results(
         FileError: if a folder is not that of a run, or a log is damaged.
         ValueError: if the folders have different test sets, or a cell is in two of them.
     """
-    cells, records = [], []
-    for name in plan.cells:
-        found = [path for folder in folders if (path := Path(folder) / "systems" / name).is_dir()]
+    trained, records = [], []
+    for cell in cells:
+        found = [path for folder in folders if (path := Path(folder) / "systems" / cell).is_dir()]
         if len(found) > 1:
-            raise ValueError(f"cell {name} is in two folders: {found[0]} and {found[1]}")
-        cells.append(read_trained_system(name, found[0]) if found else TrainedSystem(name))
-        records += [*cells[-1].records, *(count for folder in found for count in read_operations(name, folder))]
-    systems = read_systems(plan, folders)
+            raise ValueError(f"cell {cell} is in two folders: {found[0]} and {found[1]}")
+        trained.append(read_trained_system(cell, found[0]) if found else TrainedSystem(cell))
+        records += [*trained[-1].records, *(count for folder in found for count in read_operations(cell, folder))]
+    systems = read_systems(cells, folders, base=base)
     scores = Scores(make_frame([]), {})
-    if systems and systems[0].name == plan.base:
-        test_set, _, _ = read_runs(folders)
+    if systems and systems[0].name == base:
+        test_set, _, _ = read_runs([folder for folder in folders if has_translations(folder)])
         scores = score_systems(test_set, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
     frame = pandas.concat([scores.records, make_frame(records)], ignore_index=True)
-    return AblationResults(plan, cells, frame, scores.signatures)
+    return AblationResults(name, base, trained, frame, scores.signatures)
 
 
-def read_systems(plan: Plan, folders: Sequence[str | PathLike[str]]) -> list[System]:
-    """The plan's cells that have a translation, the base first; others of the folders belong to other plans."""
+def has_translations(folder: str | PathLike[str]) -> bool:
+    """Whether a system of a run folder has translated the test set."""
+    return any((Path(folder) / "systems").glob("*/seed-*/test.detokenized"))
+
+
+def read_systems(cells: Sequence[str], folders: Sequence[str | PathLike[str]], *, base: str) -> list[System]:
+    """The cells that have a translation, the base first."""
     found = {}
-    for folder in folders:
-        if any((RunFolder(folder).path / "systems").glob("*/seed-*/test.detokenized")):
-            found.update({system.name: system for system in RunFolder(folder).systems()})
-    order = [plan.base, *(name for name in plan.cells if name != plan.base)]
+    for folder in filter(has_translations, folders):
+        found.update({system.name: system for system in RunFolder(folder).systems()})
+    order = [base, *(name for name in cells if name != base)]
     return [found[name] for name in order if name in found]
 
 

@@ -4,7 +4,6 @@ from statistics import mean, stdev
 
 import pytest
 
-from recurrent_mt.evaluation.ablation.plan import Plan
 from recurrent_mt.evaluation.ablation.plots import draw_plots
 from recurrent_mt.evaluation.ablation.results import SeedNoise, pool_seed_noise, read_results
 from recurrent_mt.evaluation.records import Record, make_frame
@@ -20,8 +19,8 @@ def rows_of(table):
     return [[name, *map(str, row)] for name, row in zip(table.names, table.rows, strict=True)]
 
 
-def plan(*cells, base="forgetful"):
-    return Plan("mine", {}, {}, base, {cell: {} for cell in cells})
+def read(folders, *cells, base="forgetful"):
+    return read_results("mine", cells, folders, base=base, resamples=50)
 
 
 @pytest.fixture
@@ -31,12 +30,12 @@ def run(tmp_path):
     write_lines(systems / "forgetful" / "seed-1" / "operations.json", ['{"per_token": 2500000.0}'])
     write_lines(systems / "forgetful" / "seed-2" / "operations.json", ['{"per_token": 3500000.0}'])
     write_lines(systems / "exploded" / "seed-1" / "failure", ["diverged: loss or gradient is not a number"])
-    write_lines(systems / "of-another-plan" / "seed-1" / "failure", ["out of memory"])
+    write_lines(systems / "of-another-ablation" / "seed-1" / "failure", ["out of memory"])
     return folder
 
 
-def test_cells_in_the_plans_order_with_what_failed(run):
-    results = read_results(plan("perfect", "exploded", "forgetful", "missing"), [run], resamples=50)
+def test_cells_in_the_order_asked_for_with_what_failed(run):
+    results = read([run], "perfect", "exploded", "forgetful", "missing")
     table = results.table()
     header, rows = table.header, rows_of(table)
     assert header[:2] == ["Cell", "BLEU"] and header[4] == "BLEU against forgetful"
@@ -45,11 +44,11 @@ def test_cells_in_the_plans_order_with_what_failed(run):
     assert rows[3][1:5] == ["not yet", "–", "–", "–"]
     assert rows[2][4:7] == ["–", "–", "3.00"]
     assert "exploded, seed 1, failed: diverged: loss or gradient is not a number." in table.notes
-    assert not any("another-plan" in note for note in table.notes)
+    assert not any("another-ablation" in note for note in table.notes)
 
 
 def test_distances_are_those_of_the_scores(run):
-    results = read_results(plan("forgetful", "perfect"), [run], resamples=50)
+    results = read([run], "forgetful", "perfect")
     references = (run / "text" / "raw" / "test.en").read_text().splitlines()
     means = {}
     for name in ("forgetful", "perfect"):
@@ -62,7 +61,7 @@ def test_distances_are_those_of_the_scores(run):
 
 
 def test_without_the_base_there_is_no_comparison(run):
-    table = read_results(plan("perfect", "missing", base="missing"), [run], resamples=50).table()
+    table = read([run], "perfect", "missing", base="missing").table()
     assert table.header[1] == "parameters"
     assert any("the base, missing, has no translation yet" in note for note in table.notes)
 
@@ -70,7 +69,7 @@ def test_without_the_base_there_is_no_comparison(run):
 def test_a_cell_in_two_folders_is_refused(run, tmp_path):
     other = make_run(tmp_path / "other")
     with pytest.raises(ValueError, match=r"cell forgetful is in two folders: .*run.* and .*other"):
-        read_results(plan("forgetful"), [run, other], resamples=50)
+        read([run, other], "forgetful")
 
 
 def test_the_noise_of_seeds_is_pooled():
@@ -87,7 +86,7 @@ def test_the_noise_of_seeds_is_pooled():
 
 
 def test_the_plots_show_every_cell(run):
-    results = read_results(plan("forgetful", "perfect", "exploded"), [run], resamples=50)
+    results = read([run], "forgetful", "perfect", "exploded")
     drawn = dict(draw_plots(results))
     assert set(drawn) == {"cells", "by-operations"}
     labels = [label.get_text() for label in drawn["cells"].axes[0].get_yticklabels()]
@@ -95,12 +94,11 @@ def test_the_plots_show_every_cell(run):
 
 
 def test_the_tool_writes_text_json_and_plots(run, tmp_path):
-    file = tmp_path / "mine.yaml"
-    file.write_text("base: forgetful\ncells: {forgetful: {}, perfect: {}}\n")
-    printed = call("ablation-table", file, run, "--resamples", "50", "--out", tmp_path / "out").stdout
+    cells = ("--name", "mine", "--systems", "forgetful,perfect", "--baseline", "forgetful")
+    printed = call("ablation-table", run, *cells, "--resamples", "50", "--out", tmp_path / "out").stdout
     out = tmp_path / "out"
     assert (out / "mine.txt").read_text() == printed
-    assert json.loads((out / "mine.json").read_text())["plan"]["base"] == "forgetful"
+    assert json.loads((out / "mine.json").read_text())["baseline"] == "forgetful"
     assert {file.name for file in out.iterdir()} == {
         "mine.txt", "mine.md", "mine.json", "mine-cells.svg", "mine-by-operations.svg",
     }  # fmt: skip

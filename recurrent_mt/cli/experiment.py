@@ -1,0 +1,92 @@
+"""Runs an experiment: from text to words, data, trainings, translations, tables, and a report.
+
+An experiment is a file of configs/experiments; KEY=VALUE changes one of its options, all of which are listed in
+workflow/experiment.schema.yaml. The same call goes on where an earlier one stopped; a changed option trains anew, and
+leaves in place what was there. A system that fails is named at the end, and stops no other.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..evaluation.command_line import positive
+from ..experiments.corpora import check_files, fill_name, list_published
+from ..experiments.launcher import Launch, launch
+from ..experiments.options import PROJECT, read_experiment
+from ..experiments.plan import make_plan
+
+OPTIONS_ANYWHERE = True
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("file", type=Path, metavar="FILE.yaml", help="file from configs/experiments/")
+    parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="replaces what the file says")
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="train N systems at a time, each with its share of the processors: speeds, and what `minutes` achieves, "
+        "are then those of a busy machine",
+    )
+    parser.add_argument("--retry", action="store_true", help="try again what has failed")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="folder of workflow/profiles, such as slurm: run on a cluster"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print every command, and do nothing")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs it.
+
+    Returns:
+        1 if a system failed.
+
+    Raises:
+        ValueError: if an option cannot be meant, or a text cannot be used.
+        OSError: if a file cannot be read or written.
+        RuntimeError: if it was stopped, or the engine failed.
+    """
+    chosen = read_experiment(options.file, options.options)
+    default = PROJECT / fill_name(chosen["out"] or f"runs/{options.file.stem}-{{pair}}", chosen)
+    given = any(text.startswith("out=") for text in options.options)
+    out = Path(chosen["out"]) if given else default
+    plan = make_plan(options.file.stem, chosen)
+    if chosen["published"]:
+        print(f"\n== The plan: {chosen['pair']}, {chosen['segmentation']}, to {out}", *list_published(chosen), sep="\n")
+    for corpus in plan["corpora"].values():
+        for note in check_files(chosen, corpus):
+            print(note)
+    settings = Launch(out, options.jobs, options.dry_run, options.retry, options.profile)
+    failed = launch(plan, settings, say=lambda text: print(text, flush=True))
+    if options.dry_run:
+        return 0
+    report(plan, out)
+    if failed:
+        raise RuntimeError(f"failed: {'; '.join(failed)} (--retry to try again)")
+    return 0
+
+
+def report(plan: dict[str, Any], out: Path) -> None:
+    """The tables, and where everything is."""
+    tables = out / f"{plan['name'] if plan['ablation'] else 'table'}.txt"
+    if plan["systems"] and tables.is_file():
+        print(f"\n{tables.read_text(encoding='utf-8')}\nTables: {tables}, and .md and .json beside it.")
+        print(f"Logs, checkpoints, and translations: {out / 'systems'}.")
+    if (out / "report.html").is_file():
+        print(f"The report: {out / 'report.html'}. Open it in a browser.")
+    if plan["systems"]:
+        return
+    for corpus in plan["corpora"].values():
+        data = f"{out}/data"
+        if corpus["shards"] > 1:
+            data = ":".join(f"{out}/data/shard{number}" for number in range(corpus["shards"]))
+        source, target = plan["languages"]
+        languages = f"--source-lang {source} --target-lang {target}"
+        print(f"\nThe data is in {out}/data; {out}/data/REPORT.md says what happened to the text. Train with")
+        print(f"  fairseq-train {data} {languages} --user-dir {PROJECT}/user_dir ...\nor")
+        system = f"{PROJECT}/scripts/train.sh {PROJECT}/configs/rnnsearch-50.yaml"
+        print(f"  bash {system} task.data={data} pair={source}-{target}")

@@ -1,0 +1,37 @@
+"""Copies the pairs with 1 to N tokens on each side, and says what was dropped."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..experiments.text import limit_lengths
+from .get import parse_pair
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("prefix", metavar="PREFIX", help="PREFIX.LANG is read, tokens separated by spaces")
+    parser.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
+    parser.add_argument("--max", required=True, type=int, metavar="N", help="the most tokens on a side")
+    parser.add_argument("--refuse", action="store_true", help="fail at a pair that is too long, or empty")
+    parser.add_argument("--same-as", metavar="PREFIX", help="text that must have as many lines")
+    parser.add_argument("--out", required=True, metavar="PREFIX", help="PREFIX.LANG is written")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes both sides.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if files do not go together, or a pair is refused.
+    """
+    dropped = limit_lengths(
+        options.prefix,
+        options.out,
+        options.pair,
+        most=options.max,
+        refuse=options.refuse,
+        same_as=options.same_as,
+    )
+    if dropped:
+        print(dropped)

@@ -1,0 +1,109 @@
+"""Runs fairseq-train for one training of an experiment, and keeps what it says in FOLDER/train.log.
+
+A log is continued where training is. FOLDER/peak-memory gets the most bytes that the largest process has held at once,
+as the kernel counts them; a greater number already there stays, so that calls that resume each other leave the peak of
+all. If the command fails, FOLDER/failure says why. Two calls never train in one folder: the second waits for the first,
+even if all that is left of it is its training. The operating system must be Linux or macOS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from ..evaluation.learning_rates import DIVERGED
+from ..experiments.failures import STOPPED, find_reason, record_failure
+from ..text_files import write_text
+
+SECONDS_BETWEEN_READINGS = 2.0
+#: The unit in which the kernel counts children's memory.
+UNIT = 1 if sys.platform == "darwin" else 1024
+HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder of the training")
+    parser.add_argument(
+        "--outcome", type=Path, metavar="FILE", help="file to write at the end; a training that diverges is no failure"
+    )
+    # Whatever follows belongs to the command.
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="command with its arguments")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command and returns its status.
+
+    Raises:
+        OSError: if it cannot be started, or if a file cannot be written.
+    """
+    if not options.command:
+        options.parser.error("give a command to run")
+    folder: Path = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    # The command inherits it: only when that has ended, too, may another begin.
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / "failure").unlink(missing_ok=True)
+    log = folder / "train.log"
+    end_line(log)
+    with log.open("ab") as file:
+        status = measure(options.command, folder / "peak-memory", file.fileno(), lock)
+    reason = find_reason(log, status) if status else "trained"
+    if status in STOPPED:
+        return status
+    if status:
+        record_failure(folder, reason)
+    if options.outcome and (not status or reason.startswith(DIVERGED)):
+        write_text(options.outcome, f"{reason}\n")
+        return 0
+    return status
+
+
+def end_line(log: Path) -> None:
+    """A log that was cut off in mid-line must not swallow this call's first line."""
+    if log.is_file() and log.stat().st_size:
+        with log.open("rb+") as file:
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")
+
+
+def measure(command: list[str], peak: Path, output: int, lock: int) -> int:
+    """The status of a command, or 128 + N if signal N ended it; its peak of memory goes to a file."""
+    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, pass_fds=[lock])
+    # Whoever stops this process stops the command with it, and the command decides what to do about it.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: process.send_signal(received))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    status = None
+    while status is None:
+        try:
+            status = process.wait(timeout=SECONDS_BETWEEN_READINGS)
+            used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * UNIT
+        except subprocess.TimeoutExpired:
+            used = read_high_water(process.pid)
+        keep_greater(peak, used)
+    return status if status >= 0 else 128 - status
+
+
+def read_high_water(process: int) -> int:
+    """The most bytes that a running process has held; 0 if the kernel does not say."""
+    try:
+        found = HIGH_WATER.search(Path(f"/proc/{process}/status").read_text(encoding="utf-8"))
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
+
+
+def keep_greater(file: Path, used: int) -> None:
+    """Writes the number unless the file has a greater one."""
+    if used > (int(file.read_text(encoding="utf-8")) if file.is_file() else 0):
+        write_text(file, f"{used}\n")

@@ -1,0 +1,188 @@
+"""Translates raw text with a trained model: one sentence a line in, one translation a line out.
+
+    recurrent-mt translate RUN MODEL.pt <input.fr >output.en
+
+RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt may be
+several, joined by colons. An empty line stays one. The commands are printed on standard error; FLAGs after -- go to
+fairseq.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..data.words import make_tokenizer, normalize
+from ..evaluation.command_line import positive
+from ..evaluation.generate_log import read_generate_log
+from ..experiments.options import PROJECT
+from ..experiments.text import POSITION_LIMIT
+from ..experiments.text_form import TextForm, read_text_form
+from ..text_files import write_text
+from .train import has_gpu
+
+UNKNOWN = "⁇"
+LOG_END = 15
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the options."""
+    parser.add_argument("--input", type=Path, metavar="FILE", help="instead of standard input")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="instead of standard output; appears when it is whole"
+    )
+    parser.add_argument(
+        "--split", metavar="NAME", help="translate this part of the binarized data, such as test, and no input"
+    )
+    parser.add_argument("--beam", type=positive, default=5, metavar="N", help="(%(default)s)")
+    parser.add_argument(
+        "--buffer-size",
+        type=positive,
+        default=1000,
+        metavar="N",
+        help="sentences that are sorted by length and translated together (%(default)s)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the fairseq command only")
+    parser.add_argument("run", metavar="RUN", help="run folder")
+    parser.add_argument("model", metavar="MODEL.pt", help="checkpoint, or several, joined by colons")
+    parser.add_argument("flags", nargs="*", metavar="FLAG", help="after --, flags for fairseq")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the translations.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the run folder, or a sentence, cannot be used.
+        RuntimeError: if fairseq fails.
+    """
+    form = read_text_form(options.run)
+    for model in options.model.split(":"):
+        if not Path(model).is_file():
+            raise FileNotFoundError(f"there is no file {model}")
+    with TemporaryDirectory() as folder:
+        if options.split:
+            lines = translate_split(form, options, Path(folder))
+        else:
+            raw = (
+                options.input.read_text(encoding="utf-8")
+                if options.input
+                else ("" if options.dry_run else read_input())
+            )
+            lines = translate_lines(form, options, raw.split("\n")[: -1 if raw.endswith("\n") else None], Path(folder))
+    if options.dry_run:
+        return
+    text = "".join(f"{line}\n" for line in lines)
+    if options.output:
+        write_text(options.output, text)
+    else:
+        sys.stdout.write(text)
+
+
+def read_input() -> str:
+    """Standard input, as UTF-8 whatever the locale says."""
+    return sys.stdin.buffer.read().decode("utf-8")
+
+
+def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -> list[str]:
+    """A part of the binarized data."""
+    log = folder / "log"
+    search(form, options, "fairseq-generate", ["--gen-subset", options.split], log)
+    return [] if options.dry_run else join(form, log)
+
+
+def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[str], folder: Path) -> list[str]:
+    """Raw text; what is empty is not translated."""
+    words = choose_splitter(form)
+    segment = choose_segmenter(form)
+    tokens = [segment(words(line.replace("\r", " "))) for line in raw]
+    for number, line in enumerate(tokens, 1):
+        if (count := len(line.split())) > POSITION_LIMIT:
+            raise ValueError(
+                f"line {number} of the input has {count} tokens, more than the {POSITION_LIMIT} that models take: "
+                "split it"
+            )
+    sentences = [line for line in tokens if line.split()]
+    if not sentences and not options.dry_run:
+        return ["" for _ in raw]
+    file, log = folder / "sentences", folder / "log"
+    write_text(file, "".join(f"{line}\n" for line in sentences))
+    flags = ["--input", str(file), "--buffer-size", str(options.buffer_size)]
+    search(form, options, "fairseq-interactive", flags, log)
+    if options.dry_run:
+        return []
+    translations = iter(join(form, log))
+    return [next(translations) if line.split() else "" for line in tokens]
+
+
+def choose_splitter(form: TextForm) -> Callable[[str], str]:
+    """From raw text to words with spaces between them."""
+    split = make_tokenizer(form.source).tokenize if form.splits_words else normalize
+    return (lambda line: split(line).lower()) if form.lowercase else split
+
+
+def choose_segmenter(form: TextForm) -> Callable[[str], str]:
+    """From words to what models read."""
+    if form.segmentation == "word":
+        return str
+    if form.segmentation == "sentencepiece":
+        from .sentencepiece import make_splitter
+
+        return make_splitter(str(form.model))
+    from subword_nmt.apply_bpe import BPE
+
+    with form.model.open(encoding="utf-8") as codes:
+        return BPE(codes).process_line
+
+
+def join(form: TextForm, log: Path) -> list[str]:
+    """The translations of a log, in order, as people write them."""
+    texts = [one.hypotheses[0].text or "" for one in read_generate_log(log).sentences]
+    texts = [text.replace("<unk>", UNKNOWN) for text in texts]
+    if form.segmentation == "sentencepiece":
+        return texts
+    if form.truecased:
+        from sacremoses import MosesDetruecaser
+
+        detruecase = MosesDetruecaser().detruecase
+        texts = [detruecase(text, return_str=True) for text in texts]
+    detokenize = make_tokenizer(form.target).detokenize
+    return [detokenize(text) for text in texts]
+
+
+def search(form: TextForm, options: argparse.Namespace, program: str, flags: Sequence[str], log: Path) -> None:
+    """Runs fairseq's beam search.
+
+    Raises:
+        RuntimeError: if it fails; the last lines of what it said go to standard error.
+    """
+    data = form.folder / "data"
+    if (data / "shard0").is_dir():
+        data /= "shard0"
+    joining = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
+    command = [
+        *(str(Path(sys.executable).parent / program), str(data), "--user-dir", str(PROJECT / "user_dir")),
+        *("--source-lang", form.source, "--target-lang", form.target, "--path", options.model),
+        *("--beam", str(options.beam), "--max-len-a", "2", "--max-len-b", "10", "--max-tokens", "4000"),
+        *("--num-workers", "0", "--no-progress-bar", *joining[form.segmentation]),
+        *([] if has_gpu() else ["--cpu"]),
+        *flags,
+        *options.flags,
+    ]
+    print(f"  $ {shlex.join(command)}", file=sys.stderr, flush=True)
+    if options.dry_run:
+        return
+    with log.open("wb") as file:
+        # Without buffering, lines of standard output and of standard error stay whole in one file.
+        variables = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=variables, check=False).returncode
+    if status:
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        print("\n".join(said[-LOG_END:]), file=sys.stderr)
+        raise RuntimeError(f"{program} failed with status {status}")

@@ -1,0 +1,32 @@
+"""Reads the files of configs/ that fairseq-hydra-train reads, as arguments of fairseq-train."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .training_command import configuration_arguments
+
+
+def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[str]:
+    """The arguments that a file stands for, changed by ``KEY=VALUE`` as for fairseq-hydra-train.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if Hydra or fairseq would reject its contents.
+    """
+    from hydra.experimental import compose, initialize_config_dir  # only here: most experiments read no such file
+    from omegaconf import OmegaConf
+
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no configuration {file}")
+    try:
+        with initialize_config_dir(config_dir=str(path.parent)):
+            config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *overrides])
+        settings: Any = OmegaConf.to_container(config, resolve=True)
+        return configuration_arguments(settings)
+    except Exception as error:  # whatever Hydra raises names the key or the file
+        raise ValueError(f"{path.name}: {error}") from error

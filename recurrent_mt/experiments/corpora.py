@@ -1,0 +1,207 @@
+"""What text an experiment is about, and how it becomes data: one entry of the plan for each segmentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .identity import identify
+from .text import POSITION_LIMIT, check_pair, checksum, find_packed
+
+SYNTHETIC_PAIRS = ("fr-en", "zh-en")
+#: Languages written without spaces that no tokenizer here splits.
+WITHOUT_SPACES = ("ja", "th")
+
+
+def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dict[str, Any]:
+    """Everything that decides what the data of an experiment are; its ``id`` is made of that.
+
+    Args:
+        options: of the experiment.
+        segmentation: of this corpus; None to choose one that suits the text.
+
+    Raises:
+        ValueError: naming what does not go together.
+        FileError: if a text is missing.
+    """
+    source, target = languages = tuple(options["pair"].split("-"))
+    synthetic = options["corpus"] is None and not options["published"]
+    if synthetic and options["pair"] not in SYNTHETIC_PAIRS:
+        raise ValueError(
+            f"the synthetic corpus has the pairs {' and '.join(SYNTHETIC_PAIRS)}, not {options['pair']}: give your own "
+            "with corpus=DIR"
+        )
+    segmentation = segmentation or ("word:4000" if synthetic else "sentencepiece:8000")
+    kind, _, size = segmentation.partition(":")
+    # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
+    given_words = synthetic and kind != "sentencepiece"
+    tokenizer = "none" if given_words else options["tokenizer"]
+    if tokenizer == "moses" and kind != "sentencepiece" and {source, target} & set(WITHOUT_SPACES):
+        raise ValueError(
+            f"{options['pair']}: text without spaces needs segmentation=sentencepiece:N, or words separated beforehand "
+            "and tokenizer=none"
+        )
+    corpus = {
+        "segmentation": kind,
+        "size": int(size),
+        "words": "split" if tokenizer == "moses" and kind != "sentencepiece" else "normalize",
+        "lowercase": options["lowercase"],
+        "detokenizer": choose_detokenizer(kind, target, truecased=given_words),
+        "shards": options["shards"],
+        **describe_text(options, languages, synthetic=synthetic, given_words=given_words),
+    }
+    # fairseq accepts no longer sentences; nothing else is left out of a published development set.
+    limits = {"train": options["max_length"]} | ({"valid": options["max_length"]} if not options["published"] else {})
+    corpus["lengths"] = {split: limits.get(split, POSITION_LIMIT) for split in corpus["splits"]}
+    # Where a text is does not matter: its checksums do.
+    places = {"folder": None, "files": None, "raw": None, "sets": corpus.get("names")}
+    name = identify({**corpus, **places, "pair": options["pair"]})
+    return {"id": f"{kind}-{size}-{name}", **corpus}
+
+
+def choose_detokenizer(kind: str, target: str, *, truecased: bool) -> str:
+    """The command that turns words into text as people write it."""
+    if kind == "sentencepiece":
+        return "cat"
+    if target.startswith("zh"):
+        return f"recurrent-mt words join --language {target}"
+    return f"sacremoses --quiet --language {target} {'detruecase ' if truecased else ''}detokenize"
+
+
+def describe_text(
+    options: Mapping[str, Any], languages: tuple[str, ...], *, synthetic: bool, given_words: bool
+) -> dict[str, Any]:
+    """Where the text comes from, and what tells it from another."""
+    if options["published"]:
+        return describe_collection(options, languages)
+    splits = ["train", "valid", "test"]
+    if synthetic:
+        folder = f"corpora/synthetic-{options['pair']}"
+        endings = ("src", "tgt") if given_words else languages
+        names = {split: split for split in splits}
+        marks: dict[str, str] = {}
+    else:
+        folder, endings = str(Path(options["corpus"]).resolve()), languages
+        names = {split: options[split] for split in splits}
+        paths = [Path(f"{folder}/{name}.{language}") for name in names.values() for language in languages]
+        marks = {path.name: checksum(path) if path.is_file() else "" for path in paths}
+    return {
+        "source": "synthetic" if synthetic else "files",
+        "splits": splits,
+        "folder": folder,
+        "files": {
+            split: {side: f"{folder}/{name}.{ending}" for side, ending in zip(languages, endings, strict=True)}
+            for split, name in names.items()
+        },
+        "raw": {side: f"{folder}/{names['test']}.{side}" for side in languages},
+        "checksums": marks,
+    }
+
+
+def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) -> dict[str, Any]:
+    """Published text, or local text in its place, that is cleaned before it is used.
+
+    ``sets`` has, for train, valid, and test, the name of each text and its prefix; None where it is published.
+    """
+    sets: dict[str, dict[str, str | None]] = {"train": {}, "valid": {}, "test": {}}
+    if options["corpus"] is not None:
+        folder = Path(options["corpus"]).resolve()
+        sets["train"]["train"] = f"{folder}/{options['train']}"
+        sets["valid"]["valid"] = f"{folder}/{options['valid']}"
+        tests = options["test"].split(",")
+        sets["test"] = {f"test-{Path(test).name}": f"{folder}/{test}" for test in tests}
+        named = len(tests)
+    else:
+        for corpus in options["published"]:
+            if options["size"] in corpus["sizes"]:
+                sets[corpus["role"]][corpus["id"]] = None
+        named = len(sets["test"])
+    for prefix in options["add"]:
+        sets["train"][f"added-{Path(prefix).name}"] = str(Path(prefix).resolve())
+    names = [name for texts in sets.values() for name in texts]
+    if len(set(names)) < len(names) or named != len(sets["test"]):
+        raise ValueError(f"two of the corpora have the same name: {', '.join(names)}")
+    splits = ["train", "valid", "test", *(f"test{number}" for number in range(1, len(sets["test"])))]
+    local = [prefix for texts in sets.values() for prefix in texts.values() if prefix is not None]
+    packed = [file for prefix in local for file in find_packed(prefix, (languages[0], languages[1]))]
+    return {
+        "source": "collected",
+        "splits": splits,
+        "sets": sets,
+        "names": {role: list(texts) for role, texts in sets.items()},
+        "cleaning": options["cleaning"],
+        "select_words": None if options["select_words"] is None else str(options["select_words"]),
+        "checksums": {file.name: checksum(file) for file in packed},
+    }
+
+
+def check_files(options: Mapping[str, Any], corpus: Mapping[str, Any]) -> list[str]:
+    """Checks what can be checked in local text before any work is done.
+
+    Returns:
+        What should be known of it.
+
+    Raises:
+        FileError: naming the file, and the line where there is one.
+    """
+    source, target = options["pair"].split("-")
+    notes = []
+    if corpus["source"] == "files":
+        for split in corpus["splits"]:
+            prefix = f"{corpus['folder']}/{options[split]}"
+            notes += check_pair(prefix, (source, target), may_have_empty_lines=split != "test")
+    for prefix in options["extra_tests"].values():
+        check_pair(prefix, (source, target), may_have_empty_lines=False)
+    return notes
+
+
+def describe_extra_tests(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Name to prefix and to what tells its text from another."""
+    sides: Sequence[str] = options["pair"].split("-")
+    return {
+        name: {
+            "prefix": str(Path(prefix).resolve()),
+            "id": f"{name}-{identify([checksum(Path(f'{prefix}.{side}')) for side in sides])}",
+        }
+        for name, prefix in options["extra_tests"].items()
+    }
+
+
+def list_published(options: Mapping[str, Any]) -> list[str]:
+    """Each corpus with its size, as published or of the local files, for people."""
+    languages = options["pair"].split("-")
+    lines = []
+    sets = describe_collection(options, tuple(languages))["sets"]
+    published = {corpus["id"]: corpus for corpus in options["published"]}
+    pairs = megabytes = 0
+    for role, texts in sets.items():
+        for name, prefix in texts.items():
+            if prefix is not None:
+                for file in find_packed(prefix, (languages[0], languages[1])):
+                    lines.append(f"  {role:<5}  {file!s:<40} {file.stat().st_size:>10} bytes")
+                continue
+            corpus = published[name]
+            size = corpus.get("megabytes")
+            lines.append(
+                f"  {role:<5}  {name:<40} {corpus.get('pairs', 0):>10,} pairs, {'?' if size is None else size:>5} MB"
+            )
+            if role == "train":
+                pairs, megabytes = pairs + corpus.get("pairs", 0), megabytes + (size or 0)
+    if options["corpus"] is None:
+        download = f", more than {megabytes / 1e3:.1f} GB to download." if megabytes else "."
+        lines.append(f"  Together {pairs / 1e6:.1f} million pairs to train on{download}")
+        lines.append(
+            "  Sizes as published; ? means not published. The development and test sets are in one file, downloaded "
+            "once."
+        )
+    return lines
+
+
+def fill_name(pattern: str, options: Mapping[str, Any]) -> str:
+    """The run folder of an experiment without ``out``: {pair} and {text} of the pattern filled in."""
+    text = options["size"] if options["published"] else "synthetic"
+    if options["corpus"] is not None:
+        text = re.sub(r"[^A-Za-z0-9._-]", "-", Path(options["corpus"]).resolve().name)
+    return pattern.replace("{pair}", options["pair"]).replace("{text}", text)

@@ -1,0 +1,52 @@
+"""Why a training or a translation failed, in one line that stays beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..evaluation.learning_rates import DIVERGED
+from ..text_files import write_text
+from .console import read_end
+
+#: What a log says, in any case -> the reason.
+SIGNS = {
+    "FloatingPointError": f"{DIVERGED}: loss or gradient is not a number",
+    "gradients are Nan/Inf": f"{DIVERGED}: loss or gradient is not a number",
+    "out of memory": "out of memory",
+    "MemoryError": "out of memory",
+    "can't allocate memory": "out of memory",
+}
+#: 128 + the signals by which a person or a cluster stops a job: hangup, interrupt, termination.
+STOPPED = (129, 130, 143)
+KILLED = 137
+#: Of a log, what is looked through.
+READ = 200
+
+
+def find_reason(log: Path, status: int | None = None) -> str:
+    """Why the process that wrote a log failed.
+
+    Args:
+        log: of the process.
+        status: that it ended with; None if it is not known.
+    """
+    text = read_end(log, READ)
+    for sign, reason in SIGNS.items():
+        if sign.lower() in text.lower():
+            return reason
+    if status == KILLED:
+        return "killed, most likely because memory ran out"
+    last = text.splitlines()[-1] if text else ""
+    ended = f"failed with status {status}" if status is not None else "failed"
+    return f"{ended}: {last[:300]}" if last else ended
+
+
+def record_failure(folder: Path, reason: str) -> None:
+    """Leaves the reason where tables and the next call look for it."""
+    write_text(folder / "failure", f"{reason}\n")
+
+
+def read_failure(folder: Path) -> str | None:
+    """The reason; None where nothing failed."""
+    file = folder / "failure"
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else None

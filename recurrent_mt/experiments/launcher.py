@@ -1,0 +1,260 @@
+"""Runs the plan of an experiment through Snakemake, and says what becomes of it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from .console import Console, Job
+from .failures import find_reason, read_failure, record_failure
+from .options import PROJECT
+from .plan import all_trainings, lay_out_results, show_results
+
+WORKFLOW = PROJECT / "workflow"
+STOPPED = "stopped; the same call continues from here"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How an experiment is run: nothing of it decides what comes out.
+
+    Attributes:
+        out: the run folder.
+        jobs: trainings at a time, each with its share of the processors.
+        dry_run: whether only the commands are printed.
+        retry: whether what has failed before is tried again.
+        profile: a folder of workflow/profiles, or a path of one; None for this machine.
+    """
+
+    out: Path
+    jobs: int = 1
+    dry_run: bool = False
+    retry: bool = False
+    profile: str | None = None
+
+
+class StoppedError(RuntimeError):
+    """A signal has stopped the run."""
+
+
+def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> list[str]:
+    """Runs everything that is left to do.
+
+    Args:
+        plan: of the experiment.
+        settings: how to run it.
+        say: takes a line for people.
+
+    Returns:
+        What failed, one title each.
+
+    Raises:
+        ValueError: if the folder holds something else.
+        RuntimeError: if the engine cannot run, or was stopped.
+    """
+    out = settings.out
+    if settings.dry_run:
+        with TemporaryDirectory() as elsewhere:
+            # Snakemake would make a folder that does not exist.
+            run_workflow(plan, settings, out if out.is_dir() else Path(elsewhere), left_out=[])
+        return []
+    if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
+        raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
+    out.mkdir(parents=True, exist_ok=True)
+    with one_at_a_time(out, say):
+        lay_out_results(plan, out)
+        left_out = []
+        for system, seed in all_trainings(plan):
+            folder = training_folder(plan, system, seed, out)
+            if (reason := read_failure(folder)) is None:
+                continue
+            if settings.retry:
+                (folder / "failure").unlink()
+            else:
+                say(f"Failed before: {system}, seed {seed}: {reason} (--retry to try again)")
+                left_out.append((system, seed))
+        failed = run_workflow(plan, settings, out, left_out=left_out)
+        if failed:
+            record_failures(plan, failed, out)
+            left_out = [pair for pair in all_trainings(plan) if read_failure(training_folder(plan, *pair, out))]
+            if left_out and len(left_out) < len(list(all_trainings(plan))):
+                # What has not failed gets its tables and its report.
+                failed = [job for job in failed if "folder" not in job.wildcards and "system" not in job.wildcards]
+                failed += run_workflow(plan, settings, out, left_out=left_out)
+        show_results(plan, out)
+    names = [f"{system}, seed {seed}" for system, seed in left_out]
+    return names + [job.title for job in failed if "folder" not in job.wildcards]
+
+
+def training_folder(plan: Mapping[str, Any], system: str, seed: int, out: Path) -> Path:
+    """Where one training is."""
+    return out / "trainings" / plan["systems"][system]["folder"] / f"seed-{seed}"
+
+
+def record_failures(plan: Mapping[str, Any], failed: Sequence[Job], out: Path) -> None:
+    """Leaves a reason with every training that a failed job belongs to."""
+    for job in failed:
+        folder = job.wildcards.get("folder") or job.wildcards.get("searched")
+        seeds = [int(job.wildcards["seed"])] if job.rule != "try_rate" and "seed" in job.wildcards else None
+        for system, seed in all_trainings(plan):
+            if plan["systems"][system]["folder"] != folder or (seeds is not None and seed not in seeds):
+                continue
+            place = training_folder(plan, system, seed, out)
+            if read_failure(place) is None:
+                reason = find_reason(out / job.logs[0]) if job.logs else "failed"
+                searching = job.rule in ("try_rate", "choose_rate")
+                record_failure(place, f"no learning rate was chosen: {reason}" if searching else reason)
+
+
+@contextmanager
+def one_at_a_time(out: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Waits for another call in the same folder. Unlike Snakemake's own lock, the kernel's ends with its process."""
+    folder = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Waiting: another process is working in {out}.")
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def run_workflow(
+    plan: Mapping[str, Any], settings: Launch, folder: Path, *, left_out: Sequence[tuple[str, int]]
+) -> list[Job]:
+    """One call of Snakemake.
+
+    Returns:
+        The jobs that failed.
+
+    Raises:
+        StoppedError: after a signal.
+        RuntimeError: if Snakemake fails for another reason than its jobs.
+    """
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # Who sets OMP_NUM_THREADS knows what else the machine has to do.
+    threads = int(os.environ.get("OMP_NUM_THREADS") or max(1, processors // settings.jobs))
+    with TemporaryDirectory() as elsewhere:
+        place = Path(elsewhere) if settings.dry_run else folder / plan["results"]
+        file = place / "experiment.yaml"
+        content = {**plan, "left_out": [list(pair) for pair in left_out], "threads": threads}
+        file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        limit = plan["options"].get("updates")
+        console = Console(settings.out, limit=limit, plan_only=settings.dry_run)
+        command = engine_command(settings, folder, file.resolve(), threads)
+        status, stopped = follow(command, console, environment())
+    if stopped:
+        raise StoppedError(STOPPED)
+    if status and not console.failed:
+        messages = [line for line in console.errors if line] or [f"Snakemake ended with status {status}"]
+        raise RuntimeError("\n".join(messages[-5:]))
+    return console.failed
+
+
+def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:
+    """The command line of Snakemake. That of a dry run writes nothing."""
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(WORKFLOW / "Snakefile"),
+        "--directory",
+        str(folder),
+    ]
+    command += ["--configfile", str(plan), "--logger", "events", "--printshellcmds", "--nolock", "--keep-going"]
+    # What decides a result is in its path: no other change makes a training begin anew.
+    command += ["--rerun-incomplete", "--rerun-triggers", "mtime", "input"]
+    command += ["--scheduler", "greedy", "--resources", "downloads=1"]
+    if settings.profile:
+        known = WORKFLOW / "profiles" / settings.profile
+        command += ["--profile", str(known if known.is_dir() else settings.profile)]
+    else:
+        command += ["--cores", str(threads * settings.jobs)]
+    return [*command, "--dry-run"] if settings.dry_run else command
+
+
+def environment() -> dict[str, str]:
+    """The tools of this environment by their names, and the workflow's own plugin."""
+    variables = dict(os.environ)
+    programs = str(Path(sys.executable).parent)
+    variables["PATH"] = f"{programs}{os.pathsep}{variables.get('PATH', '')}"
+    paths = [str(WORKFLOW), variables.get("PYTHONPATH", "")]
+    variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    # Corpora are UTF-8, whatever the locale says; modules are not looked for in the run folder.
+    return {**variables, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
+
+
+def follow(command: Sequence[str], console: Console, variables: Mapping[str, str]) -> tuple[int, bool]:
+    """Runs Snakemake, whose status it returns, and whether a signal has stopped it."""
+    stopped = False
+    process = subprocess.Popen(
+        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+
+    def stop(number: int, _: object) -> None:
+        nonlocal stopped
+        stopped = True
+        terminate_all(process.pid)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    done = threading.Event()
+    watcher = threading.Thread(target=console.watch, args=[done], daemon=True)
+    watcher.start()
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            event = read_event(line)
+            if event is None:
+                console.errors.append(line.rstrip())
+            elif not stopped:
+                console.handle(event)
+        status = process.wait()
+    finally:
+        done.set()
+        watcher.join()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return status, stopped
+
+
+def read_event(line: str) -> dict[str, Any] | None:
+    """An event of the logger plugin; None for what else is written."""
+    if not line.startswith('{"event": '):
+        return None
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def terminate_all(process: int) -> None:
+    """Asks Snakemake and everything it has started to end; a training then keeps where it is."""
+    import psutil  # a dependency of Snakemake
+
+    try:
+        parent = psutil.Process(process)
+        children = parent.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return
+    for one in [parent, *children]:
+        try:
+            one.terminate()
+        except psutil.NoSuchProcess:
+            continue

@@ -1,0 +1,200 @@
+"""Reads an experiment: a file of options, changed by ``KEY=VALUE``, each checked before anything starts."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+#: The folder of the project: experiments are run from a clone.
+PROJECT = Path(__file__).resolve().parents[2]
+SCHEMA = PROJECT / "workflow" / "experiment.schema.yaml"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: Options whose numbers are names, too: they stay as they are written.
+RATES = ("learning_rate", "learning_rates")
+BUDGETS = ("updates", "epochs", "minutes")
+
+
+class OptionError(ValueError):
+    """An option that cannot be meant; the message names the file, or the command line, and the option."""
+
+
+class UniqueKeyLoader(yaml.SafeLoader):
+    """YAML whose mappings may not have a key twice: the first would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """A mapping, checked."""
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """All options of an experiment, the defaults included.
+
+    Args:
+        file: of configs/experiments, or like them.
+        overrides: ``KEY=VALUE``, which replace what the file says.
+
+    Raises:
+        OptionError: if the file is no YAML, or an option is unknown or has a value that it cannot have.
+        OSError: if the file cannot be read.
+    """
+    schema = load_yaml(SCHEMA)
+    options = load_yaml(Path(file))
+    if not isinstance(options, dict):
+        raise OptionError(f"{file}: it must be a mapping of options to values, not {shown(options)}")
+    if not NAME.fullmatch(Path(file).stem):
+        raise OptionError(f"{file}: its name must consist of letters, digits, '.', '_', and '-': results get it")
+    options = {key: write_rates(value) if key in RATES else value for key, value in options.items()}
+    check(options, schema, str(file))
+    changes = dict(read_override(text, schema) for text in overrides)
+    check({"pair": options["pair"], **changes}, schema, "command line")
+    for options_of_one in (options, changes):
+        if sum(budget in options_of_one for budget in BUDGETS) > 1:
+            raise OptionError(f"{file}: give one budget: {', '.join(BUDGETS)}")
+    if any(budget in changes for budget in BUDGETS):
+        options = {key: value for key, value in options.items() if key not in BUDGETS}
+    defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
+    merged = {**defaults, **options, **changes}
+    check_together(merged, str(file))
+    return merged
+
+
+def write_rates(value: Any) -> Any:
+    """A number that YAML has read, as text again."""
+    if isinstance(value, list):
+        return [write_rates(item) for item in value]
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def load_yaml(file: Path) -> Any:
+    """The content of a YAML file; no code is run.
+
+    Raises:
+        OptionError: if it is no YAML.
+    """
+    try:
+        return yaml.load(file.read_text(encoding="utf-8"), UniqueKeyLoader)
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        # PyYAML lets what Python says of a malformed date, number or key through.
+        raise OptionError(f"{file}: {' '.join(str(error).split())}") from None
+
+
+def read_override(text: str, schema: Mapping[str, Any]) -> tuple[str, Any]:
+    """``KEY=VALUE``; the option's type says how the value is read.
+
+    Raises:
+        OptionError: if it is neither, or there is no such option.
+    """
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise OptionError(f"'{text}' is no option: write KEY=VALUE")
+    if key not in schema["properties"]:
+        raise OptionError(f"command line: {describe_unknown(key, schema)}")
+    kinds = types_of(schema["properties"][key], schema)
+    if "array" in kinds:
+        item = types_of(schema["properties"][key].get("items", {}), schema)
+        return key, [read_value(part, item) for part in value.split(",") if part]
+    if "object" in kinds:
+        return key, dict(part.partition("=")[::2] for part in value.split(",") if part)
+    return key, read_value(value, kinds)
+
+
+def types_of(entry: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """The JSON types that a value may have."""
+    if "$ref" in entry:
+        return types_of(schema["$defs"][entry["$ref"].rpartition("/")[2]], schema)
+    if "anyOf" in entry:
+        return [kind for part in entry["anyOf"] for kind in types_of(part, schema)]
+    kinds = entry.get("type", "string")
+    return kinds if isinstance(kinds, list) else [kinds]
+
+
+def read_value(text: str, kinds: Sequence[str]) -> Any:
+    """A number or a truth value where one is wanted and written; otherwise the text as it is."""
+    if text == "" and "null" in kinds:
+        return None
+    if not {"integer", "number", "boolean"} & set(kinds):
+        return text
+    try:
+        value = yaml.safe_load(f"0{text}" if text.startswith(".") else text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, (int, float, bool)) else text
+
+
+def check(options: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> None:
+    """Holds options against the schema.
+
+    Raises:
+        OptionError: naming the place, the option, and the value.
+    """
+    import jsonschema  # only here: nothing but an experiment needs it
+
+    for key in options:
+        if key not in schema["properties"]:
+            raise OptionError(f"{place}: {describe_unknown(str(key), schema)}")
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(options))
+    if error is None:
+        return
+    if error.validator == "required":
+        raise OptionError(f"{place}: {error.message.replace(chr(39), '')}")
+    keys = [str(key) for key in error.absolute_path]
+    top = schema["properties"].get(keys[0], {}) if keys else {}
+    must = find_must(error.schema, schema) or find_must(top, schema) or error.message
+    # A name that is wrong is an option of its own: the path ends above it.
+    raise OptionError(f"{place}: {'.'.join(keys)} must be {must}, not {shown(error.instance)}")
+
+
+def find_must(entry: Any, schema: Mapping[str, Any]) -> str | None:
+    """What the schema says that a value must be."""
+    if not isinstance(entry, Mapping):
+        return None
+    if "must" in entry:
+        return str(entry["must"])
+    return find_must(schema["$defs"][entry["$ref"].rpartition("/")[2]], schema) if "$ref" in entry else None
+
+
+def shown(value: Any) -> str:
+    """A value in a message."""
+    return f"'{str(value)[:80]}'"
+
+
+def describe_unknown(key: str, schema: Mapping[str, Any]) -> str:
+    """The message for an option that does not exist, with the closest one that does."""
+    close = difflib.get_close_matches(key, schema["properties"], n=1)
+    hint = f"did you mean {close[0]}?" if close else "workflow/experiment.schema.yaml lists all"
+    return f"there is no option {key}: {hint}"
+
+
+def check_together(options: Mapping[str, Any], place: str) -> None:
+    """What no option can be checked for alone.
+
+    Raises:
+        OptionError: naming the options.
+    """
+    source, target = options["pair"].split("-")
+    if source == target:
+        raise OptionError(f"{place}: source and target language of pair are both {source}")
+    if options["systems"] and not any(budget in options for budget in BUDGETS):
+        raise OptionError(f"{place}: give a budget: {', '.join(BUDGETS)}")
+    baseline = options["baseline"]
+    if baseline is not None and baseline not in options["systems"]:
+        raise OptionError(f"{place}: baseline {baseline} is not among the systems {', '.join(options['systems'])}")
+    if isinstance(options["systems"], dict):
+        if baseline is None:
+            raise OptionError(f"{place}: an ablation needs a baseline: one of {', '.join(options['systems'])}")
+        if options["learning_rates"] or options["extra_tests"] or options["beams"]:
+            raise OptionError(f"{place}: an ablation takes no learning_rates, extra_tests, and beams")
+    if options["extra_tests"] and options["corpus"] is None:
+        raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")

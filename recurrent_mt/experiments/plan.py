@@ -1,0 +1,164 @@
+"""From the options of an experiment to the plan that the workflow carries out: every path and every command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .corpora import describe_corpus, describe_extra_tests
+from .identity import identify
+from .options import PROJECT
+from .systems import SEGMENTATION, budget_arguments, is_ablation, is_configuration, training_arguments
+
+CONFIGURATIONS = PROJECT / "configs"
+#: Options that say where and how fast, and not what comes out.
+WITHOUT_EFFECT = ("out", "mirror", "checksums")
+
+
+def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan of an experiment, the configuration of workflow/Snakefile.
+
+    What decides a result is in its path: ``corpora/ID`` is one text with one segmentation, ``trainings/NAME-ID`` one
+    system with one set of options, and ``results/ID`` what was made of them, with links to them. So a changed option
+    trains anew, and what was there before stays.
+
+    Args:
+        name: of the experiment.
+        options: all of them.
+
+    Raises:
+        ValueError: if a system is none, or the text does not go with the options.
+    """
+    common = describe_corpus(options, options["segmentation"])
+    corpora, systems = {common["id"]: common}, {}
+    for system in options["systems"]:
+        own = options["systems"][system].get(SEGMENTATION) if is_ablation(options) else None
+        corpus = describe_corpus(options, str(own)) if own else common
+        corpora[corpus["id"]] = corpus
+        systems[system] = plan_system(system, options, corpus["id"])
+    used = {system["corpus"] for system in systems.values()} or {common["id"]}
+    plan = {
+        "name": name,
+        "languages": options["pair"].split("-"),
+        "options": dict(options),
+        "corpora": {key: corpus for key, corpus in corpora.items() if key in used},
+        "extra_tests": describe_extra_tests(options),
+        "systems": systems,
+        "ablation": is_ablation(options),
+        "plugin": str(PROJECT / "user_dir"),
+    }
+    decisive = {key: value for key, value in options.items() if key not in WITHOUT_EFFECT}
+    extra = {key: value["id"] for key, value in plan["extra_tests"].items()}
+    identity = {**decisive, "corpus": None, "extra_tests": extra, "used": sorted(used), "name": name}
+    return {**plan, "results": f"results/{identify(identity)}"}
+
+
+def plan_system(name: str, options: Mapping[str, Any], corpus: str) -> dict[str, Any]:
+    """What one system is trained on and with.
+
+    Raises:
+        ValueError: if there is no such system.
+    """
+    arguments = training_arguments(name, options, CONFIGURATIONS)
+    budget = budget_arguments(options)
+    searched = bool(options["learning_rates"]) and not is_configuration(name, options, CONFIGURATIONS)
+    rates = options["learning_rates"] if searched else []
+    seed = options["seeds"][0] if searched else None
+    processes = options["processes"]
+    identity = identify([arguments, budget, corpus, rates, seed, processes])
+    return {
+        "corpus": corpus,
+        "folder": f"{name}-{identity}",
+        "arguments": arguments,
+        "budget": budget,
+        "rates": rates,
+        "searched_with": seed,
+    }
+
+
+def run_folders(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Corpus to the folder that has the results with it: one for all, or of an ablation one for each segmentation."""
+    return {
+        key: f"{plan['results']}/{corpus['segmentation']}-{corpus['size']}" if plan["ablation"] else plan["results"]
+        for key, corpus in plan["corpora"].items()
+    }
+
+
+def translation_folder(plan: Mapping[str, Any], system: str, seed: int) -> str:
+    """Where translations by one training are."""
+    return f"trainings/{plan['systems'][system]['folder']}/seed-{seed}/beam-{plan['options']['beam']}"
+
+
+def all_trainings(plan: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Every first seed before any second."""
+    for seed in plan["options"]["seeds"]:
+        for system in plan["systems"]:
+            yield system, seed
+
+
+def record_options(plan: Mapping[str, Any], corpus: Mapping[str, Any]) -> str:
+    """The file ``options`` of a run folder: how its text is read and joined again, and everything else."""
+    source, target = plan["languages"]
+    options = plan["options"]
+    known = {
+        "SOURCE_LANG": source,
+        "TARGET_LANG": target,
+        "SEGMENTATION": f"{corpus['segmentation']}:{corpus['size']}",
+        "TOKENIZER": "moses" if corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece" else "none",
+        "LOWERCASE": "yes" if options["lowercase"] else "",
+        "TRUECASED": "yes" if "detruecase" in corpus["detokenizer"] else "",
+    }
+    others = {
+        key.upper(): ",".join(map(str, value)) if isinstance(value, (list, dict)) else value
+        for key, value in options.items()
+        if key.upper() not in known and key not in ("pair", "published", "flags", *WITHOUT_EFFECT)
+    }
+    lines = {**known, **others}.items()
+    return "".join(f"{name} {'' if value is None else value}\n" for name, value in lines)
+
+
+def lay_out_results(plan: Mapping[str, Any], out: Path) -> None:
+    """Makes ``results/ID``: files and links by which people and tools find what was made of one experiment.
+
+    Links may lead nowhere until the workflow has made what they are for.
+    """
+    extra = {f"extra/{name}": f"extra/{one['id']}" for name, one in plan["extra_tests"].items()}
+    for key, place in run_folders(plan).items():
+        corpus = plan["corpora"][key]
+        folder = out / place
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "options").write_text(record_options(plan, corpus), encoding="utf-8")
+        for name, inside in {"text": "text", "data": "data", "raw": "raw", "clean": "clean", **extra}.items():
+            link(folder / name, out / "corpora" / key / inside)
+        if corpus["source"] == "synthetic":
+            link(folder / "corpus", out / corpus["folder"])
+        for system, seed in all_trainings(plan):
+            if plan["systems"][system]["corpus"] == key:
+                target = out / translation_folder(plan, system, seed)
+                link(folder / "systems" / system / f"seed-{seed}", target)
+                for name in ("checkpoints", "train.log", "peak-memory", "failure"):
+                    link(target / name, target.parent / name)
+                if plan["systems"][system]["rates"]:
+                    link(folder / "rates" / system, out / "rates" / plan["systems"][system]["folder"])
+
+
+def link(place: Path, target: Path) -> None:
+    """A relative link, so that the whole folder can be moved."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    relative = Path(os.path.relpath(target, place.parent))
+    if place.is_symlink() and place.readlink() == relative:
+        return
+    place.unlink(missing_ok=True)
+    place.symlink_to(relative)
+
+
+def show_results(plan: Mapping[str, Any], out: Path) -> None:
+    """Links everything of the latest results into the run folder itself."""
+    for place in out.iterdir():
+        if place.is_symlink() and str(place.readlink()).startswith("results/"):
+            place.unlink()
+    for place in sorted((out / plan["results"]).iterdir()):
+        if place.exists() and not (out / place.name).exists():
+            link(out / place.name, place)

@@ -1,0 +1,128 @@
+"""Experiments: what their files and the command line may say, and what is refused before anything starts."""
+
+from pathlib import Path
+
+import pytest
+
+from recurrent_mt.experiments.options import PROJECT, OptionError, read_experiment
+from recurrent_mt.experiments.plan import make_plan
+
+EXPERIMENTS = sorted((PROJECT / "configs" / "experiments").rglob("*.yaml"))
+QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
+
+
+def write(folder, text, name="mine.yaml"):
+    file = folder / name
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
+def test_every_experiment_of_the_project_has_a_plan(file):
+    assert len(EXPERIMENTS) >= 11
+    options = read_experiment(file, ["corpus="])
+    plan = make_plan(file.stem, options)
+    assert plan["corpora"] and list(plan["systems"]) == list(options["systems"])
+
+
+def test_the_command_line_replaces_what_the_file_says():
+    changes = ["seeds=3,1", "systems=lstm", "dropout=.5", "lowercase=true", "minutes=1.5", "learning_rates=1e-3,3e-4"]
+    options = read_experiment(QUICKSTART, [*changes, "corpus=a/b", "extra_tests=far=c/d,near=e"])
+    assert options["seeds"] == [3, 1] and options["systems"] == ["lstm"] and options["dropout"] == 0.5
+    assert options["lowercase"] is True and options["minutes"] == 1.5 and "updates" not in options
+    assert options["learning_rates"] == ["1e-3", "3e-4"] and options["learning_rate"] == "2e-3"
+    assert options["extra_tests"] == {"far": "c/d", "near": "e"} and options["corpus"] == "a/b"
+
+
+def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
+    file = write(tmp_path, "pair: fr-en\nlearning_rate: 0.001\nlearning_rates: [0.01, 1e-3]\n")
+    options = read_experiment(file)
+    assert options["learning_rate"] == "0.001" and options["learning_rates"] == ["0.01", "1e-3"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("dropuot=0.1", "command line: there is no option dropuot: did you mean dropout?"),
+        ("max_tokens=many", "command line: max_tokens must be a whole number above zero, not 'many'"),
+        ("beam=0", "beam must be a whole number above zero, not '0'"),
+        ("seeds=1,1", "seeds must be whole numbers separated by commas, each once"),
+        ("seeds=1,two", "seeds.1 must be a whole number, not 'two'"),
+        ("dropout=1", "dropout must be a number from 0 to below 1, not '1'"),
+        ("minutes=0", "minutes must be a number above zero, not '0'"),
+        ("segmentation=char:3", "segmentation must be word:N, bpe:N, or sentencepiece:N, not 'char:3'"),
+        ("pair=fr", "pair must be two languages like fr-en, not 'fr'"),
+        ("pair=fr-fr", "source and target language of pair are both fr"),
+        ("corpus=$(touch ran)", "corpus must be a path of letters, digits, and ._/~+@%-, not '$(touch ran)'"),
+        ("learning_rate=fast", "learning_rate must be a number, not 'fast'"),
+        ("lowercase=maybe", "lowercase must be true or false, not 'maybe'"),
+        ("baseline=fconv", "baseline fconv is not among the systems"),
+        ("extra_tests=far=x", "extra_tests needs a corpus"),
+        ("updates", "'updates' is no option: write KEY=VALUE"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, message):
+    with pytest.raises(OptionError) as error:
+        read_experiment(QUICKSTART, [change])
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- pair\n", "it must be a mapping of options to values"),
+        ("pair: fr-en\npair: en-fr\n", "'pair' is there twice"),
+        ("pair: [fr\n", "mine.yaml: "),
+        ("seeds: [1]\n", "pair is a required property"),
+        ("pair: fr-en\nsystems: [lstm]\n", "give a budget: updates, epochs, minutes"),
+        ("pair: fr-en\nsystems: [lstm]\nupdates: 3\nepochs: 2\n", "give one budget"),
+        ("pair: fr-en\nupdates: 3\nsystems: {a: {}}\n", "an ablation needs a baseline: one of a"),
+        ("pair: fr-en\nupdates: 3\nsystems: {A b: {}}\nbaseline: A b\n", "systems must be names"),
+        ("pair: fr-en\nupdates: 3\nsystems: {a: {arch: [x]}}\nbaseline: a\n", "systems.a.arch must be one value"),
+        ("pair: fr-en\nmirror: http://x;touch\n", "mirror must be an address"),
+        (
+            "pair: fr-en\npublished: [{role: train, sizes: [small], id: a b}]\n",
+            "published.0.id must be an id of mtdata",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_meant_is_refused_with_its_name(text, message, tmp_path):
+    with pytest.raises(OptionError) as error:
+        read_experiment(write(tmp_path, text))
+    assert message in str(error.value) and "mine.yaml" in str(error.value)
+
+
+def test_a_file_whose_name_a_shell_would_take_for_something_else_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="its name must consist of letters"):
+        read_experiment(write(tmp_path, "pair: fr-en\n", "a;b.yaml"))
+
+
+@pytest.mark.parametrize("flag", ["user-dir: /x", "User_Dir: /x", "lr: --user-dir=/x", "'a b': 1", 'lr: "1\\n2"'])
+def test_an_experiment_runs_no_code_of_a_stranger(flag, tmp_path):
+    text = f"pair: fr-en\nupdates: 3\nsystems: {{a: {{}}}}\nbaseline: a\nflags: {{arch: lstm, {flag}}}\n"
+    with pytest.raises(ValueError, match=r"would run code|may not begin|no name of an option|must be one line"):
+        make_plan("mine", read_experiment(write(tmp_path, text)))
+
+
+def test_a_system_that_does_not_exist_is_named():
+    with pytest.raises(ValueError, match="unknown system 'lstn'"):
+        make_plan("mine", read_experiment(QUICKSTART, ["systems=lstn"]))
+
+
+def test_a_language_without_spaces_needs_a_segmentation_of_raw_text(tmp_path):
+    options = read_experiment(QUICKSTART, ["pair=en-ja", f"corpus={tmp_path}", "segmentation=bpe:50"])
+    with pytest.raises(ValueError, match="text without spaces needs segmentation=sentencepiece:N"):
+        make_plan("mine", options)
+
+
+def test_the_synthetic_corpus_has_two_pairs():
+    with pytest.raises(ValueError, match="the synthetic corpus has the pairs fr-en and zh-en, not de-en"):
+        make_plan("mine", read_experiment(QUICKSTART, ["pair=de-en"]))
+
+
+def test_the_schema_documents_every_option():
+    from recurrent_mt.experiments.options import SCHEMA, load_yaml
+
+    properties = load_yaml(Path(SCHEMA))["properties"]
+    assert len(properties) > 30
+    assert all(entry.get("description") for entry in properties.values())

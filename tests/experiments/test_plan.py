@@ -1,0 +1,123 @@
+"""Plans: what decides a result is in its path, and what does not, is not; the command lines of every system."""
+
+import pytest
+
+from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.plan import link, make_plan, show_results
+
+QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
+
+
+def plan(*changes, file=QUICKSTART):
+    return make_plan(file.stem, read_experiment(file, changes))
+
+
+def folders(*changes):
+    return {name: system["folder"] for name, system in plan(*changes)["systems"].items()}
+
+
+def arguments(name, *changes):
+    return " ".join(plan(f"systems={name}", *changes)["systems"][name]["arguments"])
+
+
+@pytest.mark.parametrize("change", ["dropout=0.2", "updates=501", "max_length=90", "lowercase=true", "pair=zh-en"])
+def test_a_changed_option_trains_in_another_folder(change):
+    before, after = folders(), folders(change)
+    assert before.keys() == after.keys() and not set(before.values()) & set(after.values())
+
+
+@pytest.mark.parametrize("change", ["seeds=1,2", "systems=lstm,gru_encoder-none", "beam=7", "without_unknown=true"])
+def test_what_changes_no_training_leaves_it_where_it_is(change):
+    assert set(folders(change).values()) <= set(folders().values())
+    assert plan(change)["results"] != plan()["results"]
+
+
+def test_the_same_text_somewhere_else_is_the_same_corpus(tmp_path):
+    ids = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for split in ("train", "valid", "test"):
+            for language in ("fr", "en"):
+                (tmp_path / name / f"{split}.{language}").write_text(f"{split} {language}\n")
+        ids.append(list(plan(f"corpus={tmp_path / name}")["corpora"]))
+    (tmp_path / "two" / "train.fr").write_text("another\n")
+    assert ids[0] == ids[1] != list(plan(f"corpus={tmp_path / 'two'}")["corpora"])
+
+
+def test_systems_of_one_size_differ_in_their_architecture_alone():
+    sizes = "--encoder-embed-dim 128 --decoder-embed-dim 128 --decoder-hidden-size 256 --decoder-out-embed-dim 256"
+    assert f"{sizes} --arch lstm --encoder-bidirectional --encoder-hidden-size 128 --decoder-attention 1" in arguments(
+        "lstm"
+    )
+    assert "--arch gru_encoder --encoder-bidirectional --encoder-hidden-size 128 --decoder-attention dot" in arguments(
+        "gru_encoder-dot"
+    )
+    assert "--arch grconv_encoder --encoder-hidden-size 256 --decoder-attention none" in arguments(
+        "grconv_encoder-none"
+    )
+    assert "--criterion cross_entropy" in arguments("lstm")
+    assert "--criterion chunked_cross_entropy" in arguments("gru_encoder-none")
+
+
+def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():
+    assert "--encoder-layers [(64, 3)] * 4" in arguments("fconv", "decoder_size=127")
+    transformer = arguments("transformer", "decoder_size=250", "updates=500")
+    assert "--encoder-embed-dim 128 --encoder-ffn-embed-dim 512 --encoder-attention-heads 4" in transformer
+    assert "--warmup-updates 50" in transformer
+    assert "--warmup-updates 400" in arguments("transformer", "epochs=3")
+    assert "--warmup-updates 4000" in arguments("transformer", "updates=90000")
+    assert "--warmup-updates 7" in arguments("transformer", "warmup=7")
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ("updates=7", "--max-update 7"),
+        ("epochs=3", "--max-update 0 --max-epoch 3"),
+        ("minutes=30", "--max-update 0 --max-epoch 0 --stop-time-hours 0.500000"),
+    ],
+)
+def test_a_budget_is_updates_epochs_or_minutes(budget, words):
+    assert " ".join(plan(budget)["systems"]["lstm"]["budget"]) == words
+
+
+def test_a_configuration_keeps_its_own_settings_and_its_rate():
+    changes = ["systems=rnnsearch-30-small,lstm", "learning_rates=1e-2,1e-3", "seeds=2,1"]
+    systems = plan(*changes)["systems"]
+    published = " ".join(systems["rnnsearch-30-small"]["arguments"])
+    assert "--initialization published" in published and "--source-lang fr --target-lang en" in published
+    assert published.endswith("--seed {seed}") and systems["rnnsearch-30-small"]["rates"] == []
+    assert systems["lstm"]["rates"] == ["1e-2", "1e-3"] and systems["lstm"]["searched_with"] == 2
+    assert "--lr" not in systems["lstm"]["arguments"]
+
+
+def test_systems_of_an_ablation_differ_in_their_own_options_and_may_have_data_of_their_own(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "pair: fr-en\nupdates: 3\nsegmentation: word:50\nflags: {arch: gru_encoder, encoder-bidirectional: true}\n"
+        "baseline: plain\n"
+        "systems: {plain: {}, one-way: {encoder-bidirectional: false}, few: {segmentation: word:5}}\n"
+    )
+    made = plan(file=file)
+    assert "--arch gru_encoder --encoder-bidirectional" in " ".join(made["systems"]["plain"]["arguments"])
+    assert "--encoder-bidirectional" not in made["systems"]["one-way"]["arguments"]
+    assert made["systems"]["few"]["corpus"] != made["systems"]["plain"]["corpus"] and len(made["corpora"]) == 2
+
+
+def test_the_run_folder_shows_the_latest_results_and_keeps_what_is_not_a_link(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+        (tmp_path / "results" / name / "table.txt").write_text(name)
+    (tmp_path / "results" / "one" / "report.html").touch()
+    for name in ("one", "two"):
+        show_results({"results": f"results/{name}"}, tmp_path)
+        assert (tmp_path / "table.txt").read_text() == name
+    assert not (tmp_path / "report.html").exists() and (tmp_path / "results" / "one" / "report.html").exists()
+
+
+def test_a_link_is_relative_and_replaced_where_it_leads_elsewhere(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    place = tmp_path / "c" / "link"
+    for name in ("a", "a/b"):
+        link(place, tmp_path / name)
+        assert str(place.readlink()) == f"../{name}" and place.resolve() == tmp_path / name

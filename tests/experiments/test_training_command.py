@@ -1,0 +1,38 @@
+import pytest
+
+from recurrent_mt.experiments.training_command import configuration_arguments
+
+
+def test_a_configuration_is_a_command_line():
+    configuration = {
+        "common": {"user_dir": "user_dir", "fp16": False, "seed": -1},
+        "task": {"_name": "translation", "data": "DIR"},
+        "model": {"_name": "gru_encoder", "encoder_bidirectional": True, "gru_rank": None},
+        "optimization": {"lr": [0.1, 0.05]},
+        "lr_scheduler": {"_name": "fixed"},
+    }
+    assert configuration_arguments(configuration) == [
+        *("DIR", "--user-dir", "user_dir", "--seed", "-1", "--task", "translation", "--arch", "gru_encoder"),
+        *("--encoder-bidirectional", "--lr", "0.1,0.05", "--lr-scheduler", "fixed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        ({"model": {"user_dir": "/x"}}, "user_dir would run code: it cannot be set in a file"),
+        ({"common": {"User-Dir": "/x"}}, "User-Dir would run code"),
+        ({"common": {"fp16": "--user-dir=/x"}}, "fp16 is '--user-dir=/x': a value may not begin with '-'"),
+        ({"common": {"user_dir": "--x"}}, "user_dir is '--x': a value may not begin"),
+        ({"task": {"data": "--user-dir=/x"}}, "data is '--user-dir=/x': a value may not begin"),
+        ({"optimization": {"lr": ["--user-dir=/x"]}}, "lr is '--user-dir=/x': a value may not begin"),
+        ({"optimization": {"lr": "1\n--user-dir\n/x"}}, r"lr is '1\\n--user-dir\\n/x': a value must be one line"),
+        ({"common": {"user-dir=/x": True}}, "'user-dir=/x' is no name of an option"),
+        ({"model": "gru_encoder"}, "model must be a group of options, not 'gru_encoder'"),
+        ({"dataset": {"_name": "x"}}, "dataset has no _name"),
+        ({"task": {"data": "???"}}, "task.data is missing: give task.data=VALUE"),
+    ],
+)
+def test_what_would_be_something_else_is_refused(configuration, message):
+    with pytest.raises(ValueError, match=message):
+        configuration_arguments(configuration)

@@ -1,0 +1,251 @@
+# Tables, figures, and the report on everything that has been trained.
+
+
+def translated(system, seed, name):
+    """A translation by one training."""
+    return f"trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beam-{OPTIONS['beam']}/{name}"
+
+
+def result_files():
+    """What an experiment ends in."""
+    if config["ablation"]:
+        return [f"{RESULTS}/{config['name']}.txt"]
+    return [f"{RESULTS}/table.txt", f"{RESULTS}/report.html", *beam_files()]
+
+
+def beam_files():
+    """The curve over beams, where one is asked for."""
+    return [f"{RESULTS}/beams/beams.txt"] if OPTIONS["beams"] else []
+
+
+def translation_files():
+    """The translations of all systems, and their n-best lists."""
+    names = ["test", *["test-without-unknown"] * OPTIONS["without_unknown"]]
+    files = [f"{name}.{form}" for name in names for form in ("detokenized", "nbest")]
+    files += [f"extra-{name}.detokenized" for name in config["extra_tests"]]
+    return [translated(system, seed, file) for system, seed in TRAINED for file in files]
+
+
+def extra_references():
+    """The texts that further test sets are scored against."""
+    corpora = {SYSTEMS[system]["corpus"] for system, _ in TRAINED}
+    return [f"corpora/{corpus}/extra/{extra}/raw/test.{lang}" for corpus in corpora for extra in EXTRA for lang in (SOURCE, TARGET)]
+
+
+def own_references():
+    """The texts that the test set is scored against."""
+    corpora = {SYSTEMS[system]["corpus"] for system, _ in TRAINED}
+    return [f"corpora/{corpus}/text/raw/test.{lang}" for corpus in corpora for lang in (SOURCE, TARGET)]
+
+
+def first_trained(system):
+    """The first seed that a system is trained with; None if none is."""
+    return next((seed for name, seed in TRAINED if name == system), None)
+
+
+def architecture(system):
+    """As fairseq calls it."""
+    arguments = SYSTEMS[system]["arguments"]
+    return arguments[arguments.index("--arch") + 1]
+
+
+def attends(system):
+    """Whether a system's alignments can be drawn."""
+    arguments = SYSTEMS[system]["arguments"]
+    attention = arguments[arguments.index("--decoder-attention") + 1] if "--decoder-attention" in arguments else "none"
+    return architecture(system) in ("lstm", "gru_encoder", "grconv_encoder") and attention not in ("none", "0")
+
+
+def figures():
+    """The folders of figures: alignments where a system attends, structure where it is a grConv."""
+    if config["ablation"]:
+        return []
+    drawn = [system for system in SYSTEMS if first_trained(system) is not None]
+    alignments = [f"{RESULTS}/figures/alignments/{system}" for system in drawn if attends(system)]
+    return alignments + [f"{RESULTS}/figures/structure/{system}" for system in drawn if architecture(system) == "grconv_encoder"]
+
+
+def gold(wildcards, flag, ending):
+    """The synthetic corpus knows its links and trees; another may have them beside its test set."""
+    corpus = CORPORA[SYSTEMS[wildcards.system]["corpus"]]
+    if corpus["source"] == "collected":
+        return ""
+    file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"
+    return f"{flag} {file}" if corpus["source"] == "synthetic" or Path(file).exists() else ""
+
+
+def drawn_model(wildcards):
+    """The first training of a system."""
+    return f"trainings/{SYSTEMS[wildcards.system]['folder']}/seed-{first_trained(wildcards.system)}/model.pt"
+
+
+def drawn_text(wildcards, lang):
+    """The test set as the system reads it."""
+    return f"corpora/{SYSTEMS[wildcards.system]['corpus']}/text/prepared/test.{lang}"
+
+
+def subword_flags(wildcards):
+    """What the figures have to know about the segmentation."""
+    kind = CORPORA[SYSTEMS[wildcards.system]["corpus"]]["segmentation"]
+    return "" if kind == "word" else f"--segmentation {kind}"
+
+
+# Which sentences are drawn: the first three of 5 to 12 words, long enough to show something and short enough to read.
+CHOOSE = "sentences=$(awk 'NF >= 5 && NF <= 12 && count++ < 3 {{ print NR - 1 }}' {input.source} | xargs); "
+
+
+rule draw_alignments:
+    input:
+        model=drawn_model,
+        source=lambda wildcards: drawn_text(wildcards, SOURCE),
+        target=lambda wildcards: drawn_text(wildcards, TARGET),
+    output:
+        directory(f"{RESULTS}/figures/alignments/{{system}}"),
+    params:
+        data=lambda wildcards: data_argument(SYSTEMS[wildcards.system]["corpus"]).partition(":")[0],
+        flags=subword_flags,
+        gold=lambda wildcards: gold(wildcards, "--gold", f"{PAIR}.align"),
+    log:
+        f"logs/{RESULTS}/align-{{system}}.log",
+    message:
+        "Drawing alignments of {wildcards.system}"
+    shell:
+        CHOOSE + "recurrent-mt align --checkpoint {input.model} --data {params.data} --source {input.source} --format svg"
+        " {params.flags} ${{sentences:+--sentences $sentences}} --target {input.target} {params.gold} --out {output} > {log} 2>&1"
+
+
+rule draw_structure:
+    input:
+        model=drawn_model,
+        source=lambda wildcards: drawn_text(wildcards, SOURCE),
+    output:
+        directory(f"{RESULTS}/figures/structure/{{system}}"),
+    params:
+        data=lambda wildcards: data_argument(SYSTEMS[wildcards.system]["corpus"]).partition(":")[0],
+        flags=subword_flags,
+        gold=lambda wildcards: gold(wildcards, "--trees", f"{SOURCE}.ptb"),
+    log:
+        f"logs/{RESULTS}/structure-{{system}}.log",
+    message:
+        "Drawing the structure that {wildcards.system} finds"
+    shell:
+        CHOOSE + "recurrent-mt structure --checkpoint {input.model} --data {params.data} --source {input.source}"
+        " --format svg {params.flags} ${{sentences:+--sentences $sentences}} {params.gold} --out {output} > {log} 2>&1"
+
+
+rule compare:
+    input:
+        translation_files(),
+        own_references(),
+        extra_references(),
+    output:
+        multiext(f"{RESULTS}/table", ".txt", ".md", ".json"),
+    params:
+        systems=",".join(SYSTEMS),
+        seeds=",".join(map(str, OPTIONS["seeds"])),
+        baseline=f"--baseline {OPTIONS['baseline']}" if OPTIONS["baseline"] else "",
+        extra=f"--extra-tests {','.join(config['extra_tests'])}" if EXTRA else "",
+        run=RESULTS,
+    log:
+        f"logs/{RESULTS}/compare.log",
+    message:
+        "Comparing"
+    shell:
+        "recurrent-mt compare {params.run} --models {params.systems} --seeds {params.seeds} {params.baseline} {params.extra}"
+        " --out {params.run}/table > {log} 2>&1"
+
+
+rule report:
+    input:
+        f"{RESULTS}/table.json",
+        figures=figures(),
+        beams=beam_files(),
+    output:
+        f"{RESULTS}/report.html",
+    params:
+        run=RESULTS,
+    log:
+        f"logs/{RESULTS}/report.log",
+    message:
+        "Making the report"
+    # Of each system first the numbers, then the drawings.
+    shell:
+        "flags=(); for figure in {params.run}/figures/alignments/*/{{summary.txt,*.svg}}; do"
+        ' if [[ -e $figure ]]; then flags+=(--figure "Alignments: $(basename "$(dirname "$figure")")=$figure"); fi; done;'
+        " for figure in {params.run}/figures/structure/*/{{scores.txt,*.svg}}; do"
+        ' if [[ -e $figure ]]; then flags+=(--figure "Structure: $(basename "$(dirname "$figure")")=$figure"); fi; done;'
+        " for figure in {params.run}/beams/beams.{{txt,svg}}; do"
+        ' if [[ -e $figure ]]; then flags+=(--figure "Beams: BLEU, length and speed by beam=$figure"); fi; done;'
+        ' recurrent-mt report {params.run} "${{flags[@]}}" --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
+
+
+def beam_searches(ending):
+    """The searches that the curve is drawn of, with the first seed."""
+    names = [f"beam-{beam}{penalty_name(penalty)}" for beam in OPTIONS["beams"] for penalty in OPTIONS["lenpens"]]
+    return [
+        f"trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beams/{name}.{ending}"
+        for system, seed in TRAINED
+        if seed == OPTIONS["seeds"][0]
+        for name in names
+    ]
+
+
+rule compare_beams:
+    input:
+        beam_searches("log"),
+        beam_searches("detokenized"),
+        reference=lambda wildcards: own_references()[1],
+    output:
+        multiext(f"{RESULTS}/beams/beams", ".txt", ".md", ".json", ".svg"),
+    params:
+        systems=[
+            f"--system {system}=trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beams"
+            for system, seed in TRAINED
+            if seed == OPTIONS["seeds"][0]
+        ],
+        lowercase="--lowercase" if OPTIONS["lowercase"] else "",
+        folder=f"{RESULTS}/beams",
+    log:
+        f"logs/{RESULTS}/beams.log",
+    message:
+        "Comparing beams"
+    shell:
+        "recurrent-mt beams {params.systems} {params.lowercase} --reference {input.reference} --target-lang {TARGET}"
+        " --out {params.folder} > {log} 2>&1"
+
+
+rule count_operations:
+    input:
+        "trainings/{folder}/seed-{seed}/model.pt",
+    output:
+        "trainings/{folder}/seed-{seed}/beam-{beam}/operations.json",
+    params:
+        data=lambda wildcards: data_argument(corpus_of(wildcards.folder)).partition(":")[0],
+    log:
+        "trainings/{folder}/seed-{seed}/beam-{beam}/operations.errors",
+    message:
+        "Counting operations of {wildcards.folder}, seed {wildcards.seed}"
+    shell:
+        "recurrent-mt count-operations --checkpoint {input} --data {params.data} --out {output} > {log} 2>&1"
+
+
+rule compare_cells:
+    input:
+        translation_files(),
+        own_references(),
+        [translated(system, seed, "operations.json") for system, seed in TRAINED],
+    output:
+        multiext(f"{RESULTS}/{config['name']}", ".txt", ".md", ".json"),
+    params:
+        systems=",".join(SYSTEMS),
+        baseline=OPTIONS["baseline"],
+        folders=sorted({f"{RESULTS}/{CORPORA[one['corpus']]['segmentation']}-{CORPORA[one['corpus']]['size']}" for one in SYSTEMS.values()}),
+        name=config["name"],
+        out=RESULTS,
+    log:
+        f"logs/{RESULTS}/compare.log",
+    message:
+        "Comparing"
+    shell:
+        "recurrent-mt ablation-table {params.folders} --name {params.name} --systems {params.systems}"
+        " --baseline {params.baseline} --out {params.out} > {log} 2>&1"

@@ -1,0 +1,179 @@
+# From raw text to words, subwords, and sentences of lengths that models take.
+
+
+def source_of(wildcards):
+    """Where the text of a split is taken from."""
+    corpus = CORPORA[wildcards.corpus]
+    if wildcards.place != "text":
+        return extra_text(wildcards)
+    if corpus["source"] == "collected":
+        return collected_text(wildcards)
+    if corpus["source"] == "synthetic":
+        return corpus["files"][wildcards.split][wildcards.lang]
+    return ancient(corpus["files"][wildcards.split][wildcards.lang])
+
+
+def reference_of(wildcards):
+    """The unchanged test set, on which scores are computed."""
+    corpus = CORPORA[wildcards.corpus]
+    if wildcards.place != "text":
+        return extra_text(wildcards)
+    if corpus["source"] == "collected":
+        return f"corpora/{wildcards.corpus}/clean/held-out/{wildcards.split}.{wildcards.lang}"
+    return corpus["raw"][wildcards.lang] if corpus["source"] == "synthetic" else ancient(corpus["raw"][wildcards.lang])
+
+
+def extra_text(wildcards):
+    """A further test set."""
+    return ancient(f"{EXTRA[wildcards.place.removeprefix('extra/')]['prefix']}.{wildcards.lang}")
+
+
+def words_command(wildcards):
+    """Moses for languages with spaces, jieba for Chinese; otherwise only characters and spaces are normalized."""
+    corpus = CORPORA[wildcards.corpus]
+    lowercase = " --lowercase" if corpus["lowercase"] else ""
+    return f"recurrent-mt words {corpus['words']} --language {wildcards.lang}{lowercase}"
+
+
+def tokens_of(wildcards):
+    """What models read: words, or their parts."""
+    step = "words" if CORPORA[wildcards.corpus]["segmentation"] == "word" else "segmented"
+    return f"corpora/{wildcards.corpus}/{wildcards.place}/{step}/{wildcards.split}"
+
+
+def segment_command(wildcards, input, threads):
+    """Splits the words of a file."""
+    if CORPORA[wildcards.corpus]["segmentation"] == "sentencepiece":
+        return f"recurrent-mt sentencepiece encode --model {input.model} --jobs {threads} < {input.words}"
+    workers = f" --input {input.words} --num-workers {threads}" if threads > 1 else f" < {input.words}"
+    return f"subword-nmt apply-bpe --codes {input.model}{workers}"
+
+
+rule synthetic_corpus:
+    output:
+        [f"corpora/synthetic-{PAIR}/{split}.{ending}" for split in ("train", "valid", "test") for ending in (SOURCE, TARGET, "src", "tgt")],
+        f"corpora/synthetic-{PAIR}/README.md",
+    log:
+        f"logs/synthetic-{PAIR}.log",
+    message:
+        "Making the synthetic corpus"
+    shell:
+        "recurrent-mt synthetic-corpus --pair {PAIR} --out corpora/synthetic-{PAIR} > {log} 2>&1"
+
+
+# fairseq and others take a carriage return for the end of a line, so it becomes a space.
+rule copy_text:
+    input:
+        source_of,
+    output:
+        "corpora/{corpus}/{place}/input/{split}.{lang}",
+    message:
+        "Reading {wildcards.split}.{wildcards.lang}"
+    shell:
+        r"tr '\r' ' ' < {input} > {output}"
+
+
+rule copy_reference:
+    input:
+        reference_of,
+    output:
+        "corpora/{corpus}/{place}/raw/{split}.{lang}",
+    message:
+        "Reading the references {wildcards.split}.{wildcards.lang}"
+    shell:
+        r"tr '\r' ' ' < {input} > {output}"
+
+
+rule split_words:
+    input:
+        "corpora/{corpus}/{place}/input/{split}.{lang}",
+    output:
+        "corpora/{corpus}/{place}/words/{split}.{lang}",
+    params:
+        command=words_command,
+    log:
+        "logs/{corpus}/{place}/words-{split}.{lang}.log",
+    threads: THREADS
+    message:
+        "Splitting {wildcards.split}.{wildcards.lang} into words"
+    shell:
+        "{params.command} --jobs {threads} < {input} > {output} 2> {log}"
+
+
+rule join_sides:
+    input:
+        [f"corpora/{{corpus}}/text/words/train.{lang}" for lang in (SOURCE, TARGET)],
+    output:
+        temp("corpora/{corpus}/text/both-sides"),
+    message:
+        "Joining both sides of the training text"
+    shell:
+        "cat {input} > {output}"
+
+
+def model_text(wildcards):
+    """What a segmentation is learned from."""
+    if CORPORA[wildcards.corpus]["segmentation"] == "bpe":
+        return f"corpora/{wildcards.corpus}/text/both-sides"
+    return [f"corpora/{wildcards.corpus}/text/words/train.{lang}" for lang in (SOURCE, TARGET)]
+
+
+def learn_command(wildcards, input, output, threads):
+    """Learns merges, or pieces, on both sides."""
+    size = CORPORA[wildcards.corpus]["size"]
+    if CORPORA[wildcards.corpus]["segmentation"] == "bpe":
+        return f"subword-nmt learn-bpe --symbols {size} --input {input} --output {output} --num-workers {threads}"
+    return f"recurrent-mt sentencepiece train --size {size} --model {output} {input}"
+
+
+rule learn_segmentation:
+    input:
+        model_text,
+    output:
+        "corpora/{corpus}/text/segmentation.model",
+    params:
+        command=learn_command,
+    log:
+        "logs/{corpus}/segmentation.log",
+    threads: THREADS
+    message:
+        "Learning subwords"
+    shell:
+        "{params.command} > {log} 2>&1"
+
+
+rule segment:
+    input:
+        words="corpora/{corpus}/{place}/words/{split}.{lang}",
+        model="corpora/{corpus}/text/segmentation.model",
+    output:
+        "corpora/{corpus}/{place}/segmented/{split}.{lang}",
+    params:
+        command=segment_command,
+    log:
+        "logs/{corpus}/{place}/segment-{split}.{lang}.log",
+    threads: THREADS
+    message:
+        "Splitting the words of {wildcards.split}.{wildcards.lang}"
+    shell:
+        "{params.command} > {output} 2> {log}"
+
+
+rule limit_lengths:
+    input:
+        lambda wildcards: [f"{tokens_of(wildcards)}.{lang}" for lang in (SOURCE, TARGET)],
+        [f"corpora/{{corpus}}/{{place}}/input/{{split}}.{lang}" for lang in (SOURCE, TARGET)],
+    output:
+        [f"corpora/{{corpus}}/{{place}}/prepared/{{split}}.{lang}" for lang in (SOURCE, TARGET)],
+    params:
+        tokens=tokens_of,
+        most=lambda wildcards: CORPORA[wildcards.corpus]["lengths"][wildcards.split],
+        refuse=lambda wildcards: "--refuse" if wildcards.split.startswith("test") else "",
+    log:
+        "logs/{corpus}/{place}/lengths-{split}.log",
+    message:
+        "Limiting sentence lengths of {wildcards.split}"
+    shell:
+        "recurrent-mt limit-lengths {params.tokens} --pair {PAIR}"
+        " --max {params.most} {params.refuse} --same-as corpora/{wildcards.corpus}/{wildcards.place}/input/{wildcards.split}"
+        " --out corpora/{wildcards.corpus}/{wildcards.place}/prepared/{wildcards.split} > {log} 2>&1"

@@ -1,0 +1,54 @@
+"""Snakemake's events as JSON, one a line, on standard output: what `recurrent-mt experiment` shows progress from.
+
+Snakemake finds logger plugins by this package's name (``--logger events``), on the path that the command sets.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from logging import LogRecord
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+
+FIELDS = ("jobid", "job_id", "jobs", "rule_name", "rule_msg", "wildcards", "log", "shellcmd", "stats", "done", "total")
+
+
+class LogHandler(LogHandlerBase):
+    """Writes what has a name among Snakemake's events, and errors."""
+
+    def emit(self, record: LogRecord) -> None:
+        """One event."""
+        event = getattr(record, "event", None)
+        message = {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
+        if event is None and record.levelname not in ("ERROR", "CRITICAL"):
+            return
+        if event in (None, "error"):
+            message["text"] = record.getMessage()
+        sys.stdout.write(json.dumps({"event": str(event or "error"), **message}, default=str) + "\n")
+        sys.stdout.flush()
+
+    @property
+    def writes_to_stream(self) -> bool:
+        """Instead of Snakemake's own lines on the terminal."""
+        return True
+
+    @property
+    def writes_to_file(self) -> bool:
+        """Snakemake keeps its own log."""
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        """Everything is wanted."""
+        return True
+
+    @property
+    def has_formatter(self) -> bool:
+        """JSON."""
+        return True
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        """No."""
+        return False
