@@ -18,24 +18,24 @@ class TestSet:
     """Sources and references, as people write them and as words.
 
     Attributes:
-        source: raw sentences; empty if only references are at hand.
         reference: raw sentences, which translations are scored against.
-        source_words: words of each source; lengths count them. Empty where `source` is.
-        reference_words: words of each reference.
         target_language: chooses the tokenization of scores.
         lowercase: ignore case in scores.
+        source: raw sentences; empty if only references are at hand.
+        source_words: words of each source; lengths count them. Empty where `source` is.
+        reference_words: words of each reference; empty if only scores are asked for.
         words: what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
     """
 
     __test__ = False  # not a class of tests, whatever pytest makes of the name
 
-    source: Sequence[str]
     reference: Sequence[str]
-    source_words: Sequence[Sequence[str]]
-    reference_words: Sequence[Sequence[str]]
     target_language: str
     lowercase: bool
-    words: str
+    source: Sequence[str] = ()
+    source_words: Sequence[Sequence[str]] = ()
+    reference_words: Sequence[Sequence[str]] = ()
+    words: str = ""
 
     def __len__(self) -> int:
         """Number of sentences."""
