@@ -56,7 +56,7 @@ class FileScores:
             cells = [number_cell(result.score.value, ".2f") for result in results]
             header.append(metric)
             columns.append(mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER))
-            spreads = [result.interval and result.interval.half_width for result in results]
+            spreads = [result.interval.half_width if result.interval else None for result in results]
             for name, numbers, form in (("±", spreads, ".2f"), ("p", [result.p_value for result in results], ".4f")):
                 if any(number is not None for number in numbers):
                     header.append(name)
