@@ -171,15 +171,8 @@ class RunSystems:
     def read_references(self, place: str) -> TestSet:
         """What translations are scored against."""
         language = self.folder.languages[1]
-        return TestSet(
-            source=[],
-            reference=read_sentences(self.folder.path / place / f"test.{language}"),
-            source_words=[],
-            reference_words=[],
-            target_language=language,
-            lowercase=bool(self.folder.options.get("LOWERCASE")),
-            words="",
-        )
+        reference = read_sentences(self.folder.path / place / f"test.{language}")
+        return TestSet(reference, language, bool(self.folder.options.get("LOWERCASE")))
 
 
 def compare_systems(

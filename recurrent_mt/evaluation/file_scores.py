@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 
-from ..metrics import PairedResult, SentenceStatistics, paired_bootstrap, paired_randomization, statistics
+from ..metrics import PairedResult, SentenceStatistics, paired_bootstrap, paired_randomization
 from ..metrics.sentence_statistics import SEED, check_resamples
 from .records import Record, make_frame
 from .score_tables import LOWER_IS_BETTER
 from .scores import RESAMPLES
 from .tables import Cell, Table, format_number, mark_best, number_cell, write_results
+from .test_set import TestSet
 
 #: Name of a test -> what it is called in notes.
 PAIRED_TESTS = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
@@ -104,18 +105,11 @@ def score_files(
         ModuleNotFoundError: for METEOR without nltk.
     """
     check_resamples(scoring.confidence)
+    test_set = TestSet(references, scoring.target_language or "", scoring.lowercase)
     columns = []
     for metric in scoring.metrics:
         counts = {
-            name: statistics(
-                metric,
-                hypotheses,
-                references,
-                target_language=scoring.target_language,
-                tokenize=scoring.tokenize,
-                lowercase=scoring.lowercase,
-                jobs=jobs,
-            )
+            name: test_set.count(metric, hypotheses, tokenize=scoring.tokenize, jobs=jobs)
             for name, hypotheses in systems.items()
         }
         columns.append(score_column(counts, scoring))

@@ -21,11 +21,7 @@ HYPOTHESES, BEST_OF, FIRST_IS_BEST = "hypotheses", "best of n", "first is best, 
 
 
 def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | None:
-    """The lists of a log; None where each holds the translation alone.
-
-    Args:
-        log: of ``fairseq-generate --nbest N``.
-        path: of the log, for messages.
+    """The lists of a log of ``fairseq-generate --nbest N``; None where each holds the translation alone.
 
     Raises:
         FileError: if a hypothesis has a higher score than the one before it.

@@ -18,12 +18,7 @@ NO_SENTENCES = "no sentences"
 
 
 def score_cell(record: Record | None, *, count: bool = False) -> Cell:
-    """A score, its spread over seeds, its interval, and a star where it differs from the baseline.
-
-    Args:
-        record: over all seeds; None where there is none.
-        count: add the number of sentences.
-    """
+    """A score, its spread over seeds, its interval, a star where it differs from the baseline, the sentences' count."""
     if record is None:
         return Cell(UNKNOWN)
     number = record.n if count else None

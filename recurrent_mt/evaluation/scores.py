@@ -62,12 +62,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Scores:
-    """What was counted.
-
-    Attributes:
-        records: see `records.Record`.
-        signatures: printed name of each metric to all that decides its numbers, in the order asked for.
-    """
+    """What was counted, and for each metric's printed name all that decides its numbers, in the order asked for."""
 
     records: pandas.DataFrame
     signatures: Mapping[str, str]

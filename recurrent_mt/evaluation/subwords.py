@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 END_OF_SENTENCE = "</s>"
 
@@ -14,11 +15,9 @@ SCHEMES = ("bpe", "sentencepiece")
 
 
 def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
-    """For each piece the number of its word, from 0. ``</s>`` is a word of its own.
+    """For each piece of a sentence the number of its word, from 0; without a scheme, every piece is a word.
 
-    Args:
-        pieces: of a sentence.
-        scheme: ``bpe``, ``sentencepiece``, or None where every piece is a word.
+    ``</s>`` is a word of its own.
 
     Raises:
         ValueError: if there is no such scheme.
@@ -27,25 +26,16 @@ def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
         return list(range(len(pieces)))
     if scheme not in SCHEMES:
         raise ValueError(f"there is no segmentation {scheme!r}; there is: {', '.join(SCHEMES)}")
-    numbers: list[int] = []
-    for position, piece in enumerate(pieces):
-        if scheme == "bpe":
-            new = position == 0 or piece == END_OF_SENTENCE or not pieces[position - 1].endswith(CONTINUES)
-        else:
-            # SentencePiece may put the mark alone before a piece of its own: "▁", "中国".
-            new = position == 0 or piece == END_OF_SENTENCE or piece.startswith(BEGINS)
-        numbers.append((numbers[-1] + new) if numbers else 0)
-    return numbers
+    if scheme == "bpe":
+        new = [piece == END_OF_SENTENCE or not before.endswith(CONTINUES) for before, piece in pairwise(pieces)]
+    else:
+        # SentencePiece may put the mark alone before a piece of its own: "▁", "中国".
+        new = [piece == END_OF_SENTENCE or piece.startswith(BEGINS) for piece in pieces[1:]]
+    return list(accumulate(new, initial=0))[: len(pieces)]
 
 
 def merge_pieces(pieces: Sequence[str], numbers: Sequence[int], scheme: str | None) -> list[str]:
-    """The words of a sentence, without the marks of their pieces.
-
-    Args:
-        pieces: of a sentence.
-        numbers: as :func:`word_numbers` gives them.
-        scheme: as there.
-    """
+    """The words of a sentence, without the marks of their pieces, whose numbers `word_numbers` gives."""
     words = [""] * (numbers[-1] + 1 if numbers else 0)
     for piece, number in zip(pieces, numbers, strict=True):
         words[number] += clean(piece, scheme)

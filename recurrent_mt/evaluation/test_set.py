@@ -18,24 +18,24 @@ class TestSet:
     """Sources and references, as people write them and as words.
 
     Attributes:
-        source: raw sentences; empty if only references are at hand.
         reference: raw sentences, which translations are scored against.
-        source_words: words of each source; lengths count them. Empty where `source` is.
-        reference_words: words of each reference.
         target_language: chooses the tokenization of scores.
         lowercase: ignore case in scores.
+        source: raw sentences; empty if only references are at hand.
+        source_words: words of each source; lengths count them. Empty where `source` is.
+        reference_words: words of each reference; empty if only scores are asked for.
         words: what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
     """
 
     __test__ = False  # not a class of tests, whatever pytest makes of the name
 
-    source: Sequence[str]
     reference: Sequence[str]
-    source_words: Sequence[Sequence[str]]
-    reference_words: Sequence[Sequence[str]]
     target_language: str
     lowercase: bool
-    words: str
+    source: Sequence[str] = ()
+    source_words: Sequence[Sequence[str]] = ()
+    reference_words: Sequence[Sequence[str]] = ()
+    words: str = ""
 
     def __len__(self) -> int:
         """Number of sentences."""
@@ -58,12 +58,7 @@ class TestSet:
 
 @dataclass(frozen=True)
 class UnknownWords:
-    """Number of tokens of each sentence that a model does not know, parallel to the test set.
-
-    Attributes:
-        source: by the source dictionary.
-        reference: by the target dictionary.
-    """
+    """Number of tokens of each sentence, on either side, that a model's dictionaries lack; parallel to the test set."""
 
     source: Sequence[int]
     reference: Sequence[int]
@@ -71,12 +66,7 @@ class UnknownWords:
 
 @dataclass(frozen=True)
 class ListedHypothesis:
-    """One entry of an n-best list.
-
-    Attributes:
-        score: what the search ordered it by: fairseq's log-probability, base 2, divided by a power of the length.
-        text: as people write it.
-    """
+    """One entry of an n-best list: the search's score, as of `generate_log.Hypothesis`, and the detokenized text."""
 
     score: float
     text: str
@@ -117,14 +107,7 @@ def count_unknown(sentences: Sequence[Sequence[str]], dictionary: Collection[str
 
 
 def read_unknown_words(data: str, prepared: str, source_language: str, target_language: str) -> UnknownWords:
-    """Counts the unknown words of a test set as a model was given it.
-
-    Args:
-        data: folder with ``dict.LANG.txt``.
-        prepared: prefix of the segmented test set, ``PREFIX.LANG``.
-        source_language: ending of the source side.
-        target_language: ending of the target side.
-    """
+    """Counts the words of a segmented test set, ``PREPARED.LANG``, that are not in ``DATA/dict.LANG.txt``."""
     counts, files = [], []
     for language in (source_language, target_language):
         file = f"{prepared}.{language}"

@@ -39,7 +39,7 @@ def score_words(
         system: its name.
         translations: words of each translation.
         references: words of each reference, tokenized alike.
-        training_counts: how often each word occurs in the training text's target side.
+        training_counts: of each word in the training text's target side.
         frequencies: where each group begins, increasing from 0.
 
     Raises:
@@ -101,11 +101,7 @@ def score_content(
     - Surplus: translated content words that are above their number in the reference, though it has them.
     - Dropped: content words of the references that the translation lacks.
 
-    Args:
-        system: its name.
-        translations: words of each translation.
-        references: words of each reference, tokenized alike.
-        function_words: how many of the references' most frequent words are not content.
+    Arguments as of `score_words`; ``function_words`` of the references' most frequent words are not content.
     """
     frequent = Counter(word for sentence in references for word in sentence).most_common(function_words)
     ignored = {word for word, _ in frequent}

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 class Interval:
     """A 95% confidence interval by bootstrap resampling, as sacrebleu prints it: ``mean`` ± ``half_width``.
 
-    Attributes:
-        mean: mean of the resampled scores, which is not the score itself.
-        half_width: half the distance between the 2.5th and the 97.5th percentile.
+    The mean is that of the resampled scores, not the score itself, and the width that between the percentiles 2.5 and
+    97.5.
     """
 
     mean: float

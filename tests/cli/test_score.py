@@ -77,6 +77,11 @@ def test_one_system_has_intervals_and_signatures(files):
     assert signatures[0].startswith("BLEU: nrefs:1|bs:1000|seed:12345|case:lc|")
 
 
+def test_randomization_may_be_spelled_the_british_way(files):
+    texts = [printed(files, "--metrics", "bleu", "--paired", name) for name in ("randomization", "randomisation")]
+    assert texts[0] == texts[1] and "p: paired approximate randomization, against one." in texts[0]
+
+
 def test_chinese_is_scored_with_sacrebleus_chinese_tokenization(tmp_path):
     (tmp_path / "reference").write_text("猫坐在垫子上。\n两只狗在快跑！\n", encoding="utf-8")
     (tmp_path / "one").write_text("猫坐在垫子上。\n两只狗跑得很快！\n", encoding="utf-8")

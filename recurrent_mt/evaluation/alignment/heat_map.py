@@ -20,11 +20,7 @@ def draw_heat_map(
 ) -> Figure:
     """Draws the source from left to right, the target from top to bottom, a weight from 0 (black) to 1 (white).
 
-    Args:
-        alignment: of one sentence pair.
-        gold: links to frame.
-        source_title: what the horizontal axis is called.
-        target_title: likewise the vertical one.
+    Gold links are framed; the titles are those of the axes.
 
     Raises:
         ValueError: if one side has no tokens.

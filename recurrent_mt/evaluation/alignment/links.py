@@ -33,12 +33,7 @@ LINK = re.compile(r"(\d{1,9})([-?])(\d{1,9})")
 
 @dataclass(frozen=True)
 class GoldLinks:
-    """The links of one sentence pair as people or a grammar made them.
-
-    Attributes:
-        sure: links that an alignment must have.
-        possible: links that it may have; the sure ones are among them.
-    """
+    """What people or a grammar linked in a sentence pair: the links that must be there, and all that may be there."""
 
     sure: frozenset[Link]
     possible: frozenset[Link]
@@ -88,12 +83,7 @@ class LinkScore:
 
         AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)    precision = |A ∩ P| / |A|    recall = |A ∩ S| / |S|
 
-    Attributes:
-        error_rate: AER; 0 where there is neither a link nor a gold link.
-        precision: 100 without links.
-        recall: 100 without gold links.
-        links: |A|.
-        sure_links: |S|.
+    Without links the precision is 100, without sure ones the recall, without either the error rate is 0.
     """
 
     error_rate: float
@@ -104,11 +94,7 @@ class LinkScore:
 
 
 def score_links(alignments: Sequence[SoftAlignment], gold: Sequence[GoldLinks]) -> LinkScore:
-    """Scores the hard links of alignments, see `hard_links`.
-
-    Args:
-        alignments: of words, if the gold links are between words.
-        gold: the links of the same sentence pairs.
+    """Scores the hard links (see `hard_links`) of alignments of words against gold links of the same sentence pairs.
 
     Raises:
         ValueError: if there are not as many, or a gold link points to a word that a sentence does not have.

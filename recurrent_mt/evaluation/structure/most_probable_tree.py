@@ -108,12 +108,7 @@ def follow_splits(split: np.ndarray, n: int) -> Spans:
 
 
 def forbid_cut_words(node: np.ndarray, numbers: list[int]) -> np.ndarray:
-    """A copy of the scores that forbids phrases cutting a word.
-
-    Args:
-        node: (n, n) scores of phrases, as `find_best_tree` takes them.
-        numbers: for each leaf the number of its word.
-    """
+    """A copy of the (n, n) scores of phrases that forbids those cutting a word; ``numbers`` has each leaf's word."""
     word = np.array(numbers, dtype=int)
     begins = np.diff(word, prepend=-1) > 0
     ends = np.append(begins[1:], True)[: len(word)]

@@ -69,11 +69,7 @@ def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Spa
 
 
 def visible_edges(gates: np.ndarray, threshold: float) -> list[tuple[int, int, int, float]]:
-    """The edges of all nodes that the root reaches over gates above the threshold.
-
-    Args:
-        gates: (n, n, 3) as in :class:`.pyramid.Pyramid`.
-        threshold: see :func:`draw_pyramid`.
+    """The edges of all nodes that the root reaches over gates (n, n, 3) above the threshold.
 
     Returns:
         (first leaf, last leaf, gate: 0 new, 1 left, 2 right, its value) of each edge; of a node's new, one for both

@@ -26,12 +26,7 @@ TRACE = "-NONE-"
 
 @dataclass(frozen=True)
 class GoldTree:
-    """A tree without labels.
-
-    Attributes:
-        words: the leaves, brackets among them unescaped (``-LRB-`` is ``(``), traces left out.
-        spans: the phrases of at least two words; the tree need not be binary.
-    """
+    """A tree without labels and traces; brackets among its words are unescaped (``-LRB-`` is ``(``)."""
 
     words: tuple[str, ...]
     spans: Spans
@@ -84,11 +79,9 @@ def parse_penn_tree(text: str) -> GoldTree:
 
 
 def keep_leaves(spans: Iterable[Span], kept: Sequence[bool]) -> Spans:
-    """The tree without some of its leaves, renumbered; phrases that become equal are one, those of one leaf go.
+    """The tree without the leaves that are not kept, renumbered.
 
-    Args:
-        spans: of the tree.
-        kept: for each leaf whether it stays.
+    Phrases that become equal are one, and those of one leaf go.
     """
     before = [0, *accumulate(kept)]
     shorter = ((before[first], before[end]) for first, end in spans)
@@ -96,12 +89,7 @@ def keep_leaves(spans: Iterable[Span], kept: Sequence[bool]) -> Spans:
 
 
 def merge_leaves(spans: Iterable[Span], numbers: Sequence[int]) -> Spans:
-    """The tree over words of a tree over their pieces, whose phrases must not cut a word.
-
-    Args:
-        spans: of the tree.
-        numbers: for each leaf the number of its word.
-    """
+    """The tree over words of a tree over their pieces, which has no phrase that cuts a word; see `word_numbers`."""
     words = ((numbers[first], numbers[end - 1] + 1) for first, end in spans)
     return frozenset((first, end) for first, end in words if end - first > 1)
 
@@ -175,12 +163,7 @@ class BracketingScore:
 
 
 def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:
-    """Scores trees against gold trees.
-
-    Args:
-        trees: of each sentence.
-        gold: likewise.
-        lengths: words of each sentence.
+    """Scores a tree of each sentence against its gold tree; ``lengths`` are the sentences' in words.
 
     Raises:
         ValueError: if there are not as many trees, gold trees and lengths.
