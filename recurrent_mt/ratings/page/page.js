@@ -3,9 +3,30 @@
 (() => {
   const progress = new Progress(JSON.parse(document.getElementById("data").textContent));
   const { data } = progress;
-  const main = document.getElementById("main");
+  const byId = (id) => document.getElementById(id);
   let view = "start";
   let shownSince = null;
+
+  // A template's element, with texts written into what the selectors find. Text is never taken for markup.
+  function copy(template, texts = {}) {
+    const made = byId(template).content.firstElementChild.cloneNode(true);
+    for (const [selector, text] of Object.entries(texts)) {
+      made.querySelector(selector).textContent = text;
+    }
+    return made;
+  }
+
+  function counted(number, noun) {
+    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  }
+
+  function heading(scale) {
+    return scale.name[0].toUpperCase() + scale.name.slice(1);
+  }
+
+  function isSlider(scale) {
+    return Object.keys(scale.anchors).length < scale.high - scale.low + 1;
+  }
 
   // Time counts while a screen is in sight.
   function stopClock() {
@@ -21,47 +42,68 @@
     }
   }
 
-  function show(name, content) {
+  function show(name, make) {
     stopClock();
     view = name;
     document.body.dataset.view = name;
-    main.replaceChildren(...content());
+    byId("main").replaceWith(make());
     refresh();
     startClock();
     window.scrollTo(0, 0);
-    main.querySelector("h1").focus({ preventScroll: true });
-  }
-
-  const showStart = () => show("start", () => startView(progress, { onstart: start, onstartover: startOver }));
-  const showFinish = () => show("finish", () => finishView(progress, { onopen: showScreen, onexport: save }));
-
-  function showScreen(index) {
-    show("rating", () => {
-      progress.screen = index;
-      progress.save();
-      return ratingView(progress, { onrate: rate, onback: () => showScreen(index - 1), onnext: next });
-    });
+    byId("main").querySelector("h1").focus({ preventScroll: true });
   }
 
   function refresh() {
     const total = progress.items.length;
     const rated = total - progress.unrated;
-    document.getElementById("count").textContent = `${rated} of ${total} rated`;
-    const bar = document.getElementById("progress");
-    bar.max = total;
-    bar.value = rated;
-    document.getElementById("to-start").hidden = view === "start";
-    document.getElementById("to-finish").hidden = view === "finish" || !progress.annotator;
-    const notice = document.getElementById("notice");
-    notice.hidden = progress.saved;
-    notice.textContent = progress.saved
-      ? ""
-      : "This browser does not let the page keep your progress: export your ratings before you close or reload it.";
+    byId("count").textContent = `${rated} of ${total} rated`;
+    Object.assign(byId("progress"), { max: total, value: rated });
+    byId("to-start").hidden = view === "start";
+    byId("to-finish").hidden = view === "finish" || !progress.annotator;
+    byId("notice").hidden = progress.saved;
     if (view === "rating") {
       const missing = progress.unratedOn(data.screens[progress.screen]);
-      document.getElementById("missing").textContent =
-        missing === 0 ? "All rated" : `${missing} unrated on this screen`;
+      byId("missing").textContent = missing === 0 ? "All rated" : `${missing} unrated on this screen`;
     }
+  }
+
+  // Instructions.
+
+  function makeStart() {
+    const perScreen = Math.max(...data.screens.map((screen) => screen.items.length));
+    const several = perScreen > 1;
+    const amount = several ? `with up to ${counted(perScreen, "translation")} of one sentence each` : "with one translation each";
+    const made = copy("start-view", {
+      h1: data.title,
+      ".lead":
+        `${counted(data.screens.length, "screen")} ${amount}. Read the text, then rate every translation on its own merits. ` +
+        `Which system made which translation is not shown${several ? ", and their order changes from screen to screen" : ""}.`,
+    });
+    made.querySelector("#guides").append(...data.scales.map(makeGuide));
+    const name = made.querySelector("#annotator");
+    name.value = progress.annotator;
+    made.querySelector("#start-over").hidden = !progress.started;
+    made.querySelector("#start-over").addEventListener("click", startOver);
+    if (progress.started) {
+      const rated = progress.items.length - progress.unrated;
+      made.querySelector("#begin").textContent = "Continue";
+      made.querySelector(".hint").textContent = `${rated} of ${counted(progress.items.length, "translation")} rated so far.`;
+    }
+    made.querySelector("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      name.value = name.value.trim();
+      if (name.reportValidity()) {
+        start(name.value);
+      }
+    });
+    return made;
+  }
+
+  function makeGuide(scale) {
+    const guide = copy("guide", { h2: heading(scale), p: scale.question });
+    const points = Object.keys(scale.anchors).sort((one, other) => other - one);
+    guide.querySelector("table").append(...points.map((point) => copy("anchor", { th: point, td: scale.anchors[point] })));
+    return guide;
   }
 
   function start(annotator) {
@@ -81,9 +123,100 @@
     }
   }
 
-  function rate(item, scale, value) {
-    progress.rate(item.id, scale.name, value);
-    refresh();
+  // One screen of translations.
+
+  function makeRating(index) {
+    progress.screen = index;
+    progress.save();
+    const screen = data.screens[index];
+    const last = index === data.screens.length - 1;
+    const made = copy("rating-view", { h1: `Screen ${index + 1} of ${data.screens.length}`, "#next": last ? "Finish" : "Next" });
+    for (const [label, text, language] of [
+      ["Source", screen.source, data.sourceLanguage],
+      ["Reference translation", screen.reference, data.targetLanguage],
+    ]) {
+      if (text !== null) {
+        made.querySelector(".given").append(makeTextCard(label, text, language));
+      }
+    }
+    const single = screen.items.length === 1;
+    made.querySelector(".items").dataset.count = screen.items.length;
+    screen.items.forEach((item, place) => {
+      const label = single ? "Translation" : `Translation ${String.fromCharCode(65 + place)}`;
+      const card = makeTextCard(label, item.text, data.targetLanguage);
+      card.classList.add("item");
+      card.dataset.item = item.id;
+      card.ariaLabel = label;
+      card.append(...data.scales.map((scale) => makeScale(scale, item.id)));
+      made.querySelector(".items").append(card);
+    });
+    made.querySelector("#back").disabled = index === 0;
+    made.querySelector("#back").addEventListener("click", () => showScreen(index - 1));
+    made.querySelector("#next").addEventListener("click", next);
+    return made;
+  }
+
+  // Text of the data has its own direction and language.
+  function makeTextCard(label, text, language) {
+    const empty = text.trim() === "";
+    const card = copy("text-card", { h2: label, ".text": empty ? "(nothing: the translation is empty)" : text });
+    card.querySelector(".text").classList.toggle("empty", empty);
+    card.querySelector(".text").lang = empty ? "en" : language;
+    return card;
+  }
+
+  function makeScale(scale, item) {
+    const [low, high] = [scale.low, scale.high].map((point) => `${point} ${scale.anchors[point]}`);
+    const texts = { strong: heading(scale), ".question": scale.question, ".low": low, ".high": high };
+    const group = copy(isSlider(scale) ? "slider" : "points", texts);
+    group.dataset.scale = scale.name;
+    const fill = isSlider(scale) ? fillSlider : fillPoints;
+    fill(group, scale, item, progress.rating(item, scale.name), (value) => {
+      progress.rate(item, scale.name, value);
+      refresh();
+    });
+    return group;
+  }
+
+  function showChosen(group, rated, text) {
+    group.classList.toggle("rated", rated);
+    group.querySelector(".chosen").textContent = text;
+  }
+
+  // Radio buttons: arrows, Tab and the mouse work as in any form.
+  function fillPoints(group, scale, item, value, rate) {
+    for (let point = scale.low; point <= scale.high; point += 1) {
+      const label = copy("point", { span: point });
+      label.title = scale.anchors[point];
+      const radio = label.querySelector("input");
+      Object.assign(radio, { name: `${item} ${scale.name}`, value: point, checked: point === value });
+      radio.ariaLabel = `${point}: ${scale.anchors[point]}`;
+      radio.addEventListener("change", () => {
+        showChosen(group, true, scale.anchors[point]);
+        rate(point);
+      });
+      group.querySelector(".choices").append(label);
+    }
+    showChosen(group, value !== null, value === null ? "not rated" : scale.anchors[value]);
+  }
+
+  // A slider without a position until it is touched: there is no number that it suggests.
+  function fillSlider(group, scale, item, value, rate) {
+    const slider = group.querySelector("input");
+    Object.assign(slider, { min: scale.low, max: scale.high, value: value ?? (scale.low + scale.high) / 2 });
+    slider.ariaLabel = scale.question;
+    const update = (rated) => {
+      showChosen(group, rated, rated ? slider.value : "not rated: touch the line");
+      slider.setAttribute("aria-valuetext", rated ? slider.value : "not rated yet");
+    };
+    const touch = () => {
+      update(true);
+      rate(Number(slider.value));
+    };
+    // A click on the middle, where the hidden thumb is, changes nothing and so sends no input event.
+    slider.addEventListener("input", touch);
+    slider.addEventListener("click", touch);
+    update(value !== null);
   }
 
   function next() {
@@ -94,39 +227,72 @@
     }
   }
 
+  // The overview with the export.
+
+  function makeFinish() {
+    const { unrated } = progress;
+    const complete = unrated === 0;
+    const translations = counted(progress.items.length, "translation");
+    const made = copy("finish-view", {
+      h1: complete ? "All rated" : "Not all rated yet",
+      "#unrated": complete
+        ? `All ${translations} are rated. Thank you!`
+        : `${unrated} of ${translations} ${unrated === 1 ? "is" : "are"} unrated.`,
+      "#export": complete ? "Export ratings" : `Export with ${unrated} unrated`,
+    });
+    const first = data.screens.findIndex((screen) => progress.unratedOn(screen) > 0);
+    made.querySelector(".chips").append(...data.screens.map(makeChip));
+    made.querySelector("#first-unrated").hidden = complete;
+    made.querySelector("#first-unrated").addEventListener("click", () => showScreen(first));
+    made.querySelector("#export").classList.toggle("primary", complete);
+    made.querySelector("#export").addEventListener("click", save);
+    return made;
+  }
+
+  function makeChip(screen, index) {
+    const missing = progress.unratedOn(screen);
+    const state = missing === 0 ? "rated" : missing === screen.items.length ? "unrated" : "partly rated";
+    const chip = copy("chip", { button: index + 1 });
+    const button = chip.querySelector("button");
+    button.classList.add(state.replace(" ", "-"));
+    button.ariaLabel = `Screen ${index + 1}, ${state}`;
+    button.addEventListener("click", () => showScreen(index));
+    return chip;
+  }
+
   function save() {
     const text = JSON.stringify(progress.exported(), null, 1);
     const name = progress.annotator.normalize("NFC").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "annotator";
-    const file = `ratings-${data.page.slice(0, 8)}-${name}.json`;
-    const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    element("a", { href: address, download: file }).click();
-    window.setTimeout(() => URL.revokeObjectURL(address), 60000);
-    document.getElementById("exported").textContent = `Saved as ${file} where this browser puts downloads.`;
+    const link = document.createElement("a");
+    link.download = `ratings-${data.page.slice(0, 8)}-${name}.json`;
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.click();
+    window.setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    byId("exported").textContent = `Saved as ${link.download} where this browser puts downloads.`;
   }
+
+  const showStart = () => show("start", makeStart);
+  const showScreen = (index) => show("rating", () => makeRating(index));
+  const showFinish = () => show("finish", makeFinish);
 
   // A digit answers the question that has the focus, or else the first one without an answer, and goes on to the next.
   // One digit too many changes nothing.
   function rateByDigit(digit) {
-    const groups = [...main.querySelectorAll("fieldset.scale")];
+    const groups = [...document.querySelectorAll("main .scale")];
     const unrated = (group) => !group.classList.contains("rated");
     const only = groups.length === 1 ? groups[0] : null;
-    const group = document.activeElement.closest("fieldset.scale") ?? groups.find(unrated) ?? only;
-    if (!group) {
-      return;
-    }
-    const slider = group.querySelector("input[type=range]");
+    const group = document.activeElement.closest(".scale") ?? groups.find(unrated) ?? only;
+    const slider = group?.querySelector("input[type=range]");
+    const radio = group?.querySelector(`input[type=radio][value="${digit}"]`);
     if (slider) {
       slider.value = 10 * digit;
       slider.dispatchEvent(new Event("input"));
       slider.focus();
-      return;
-    }
-    const radio = group.querySelector(`input[value="${digit}"]`);
-    if (radio) {
+    } else if (radio) {
       radio.checked = true;
       radio.dispatchEvent(new Event("change"));
       const following = groups.slice(groups.indexOf(group) + 1).find(unrated) ?? groups.find(unrated);
-      (following ? following.querySelector("input") : document.getElementById("next")).focus();
+      (following ? following.querySelector("input") : byId("next")).focus();
     }
   }
 
@@ -144,10 +310,10 @@
   });
   document.addEventListener("visibilitychange", () => (document.hidden ? stopClock() : startClock()));
   window.addEventListener("pagehide", stopClock);
-  document.getElementById("to-start").addEventListener("click", showStart);
-  document.getElementById("to-finish").addEventListener("click", showFinish);
+  byId("to-start").addEventListener("click", showStart);
+  byId("to-finish").addEventListener("click", showFinish);
   document.body.dataset.mode = data.mode;
   document.title = data.title;
-  document.getElementById("title").textContent = data.title;
+  byId("title").textContent = data.title;
   showStart();
 })();
