@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def split_systems(parser: argparse.ArgumentParser, values: list[str]) -> dict[str, str]:
-    """Splits each Splits ``NAME=FILE`` in two."""
+    """Splits each ``NAME=FILE`` in two."""
     files: dict[str, str] = {}
     for value in values:
         name, equals, file = value.partition("=")

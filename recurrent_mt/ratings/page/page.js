@@ -7,25 +7,8 @@
   let view = "start";
   let shownSince = null;
 
-  // A template's element, with texts written into what the selectors find. Text is never taken for markup.
-  function copy(template, texts = {}) {
-    const made = byId(template).content.firstElementChild.cloneNode(true);
-    for (const [selector, text] of Object.entries(texts)) {
-      made.querySelector(selector).textContent = text;
-    }
-    return made;
-  }
-
   function counted(number, noun) {
     return `${number} ${noun}${number === 1 ? "" : "s"}`;
-  }
-
-  function heading(scale) {
-    return scale.name[0].toUpperCase() + scale.name.slice(1);
-  }
-
-  function isSlider(scale) {
-    return Object.keys(scale.anchors).length < scale.high - scale.low + 1;
   }
 
   // Time counts while a screen is in sight.
@@ -146,8 +129,14 @@
       const card = makeTextCard(label, item.text, data.targetLanguage);
       card.classList.add("item");
       card.dataset.item = item.id;
-      card.ariaLabel = label;
-      card.append(...data.scales.map((scale) => makeScale(scale, item.id)));
+      card.setAttribute("aria-label", label);
+      const rate = (scale) => (value) => {
+        progress.rate(item.id, scale.name, value);
+        refresh();
+      };
+      card.append(
+        ...data.scales.map((scale) => makeScale(scale, item.id, progress.rating(item.id, scale.name), rate(scale))),
+      );
       made.querySelector(".items").append(card);
     });
     made.querySelector("#back").disabled = index === 0;
@@ -163,60 +152,6 @@
     card.querySelector(".text").classList.toggle("empty", empty);
     card.querySelector(".text").lang = empty ? "en" : language;
     return card;
-  }
-
-  function makeScale(scale, item) {
-    const [low, high] = [scale.low, scale.high].map((point) => `${point} ${scale.anchors[point]}`);
-    const texts = { strong: heading(scale), ".question": scale.question, ".low": low, ".high": high };
-    const group = copy(isSlider(scale) ? "slider" : "points", texts);
-    group.dataset.scale = scale.name;
-    const fill = isSlider(scale) ? fillSlider : fillPoints;
-    fill(group, scale, item, progress.rating(item, scale.name), (value) => {
-      progress.rate(item, scale.name, value);
-      refresh();
-    });
-    return group;
-  }
-
-  function showChosen(group, rated, text) {
-    group.classList.toggle("rated", rated);
-    group.querySelector(".chosen").textContent = text;
-  }
-
-  // Radio buttons: arrows, Tab and the mouse work as in any form.
-  function fillPoints(group, scale, item, value, rate) {
-    for (let point = scale.low; point <= scale.high; point += 1) {
-      const label = copy("point", { span: point });
-      label.title = scale.anchors[point];
-      const radio = label.querySelector("input");
-      Object.assign(radio, { name: `${item} ${scale.name}`, value: point, checked: point === value });
-      radio.ariaLabel = `${point}: ${scale.anchors[point]}`;
-      radio.addEventListener("change", () => {
-        showChosen(group, true, scale.anchors[point]);
-        rate(point);
-      });
-      group.querySelector(".choices").append(label);
-    }
-    showChosen(group, value !== null, value === null ? "not rated" : scale.anchors[value]);
-  }
-
-  // A slider without a position until it is touched: there is no number that it suggests.
-  function fillSlider(group, scale, item, value, rate) {
-    const slider = group.querySelector("input");
-    Object.assign(slider, { min: scale.low, max: scale.high, value: value ?? (scale.low + scale.high) / 2 });
-    slider.ariaLabel = scale.question;
-    const update = (rated) => {
-      showChosen(group, rated, rated ? slider.value : "not rated: touch the line");
-      slider.setAttribute("aria-valuetext", rated ? slider.value : "not rated yet");
-    };
-    const touch = () => {
-      update(true);
-      rate(Number(slider.value));
-    };
-    // A click on the middle, where the hidden thumb is, changes nothing and so sends no input event.
-    slider.addEventListener("input", touch);
-    slider.addEventListener("click", touch);
-    update(value !== null);
   }
 
   function next() {
@@ -255,7 +190,7 @@
     const chip = copy("chip", { button: index + 1 });
     const button = chip.querySelector("button");
     button.classList.add(state.replace(" ", "-"));
-    button.ariaLabel = `Screen ${index + 1}, ${state}`;
+    button.setAttribute("aria-label", `Screen ${index + 1}, ${state}`);
     button.addEventListener("click", () => showScreen(index));
     return chip;
   }
