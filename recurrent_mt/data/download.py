@@ -16,7 +16,6 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from ..text_files import FileError
 from .archives import require_whole
@@ -25,7 +24,7 @@ _BLOCK = 1 << 18
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
-class DownloadError(Exception):
+class DownloadError(RuntimeError):
     """A file that could not be had whole; the message names it and says what to do."""
 
 
@@ -91,14 +90,10 @@ def download(
 
 def file_sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
-
-
-def _digest(file: IO[bytes]) -> str:
     digest = hashlib.sha256()
-    while block := file.read(_BLOCK):
-        digest.update(block)
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
     return digest.hexdigest()
 
 

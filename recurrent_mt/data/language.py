@@ -24,9 +24,10 @@ _EAST_ASIAN = frozenset({"ja", "ko", "zh"})
 
 _WORD = re.compile(r"\b[^\W\d_]+\b")
 _HAN = re.compile(f"[{HAN}]")
-_EAST_ASIAN_LETTER = re.compile(f"[{HAN}\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")
-_KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")
-_OTHER_WORD = re.compile(rf"[^\W\d_{HAN}\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
+_KANA_AND_HANGUL = "\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af"
+_EAST_ASIAN_LETTER = re.compile(f"[{HAN}{_KANA_AND_HANGUL}]")
+_KANA_OR_HANGUL = re.compile(f"[{_KANA_AND_HANGUL}]")
+_OTHER_WORD = re.compile(rf"[^\W\d_{HAN}{_KANA_AND_HANGUL}]+")
 
 
 @cache

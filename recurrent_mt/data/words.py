@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 # What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
 # direction, byte order mark, interlinear marks, tags. (Persian and Indic scripts do need the zero-width joiners.)
@@ -66,56 +67,38 @@ def lowercase_tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("’", "'"))
 
 
-class Tokenizer(Protocol):
-    """How the words of one language are separated."""
+class Tokenizer(NamedTuple):
+    """How the words of one language are separated.
 
-    def tokenize(self, text: str) -> str:
-        """Raw text to tokens with a space between them."""
+    Attributes:
+        tokenize: raw text to tokens with a space between them.
+        detokenize: tokens with spaces between them to raw text.
+    """
 
-    def detokenize(self, tokens: str) -> str:
-        """Tokens with spaces between them to raw text."""
-
-
-class MosesTokenizer:
-    """sacremoses; characters that are special to XML come escaped, as from Moses."""
-
-    def __init__(self, language: str) -> None:
-        import sacremoses
-
-        self._tokenizer: Any = sacremoses.MosesTokenizer(lang=language)
-        self._detokenizer: Any = sacremoses.MosesDetokenizer(lang=language)
-
-    def tokenize(self, text: str) -> str:
-        """See :class:`Tokenizer`."""
-        return self._tokenizer.tokenize(normalize(text), return_str=True)
-
-    def detokenize(self, tokens: str) -> str:
-        """See :class:`Tokenizer`."""
-        return self._detokenizer.detokenize(tokens.split(), return_str=True)
-
-
-class ChineseTokenizer:
-    """jieba, within runs of Chinese characters."""
-
-    def __init__(self) -> None:
-        import jieba
-
-        jieba.setLogLevel(logging.WARNING)
-        jieba.initialize()
-        self._cut: Any = jieba.lcut
-
-    def tokenize(self, text: str) -> str:
-        """See :class:`Tokenizer`."""
-        words: list[str] = []
-        for run in _RUN.findall(normalize(text)):
-            words += self._cut(run) if _CHARACTER.match(run) else [run]
-        return " ".join(words)
-
-    def detokenize(self, tokens: str) -> str:
-        """See :class:`Tokenizer`."""
-        return _SPACE_BESIDE_CHINESE.sub("", tokens)
+    tokenize: Callable[[str], str]
+    detokenize: Callable[[str], str]
 
 
 def make_tokenizer(language: str) -> Tokenizer:
-    """The tokenizer of a language: ``zh`` is Chinese, all others have spaces."""
-    return ChineseTokenizer() if language.split("_")[0] == "zh" else MosesTokenizer(language)
+    """The tokenizer of a language: ``zh`` is Chinese, all others have spaces.
+
+    In Moses' tokens, characters that are special to XML are escaped.
+    """
+    if language.split("_")[0] != "zh":
+        import sacremoses
+
+        tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=language), sacremoses.MosesDetokenizer(lang=language)
+        return Tokenizer(
+            lambda text: tokenizer.tokenize(normalize(text), return_str=True),
+            lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True),
+        )
+    import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    jieba.initialize()
+
+    def tokenize(text: str) -> str:
+        runs = _RUN.findall(normalize(text))
+        return " ".join(word for run in runs for word in (jieba.lcut(run) if _CHARACTER.match(run) else [run]))
+
+    return Tokenizer(tokenize, lambda tokens: _SPACE_BESIDE_CHINESE.sub("", tokens))

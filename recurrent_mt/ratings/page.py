@@ -13,7 +13,7 @@ from .study import RatingStudy
 FILES = Path(__file__).parent / "page"
 STYLE = "page.css"
 #: Plain scripts, in the order in which they use one another.
-SCRIPTS = ("progress.js", "elements.js", "screens.js", "page.js")
+SCRIPTS = ("progress.js", "scales.js", "page.js")
 
 
 def render_page(study: RatingStudy) -> str:

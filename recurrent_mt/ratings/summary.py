@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
@@ -90,7 +90,8 @@ def as_json(outcome: RatingOutcome) -> str:
 
 def as_text(outcome: RatingOutcome) -> str:
     """Tables for a terminal."""
-    lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotator_rows(outcome)), ""]
+    annotators = [annotator_row(result, outcome) for result in outcome.controls]
+    lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotators), ""]
     for result in outcome.controls:
         lines += [f"{result.annotator} fails the controls: {failure}" for failure in result.failures]
         lines += [f"{result.annotator} cannot be judged in full: {remark}" for remark in result.remarks]
@@ -103,64 +104,46 @@ def as_text(outcome: RatingOutcome) -> str:
     return "\n".join([*lines, "", NOTE])
 
 
-def annotator_rows(outcome: RatingOutcome) -> list[list[str]]:
-    """One row an annotator, under `ANNOTATOR_COLUMNS`."""
-    rows = []
-    for result in outcome.controls:
-        rows.append(
-            [
-                result.annotator,
-                str(outcome.unrated[result.annotator]),
-                f"{outcome.seconds[result.annotator]:.1f}",
-                f"{format_number(result.degraded_drop, '.0%')} ({result.degraded_pairs})",
-                format_number(result.degraded_p, ".3f"),
-                f"{format_number(result.repeated_difference, '.0%')} ({result.repeated_pairs})",
-                "FAILED" if result.failures else "not judged" if result.remarks else "passed",
-            ]
-        )
-    return rows
+def annotator_row(result: Controls, outcome: RatingOutcome) -> list[str]:
+    """One annotator, under `ANNOTATOR_COLUMNS`."""
+    return [
+        result.annotator,
+        str(outcome.unrated[result.annotator]),
+        f"{outcome.seconds[result.annotator]:.1f}",
+        f"{format_number(result.degraded_drop, '.0%')} ({result.degraded_pairs})",
+        format_number(result.degraded_p, ".3f"),
+        f"{format_number(result.repeated_difference, '.0%')} ({result.repeated_pairs})",
+        "FAILED" if result.failures else "not judged" if result.remarks else "passed",
+    ]
 
 
 def scale_lines(scores: ScaleScores) -> list[str]:
     """Everything about one scale."""
+    systems = [[score.system, *format_z(score), f"{score.mean:.2f}", str(score.sentences)] for score in scores.systems]
     lines = [scores.scale.capitalize()]
-    header = ["System", "z", "95% interval", "Mean rating", "Sentences"]
-    lines += format_table(header, map(system_row, scores.systems))
+    lines += format_table(["System", "z", "95% interval", "Mean rating", "Sentences"], systems)
     if scores.differences:
-        header = ["Difference", "z", "95% interval", ""]
-        lines += ["", *format_table(header, map(difference_row, scores.differences))]
+        differences = [
+            [f"{pair.first} − {pair.second}", *format_z(pair), "above zero" if pair.low and pair.low > 0 else ""]
+            for pair in scores.differences
+        ]
+        lines += ["", *format_table(["Difference", "z", "95% interval", ""], differences)]
     agreement = scores.agreement
-    if agreement.alpha is None:
-        lines += ["", f"Alpha ({agreement.level}): none, {agreement.reason}"]
-    else:
-        lines += ["", f"Alpha ({agreement.level}): {agreement.alpha:.3f} over {agreement.items} items"]
+    alpha = (
+        f"none, {agreement.reason}"
+        if agreement.alpha is None
+        else f"{agreement.alpha:.3f} over {agreement.items} items"
+    )
+    lines += ["", f"Alpha ({agreement.level}): {alpha}"]
     if scores.constant:
         lines.append(f"No z-scores, all ratings being alike: {', '.join(scores.constant)}")
     return lines
 
 
-def system_row(score: SystemRating) -> list[str]:
-    """One system of a scale."""
-    return [
-        score.system,
-        format_number(score.z, "+.3f"),
-        format_interval(score.low, score.high),
-        f"{score.mean:.2f}",
-        str(score.sentences),
-    ]
-
-
-def difference_row(difference: RatingDifference) -> list[str]:
-    """Two systems of a scale."""
-    verdict = ""
-    if difference.low is not None and difference.low > 0:
-        verdict = "above zero"
-    return [
-        f"{difference.first} − {difference.second}",
-        format_number(difference.z, "+.3f"),
-        format_interval(difference.low, difference.high),
-        verdict,
-    ]
+def format_z(score: SystemRating | RatingDifference) -> tuple[str, str]:
+    """The z-score and its interval, or dashes where there are none."""
+    interval = "–" if score.low is None or score.high is None else f"{score.low:+.3f} to {score.high:+.3f}"
+    return format_number(score.z, "+.3f"), interval
 
 
 def format_number(number: float | None, form: str) -> str:
@@ -168,12 +151,7 @@ def format_number(number: float | None, form: str) -> str:
     return "–" if number is None else format(number, form)
 
 
-def format_interval(low: float | None, high: float | None) -> str:
-    """Both ends, or a dash."""
-    return "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
-
-
-def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a table, the first column to the left and the others to the right."""
     alignment = ("left", *("right" for _ in header[1:]))
-    return tabulate(list(rows), header, disable_numparse=True, colalign=alignment).splitlines()
+    return tabulate(rows, header, disable_numparse=True, colalign=alignment).splitlines()

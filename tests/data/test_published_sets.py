@@ -7,6 +7,7 @@ import pytest
 
 from recurrent_mt.data.download import DownloadError
 from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
+from tests.commands import call
 from tests.data.published import PUBLISHED, publish
 
 pytest.importorskip("mtdata")
@@ -63,6 +64,15 @@ def test_kept_as_json(tmp_path):
     assert [load(tmp_path / "sources.json", one.identifier) for one in sets] == sets
     with pytest.raises(LookupError, match="no corpus Statmt-nothing"):
         load(tmp_path / "sources.json", "Statmt-nothing-1-fra-eng")
+
+
+def test_a_failed_download_is_told_in_one_line(server, tmp_path):
+    corpus, _, _ = publish("tgz", server.folder / "mirror")
+    save([corpus], tmp_path / "sources.json")
+    files = ("--sources", tmp_path / "sources.json", "--downloads", tmp_path, "--out", tmp_path / "out")
+    done = call("get", "published", corpus.identifier, *files, "--mirror", server.url("nowhere"), "--pair", "fr-en")
+    assert done.returncode == 1
+    assert re.fullmatch(r"error: http\S+fr-en\.tgz: the server answers 404 Not Found\n", done.stderr)
 
 
 @pytest.mark.slow

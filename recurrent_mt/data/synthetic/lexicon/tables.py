@@ -144,7 +144,5 @@ def read_times() -> list[TimeExpression]:
 
 
 def read_proper_nouns() -> list[ProperNoun]:
-    """Reads names.tsv (given names) and towns.tsv."""
-    given = [ProperNoun("given", row["name"], row["name"], row["zh"], row["gender"]) for row in rows("names")]
-    towns = [ProperNoun("town", row["name"], row["en"], row["zh"]) for row in rows("towns")]
-    return given + towns
+    """Reads proper_nouns.tsv: given names and towns."""
+    return [ProperNoun(**row) for row in rows("proper_nouns")]
