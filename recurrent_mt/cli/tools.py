@@ -138,6 +138,12 @@ GROUPS = (
                 needs_fairseq=True,
             ),
             Tool(
+                "average",
+                "average the parameters of checkpoints, or take their moving averages",
+                "recurrent-mt average checkpoint8.pt checkpoint9.pt checkpoint10.pt --out averaged.pt",
+                needs_fairseq=True,
+            ),
+            Tool(
                 "export",
                 "write a model as ONNX, in 32 or 8 bits",
                 "recurrent-mt export MODEL.pt --data DATA --out FOLDER",

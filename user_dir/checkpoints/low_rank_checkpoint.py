@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from fairseq import checkpoint_utils
 from omegaconf import OmegaConf, open_dict
 from torch import Tensor
 
 from recurrent_mt.layers.low_rank import kept_share, truncate
+
+from .model_file import read_checkpoint, write_model
 
 #: The matrices that ``--gru-rank`` factors, by the last part of their names; no other layer has weights with these
 #: names.
@@ -55,31 +54,15 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         ValueError: if there is no such file, if it has no whole GRU layer of this package, or if the rank is not
             positive.
     """
-    if not checkpoint.is_file():
-        raise ValueError(f"there is no checkpoint {checkpoint}")
     if rank < 1:
         raise ValueError(f"--rank must be at least 1, not {rank}")
-    try:
-        state = checkpoint_utils.load_checkpoint_to_cpu(str(checkpoint))
-    except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
-        reason = (str(error) or type(error).__name__).partition("\n")[0]
-        raise ValueError(f"{checkpoint} is not a checkpoint: {reason}") from error
+    state = read_checkpoint(checkpoint)
     try:
         model, matrices = factor_matrices(state["model"], rank)
     except ValueError as error:
         raise ValueError(f"{checkpoint}: {error}") from error
     config = OmegaConf.to_container(set_model_options(state["cfg"], gru_rank=rank), resolve=True, enum_to_str=True)
-    state |= {
-        "cfg": config,
-        "model": model,
-        # fairseq looks at the last entry even if there was no training.
-        "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
-        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
-        "last_optimizer_state": None,
-    }
-    save_dir.mkdir(parents=True, exist_ok=True)
-    torch.save(state, save_dir / "checkpoint.pt.partial")
-    os.replace(save_dir / "checkpoint.pt.partial", save_dir / "checkpoint.pt")
+    write_model(save_dir / "checkpoint.pt", config, model, state=state)
     return save_dir / "checkpoint.pt", matrices
 
 

@@ -1,5 +1,6 @@
-"""fairseq tasks: what the papers' training and search need besides fairseq's own translation task."""
+"""fairseq tasks: translation with the papers' training and search, and with sampled subwords."""
 
 from .published_translation import PublishedTranslationTask
+from .sampled_translation import SampledTranslationTask
 
-__all__ = ["PublishedTranslationTask"]
+__all__ = ["PublishedTranslationTask", "SampledTranslationTask"]

@@ -1,0 +1,176 @@
+"""What users of fairseq's own models do, done with ours: the rows of docs/fairseq-features.md, in its order."""
+
+import re
+
+import pytest
+import torch
+
+from tests.cli import toy
+
+ARCHITECTURE = ("--arch", "gru_encoder", "--encoder-bidirectional")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A corpus, its binarized data, and a model that has learned the task, with the checkpoints of two updates."""
+    folder = tmp_path_factory.mktemp("features")
+    toy.write_corpus(folder)
+    toy.preprocess(folder, folder / "data")
+    options = ("--max-update", 100, "--save-interval-updates", 50, "--store-ema", "--ema-decay", 0.9)
+    toy.train(folder / "data", folder / "save", *ARCHITECTURE, *options)
+    return folder
+
+
+def generate(trained, *options, check=True):
+    return toy.generate(trained / "data", trained / "save/checkpoint_last.pt", *options, check=check)
+
+
+def hypotheses(process):
+    found = toy.lines(process.stdout, "H")
+    assert found.keys() == set(range(20))
+    return found
+
+
+def interactive(trained, text, *options):
+    path = trained / "save/checkpoint_last.pt"
+    done = toy.run(
+        *("fairseq-interactive", trained / "data", "--user-dir", toy.PLUGIN, "--path", path, "--cpu", "--beam", 3),
+        *options,
+        text=text,
+    )
+    return toy.lines(done.stdout, "H")
+
+
+def test_a_literal_padding_symbol_is_translated_and_leaves_the_other_lines_alone(trained):
+    clean, mixed = (interactive(trained, text) for text in ("w1 w2\nw3 w4\n", "w1 <pad> w2\nw3 w4\n"))
+    assert mixed.keys() == {0, 1} and mixed[1] == clean[1] == "W4 W3"
+
+
+def test_score(trained, tmp_path):
+    log = generate(trained).stdout
+    for letter in "HT":
+        lines = toy.lines(log, letter)
+        (tmp_path / letter).write_text("".join(f"{lines[number]}\n" for number in sorted(lines)))
+    done = toy.run("fairseq-score", "--sys", tmp_path / "H", "--ref", tmp_path / "T")
+    assert re.search(r"BLEU4 = \d+", done.stdout)
+
+
+def test_constraints(trained):
+    assert "W7" not in interactive(trained, "w1 w2 w3\n")[0].split()
+    assert "W7" in interactive(trained, "w1 w2 w3\tW7\n", "--constraints")[0].split()
+
+
+def test_language_model(trained, tmp_path):
+    data = tmp_path / "lm"
+    splits = [f"--{split}pref={trained / split}.tgt" for split in ("train", "valid")]
+    words = trained / "data/dict.tgt.txt"
+    toy.run("fairseq-preprocess", "--only-source", *splits, "--srcdict", words, "--destdir", data)
+    model = ("--arch", "lstm_lm", "--decoder-embed-dim", 8, "--decoder-hidden-size", 8, "--decoder-out-embed-dim", 8)
+    toy.run(
+        *("fairseq-train", data, "--task", "language_modeling", *model, "--save-dir", tmp_path / "save"),
+        *("--optimizer", "adam", "--max-update", 1, "--max-tokens", 600, "--cpu", "--no-epoch-checkpoints"),
+        *("--sample-break-mode", "eos"),
+    )
+    (trained / "data/dict.txt").write_text(words.read_text())
+    path = tmp_path / "save/checkpoint_last.pt"
+    strong = hypotheses(generate(trained, "--lm-path", path, "--lm-weight", 20))
+    assert strong != hypotheses(generate(trained))
+
+
+def test_sampling(trained):
+    options = ("--sampling", "--sampling-topk", 4, "--temperature", 3, "--beam", 1)
+    first, second = (hypotheses(generate(trained, *options, "--seed", seed)) for seed in (1, 2))
+    assert first != second
+
+
+def test_prefixes(trained):
+    done = generate(trained, "--prefix-size", 1)
+    references = toy.lines(done.stdout, "T")
+    assert all(text.split()[:1] == references[number].split()[:1] for number, text in hypotheses(done).items())
+
+
+def test_score_reference(trained):
+    done = generate(trained, "--score-reference")
+    assert hypotheses(done) == toy.lines(done.stdout, "T")
+
+
+def test_a_multilingual_model_of_one_encoder_and_decoder(trained, tmp_path):
+    toy.preprocess(trained, tmp_path / "data", "--joined-dictionary")
+    task = ("--task", "translation_multi_simple_epoch", "--langs", "src,tgt", "--encoder-langtok", "tgt")
+    pairs = ("--lang-pairs", "src-tgt")
+    toy.train(tmp_path / "data", tmp_path / "save", *ARCHITECTURE, *task, *pairs, "--max-update", 2)
+    options = (*task, *pairs, "-s", "src", "-t", "tgt")
+    assert len(hypotheses(toy.generate(tmp_path / "data", tmp_path / "save/checkpoint_last.pt", *options))) == 20
+
+
+def test_a_model_of_one_encoder_for_each_language_is_refused(trained, tmp_path):
+    task = ("--task", "multilingual_translation", "--lang-pairs", "src-tgt")
+    done = toy.train(trained / "data", tmp_path, *ARCHITECTURE, *task, "--max-update", 1, check=False)
+    assert done.returncode and "Key 'left_pad_source' not in 'GRUEncoderConfig'" in done.stderr
+
+
+def test_fine_tuning(trained, tmp_path):
+    start = trained / "save/checkpoint_last.pt"
+    resets = [f"--reset-{what}" for what in ("optimizer", "lr-scheduler", "meters", "dataloader")]
+    for name, options in (
+        ("tuned", ("--finetune-from-model", start)),
+        ("restored", ("--restore-file", start, *resets)),
+    ):
+        log = toy.train(trained / "data", tmp_path / name, *ARCHITECTURE, *options, "--max-update", 2).stdout
+        losses = [float(loss) for loss in re.findall(r'"loss": "([\d.]+)"', log)]
+        assert '"train_num_updates": "2"' in log and losses[0] < 1.5  # a fresh model's is above 3
+
+
+def test_mixed_precision(trained, tmp_path):
+    toy.train(trained / "data", tmp_path, *ARCHITECTURE, "--amp", "--max-update", 2)
+    assert (tmp_path / "checkpoint_last.pt").is_file()
+
+
+def test_averages_and_moving_averages(trained, tmp_path):
+    paths = [*(trained / "save").glob("checkpoint_*_50.pt"), trained / "save/checkpoint_last.pt"]
+    states = [torch.load(path, weights_only=False) for path in paths]
+    for options, expected in (
+        (paths, [state["model"] for state in states]),
+        ((paths[1], "--ema"), [states[1]["extra_state"]["ema"]]),
+    ):
+        toy.run("recurrent-mt", "average", *options, "--out", tmp_path / "mean.pt")
+        found = torch.load(tmp_path / "mean.pt", weights_only=False)["model"]
+        for name, value in found.items():
+            torch.testing.assert_close(value, sum(one[name] for one in expected) / len(expected))
+        hypotheses(toy.generate(trained / "data", tmp_path / "mean.pt"))
+    toy.train(trained / "data", tmp_path / "plain", *ARCHITECTURE, "--max-update", 1)
+    plain = tmp_path / "plain/checkpoint_last.pt"
+    done = toy.run("recurrent-mt", "average", plain, "--ema", "--out", tmp_path / "x.pt", check=False)
+    assert done.returncode == 1 and "it was trained without --store-ema" in done.stderr
+
+
+@pytest.mark.slow
+def test_back_translation(trained, tmp_path):
+    """A reverse model translates target text by sampling; the pairs join the training data as a second part."""
+    data = tmp_path / "data"
+    words = ("--srcdict", trained / "data/dict.src.txt", "--tgtdict", trained / "data/dict.tgt.txt")
+    toy.preprocess(trained, data, *words)
+    toy.train(data, tmp_path / "reverse", *ARCHITECTURE, "-s", "tgt", "-t", "src", "--max-update", 20)
+    options = ("-s", "tgt", "-t", "src", "--sampling", "--beam", 1)
+    sampled = toy.generate(data, tmp_path / "reverse/checkpoint_last.pt", *options)
+    sources = hypotheses(sampled)
+    targets = toy.lines(sampled.stdout, "S")
+    for suffix, lines in (("src", sources), ("tgt", targets)):
+        (tmp_path / f"train.{suffix}").write_text("".join(f"{lines[number]}\n" for number in sorted(lines)))
+    toy.run(
+        *("fairseq-preprocess", "-s", "src", "-t", "tgt", f"--trainpref={tmp_path / 'train'}", *words),
+        *("--destdir", tmp_path / "sampled"),
+    )
+    for path in (tmp_path / "sampled").glob("train.*"):
+        path.rename(data / path.name.replace("train.", "train1.", 1))
+    log = toy.train(data, tmp_path / "both", *ARCHITECTURE, "--upsample-primary", 2, "--max-update", 2).stdout
+    assert "train1 src-tgt 20 examples" in log
+
+
+def test_sampled_subwords(trained, tmp_path):
+    codes = tmp_path / "codes"
+    codes.write_text("#version: 0.2\n" + "".join(f"{w} {i}</w>\n" for w in "wW" for i in range(len(toy.WORDS))))
+    options = ("--task", "sampled_translation", "--sample-subwords", codes, "--max-update", 1)
+    log = toy.train(trained / "data", tmp_path / "save", *ARCHITECTURE, *options).stdout
+    assert '"train_num_updates": "1"' in log
+    hypotheses(toy.generate(trained / "data", tmp_path / "save/checkpoint_last.pt"))

@@ -1,0 +1,94 @@
+"""Subwords drawn anew in each epoch: the words stay, the splits change, and the seed decides."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from fairseq.data import Dictionary, LanguagePairDataset
+from sentencepiece import SentencePieceTrainer
+from subword_nmt.learn_bpe import learn_bpe
+
+from user_dir.tasks.subword_sampling import SampledSubwordsDataset, load_sampler
+
+WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", "low", "new", "wide"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("subwords")
+    text = folder / "text"
+    text.write_text("".join(" ".join(WORDS[i:] + WORDS[:i]) + "\n" for i in range(9)) * 5)
+    with open(text) as lines, open(folder / "bpe", "w") as codes:
+        learn_bpe(lines, codes, 30)
+    for kind in ("unigram", "bpe"):
+        SentencePieceTrainer.train(
+            input=str(text), model_prefix=str(folder / kind), vocab_size=22, model_type=kind, minloglevel=2
+        )
+    return {"BPE-dropout": folder / "bpe", "unigram": folder / "unigram.model", "bpe": folder / "bpe.model"}
+
+
+def dictionary():
+    """All characters and all pieces of the words, with both kinds of marks."""
+    words = Dictionary()
+    pieces = {word[i:j] for word in WORDS for i in range(len(word)) for j in range(i + 1, len(word) + 1)}
+    for piece in sorted(pieces):
+        for marked in (piece, f"{piece}@@", f"▁{piece}"):
+            words.add_symbol(marked)
+    words.add_symbol("▁")
+    return words
+
+
+def encoded(sampler, words, text):
+    """A sentence in its usual segmentation, with an unknown word in the middle."""
+    half = [words.index(piece) for piece in sampler.split(text, 0)]
+    return torch.tensor([*half, words.unk(), *half, words.eos()])
+
+
+def text_of(sampler, words, tokens):
+    parts, unknown = [[]], words.unk()
+    for token in tokens.tolist()[:-1]:
+        parts.append([]) if token == unknown else parts[-1].append(words[token])
+    return [sampler.join(part) for part in parts]
+
+
+@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
+def test_a_sampled_sentence_has_the_same_words_in_other_pieces(kind, files):
+    sampler, words = load_sampler(files[kind], 0.3), dictionary()
+    tokens = encoded(sampler, words, "lowest newer wide")
+    drawn = [sampler.resample(tokens, words, seed) for seed in range(8)]
+    assert len({tuple(one.tolist()) for one in drawn}) > 1
+    for one in drawn:
+        assert text_of(sampler, words, one) == ["lowest newer wide"] * 2
+        assert one[-1] == words.eos() and one.dtype == tokens.dtype
+    assert sampler.resample(tokens, words, 3).equal(drawn[3])
+
+
+def test_without_dropout_bpe_is_the_usual_one(files):
+    sampler, words = load_sampler(files["BPE-dropout"], 0.0), dictionary()
+    tokens = encoded(sampler, words, "lowest newer wide")
+    assert sampler.resample(tokens, words, 5).equal(tokens)
+
+
+def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(files):
+    sampler, words = load_sampler(files["BPE-dropout"], 0.4), dictionary()
+    tokens = [encoded(sampler, words, " ".join(WORDS[i : i + 3])) for i in range(6)]
+    sizes = [len(one) for one in tokens]
+    pairs = LanguagePairDataset(tokens, sizes, words, tokens, sizes, words)
+    dataset = SampledSubwordsDataset(pairs, source=sampler, target=sampler, seed=7)
+
+    def epoch(number):
+        dataset.set_epoch(number)
+        return [dataset[i][side].tolist() for i in range(6) for side in ("source", "target")]
+
+    first = epoch(1)
+    assert first != epoch(2) and first == epoch(1) and first[0::2] != first[1::2]
+    batch = dataset.collater([dataset[i] for i in range(6)])
+    assert batch["ntokens"] == sum(len(dataset[i]["target"]) for i in range(6))
+
+
+def test_a_file_that_is_neither_codes_nor_a_model_is_named(tmp_path):
+    with pytest.raises(ValueError, match="--sample-subwords: there is no file nowhere"):
+        load_sampler(Path("nowhere"), 0.1)
+    (tmp_path / "text").write_text("hello\n")
+    with pytest.raises(ValueError, match="text holds neither subword-nmt's codes nor a SentencePiece model"):
+        load_sampler(tmp_path / "text", 0.1)

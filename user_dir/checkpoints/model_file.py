@@ -1,0 +1,51 @@
+"""Checkpoints read and written as models: with options and parameters, without the state of a training."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq import checkpoint_utils
+from torch import Tensor
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """What a checkpoint holds.
+
+    Raises:
+        ValueError: if there is no such file, or if it is no checkpoint.
+    """
+    if not path.is_file():
+        raise ValueError(f"there is no checkpoint {path}")
+    try:
+        return checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
+        reason = (str(error) or type(error).__name__).partition("\n")[0]
+        raise ValueError(f"{path} is not a checkpoint: {reason}") from error
+
+
+def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, state: Mapping[str, Any]) -> None:
+    """Writes a model whole or not at all; the folder is created if missing.
+
+    Args:
+        path: the file.
+        config: the model's options.
+        parameters: the model's.
+        state: of the checkpoint it came from; what concerns its training is left out.
+    """
+    whole = {
+        **state,
+        "cfg": config,
+        "model": dict(parameters),
+        # fairseq looks at the last entry even if there was no training.
+        "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
+        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
+        "last_optimizer_state": None,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{path.name}.partial")
+    torch.save(whole, aside)
+    os.replace(aside, path)

@@ -1,0 +1,57 @@
+"""``sampled_translation``: fairseq's translation task with subwords that are drawn anew in each epoch."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fairseq.tasks import register_task
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from omegaconf import II
+
+from .subword_sampling import SampledSubwordsDataset, load_sampler
+
+
+@dataclass
+class SampledTranslationConfig(TranslationConfig):
+    """Options of the task, besides those of ``translation``."""
+
+    sample_subwords: str = field(
+        default="",
+        metadata={
+            "help": "split the training text anew in each epoch with this file: subword-nmt's codes (Provilkov et al. "
+            "2020) or a SentencePiece model (Kudo 2018); two files, source first, are separated by a comma"
+        },
+    )
+    subword_dropout: float = field(
+        default=0.1,
+        metadata={
+            "help": "probability of leaving out a merge (Provilkov et al. 2020: 0.1); with SentencePiece's unigram "
+            "model the exponent alpha (Kudo 2018: 0.1 or 0.2)"
+        },
+    )
+    seed: int = II("common.seed")
+
+
+@register_task("sampled_translation", dataclass=SampledTranslationConfig)
+class SampledTranslationTask(TranslationTask):
+    """Translation; only what is trained on is sampled, as only fairseq's trainer passes a ``data_selector``."""
+
+    def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:
+        """Loads a split.
+
+        Raises:
+            ValueError: if a file is missing or of another kind, or if there are not one or two of them.
+        """
+        super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
+        if not self.cfg.sample_subwords or split != self.cfg.train_subset or "data_selector" not in kwargs:
+            return
+        files = self.cfg.sample_subwords.split(",")
+        if len(files) > 2 or not 0 <= self.cfg.subword_dropout <= 1:
+            raise ValueError(
+                "--sample-subwords takes one file or two, and --subword-dropout a number from 0 to 1, not "
+                f"{self.cfg.sample_subwords} and {self.cfg.subword_dropout}"
+            )
+        samplers = [load_sampler(Path(file), self.cfg.subword_dropout) for file in files]
+        self.datasets[split] = SampledSubwordsDataset(
+            self.datasets[split], source=samplers[0], target=samplers[-1], seed=self.cfg.seed
+        )

@@ -1,0 +1,151 @@
+"""Words split into other subwords each time they are read: BPE-dropout, and SentencePiece's sampling."""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
+from torch import Tensor
+
+
+class SubwordSampler(ABC):
+    """Joins a sentence's subwords and splits it anew."""
+
+    @abstractmethod
+    def join(self, subwords: list[str]) -> str:
+        """The text of a sentence without special symbols."""
+
+    @abstractmethod
+    def split(self, text: str, seed: int) -> list[str]:
+        """A segmentation drawn with that seed."""
+
+    def resample(self, tokens: Tensor, dictionary: Dictionary, seed: int) -> Tensor:
+        """Another segmentation of a sentence's tokens (T,); its special symbols, ``<unk>`` among them, stay."""
+        numbers: list[int] = []
+        subwords: list[str] = []
+
+        def finish() -> None:
+            if subwords:
+                words = self.split(self.join(subwords), seed + len(numbers))
+                numbers.extend(dictionary.index(word) for word in words)
+                subwords.clear()
+
+        for token in tokens.tolist():
+            if token < dictionary.nspecial:
+                finish()
+                numbers.append(token)
+            else:
+                subwords.append(dictionary[token])
+        finish()
+        return tokens.new_tensor(numbers)
+
+
+class BPEDropout(SubwordSampler):
+    """Leaves out each merge with some probability: Provilkov et al. (2020), "BPE-Dropout".
+
+    Args:
+        codes: subword-nmt's file of merges.
+        dropout: the probability.
+    """
+
+    def __init__(self, codes: Path, dropout: float) -> None:
+        from subword_nmt.apply_bpe import BPE
+
+        with open(codes, encoding="utf-8") as file:
+            self._bpe = BPE(file)
+        self._dropout = dropout
+
+    def join(self, subwords: list[str]) -> str:
+        """See :class:`SubwordSampler`."""
+        return " ".join(subwords).replace("@@ ", "").removesuffix("@@")
+
+    def split(self, text: str, seed: int) -> list[str]:
+        """See :class:`SubwordSampler`."""
+        state = random.getstate()
+        random.seed(seed)
+        try:
+            return self._bpe.segment_tokens(text.split(), dropout=self._dropout)
+        finally:
+            random.setstate(state)
+
+
+class SentencePieceSampling(SubwordSampler):
+    """Draws one of the possible segmentations: Kudo (2018), "Subword Regularization".
+
+    Args:
+        model: SentencePiece's file, ``unigram`` or ``bpe``.
+        dropout: for ``unigram``, the exponent of a segmentation's probability; for ``bpe``, the probability of leaving
+            out a merge.
+    """
+
+    def __init__(self, model: Path, dropout: float) -> None:
+        from sentencepiece import SentencePieceProcessor
+
+        self._model = SentencePieceProcessor(model_file=str(model))
+        self._dropout = dropout
+
+    def join(self, subwords: list[str]) -> str:
+        """See :class:`SubwordSampler`."""
+        return "".join(subwords).replace("▁", " ").strip()
+
+    def split(self, text: str, seed: int) -> list[str]:
+        """See :class:`SubwordSampler`."""
+        from sentencepiece import set_random_generator_seed
+
+        set_random_generator_seed(seed % 2**32)
+        return self._model.encode(text, out_type=str, enable_sampling=True, alpha=self._dropout, nbest_size=-1)
+
+
+def load_sampler(path: Path, dropout: float) -> SubwordSampler:
+    """The sampler for a file: subword-nmt's codes are text that begins with ``#version``.
+
+    Raises:
+        ValueError: if there is no such file, or if it is neither.
+    """
+    if not path.is_file():
+        raise ValueError(f"--sample-subwords: there is no file {path}")
+    if path.read_bytes().startswith(b"#version"):
+        return BPEDropout(path, dropout)
+    try:
+        return SentencePieceSampling(path, dropout)
+    except (OSError, RuntimeError) as error:
+        raise ValueError(
+            f"--sample-subwords: {path} holds neither subword-nmt's codes nor a SentencePiece model"
+        ) from error
+
+
+class SampledSubwordsDataset(BaseWrapperDataset):
+    """Pairs whose subwords are drawn anew in each epoch, from the seed, the epoch, and the pair's number.
+
+    Batches are planned with the lengths of the segmentation on disk, the one with the fewest subwords as a rule: a
+    sampled batch may have more tokens than ``--max-tokens``.
+
+    Args:
+        dataset: of pairs.
+        source: for the source.
+        target: for the target.
+        seed: ``--seed``.
+    """
+
+    def __init__(
+        self, dataset: LanguagePairDataset, *, source: SubwordSampler, target: SubwordSampler, seed: int
+    ) -> None:
+        super().__init__(dataset)
+        self._source, self._target, self._seed = source, target, seed
+        self._epoch = 1
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """The pair, split anew."""
+        pair = dict(self.dataset[index])
+        seed = hash((self._seed, self._epoch, int(index)))
+        pair["source"] = self._source.resample(pair["source"], self.dataset.src_dict, seed)
+        pair["target"] = self._target.resample(pair["target"], self.dataset.tgt_dict, seed + 1)
+        return pair
+
+    def set_epoch(self, epoch: int) -> None:
+        """Called by fairseq before each epoch."""
+        super().set_epoch(epoch)
+        self._epoch = epoch
