@@ -149,6 +149,8 @@ def run_workflow(
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Who sets OMP_NUM_THREADS knows what else the machine has to do.
     threads = int(os.environ.get("OMP_NUM_THREADS") or max(1, processors // settings.jobs))
+    # On a cluster, the profile says what a job gets.
+    threads = 1 if settings.profile else threads
     with TemporaryDirectory() as elsewhere:
         place = Path(elsewhere) if settings.dry_run else folder / plan["results"]
         file = place / "experiment.yaml"
@@ -253,8 +255,9 @@ def terminate_all(process: int) -> None:
         children = parent.children(recursive=True)
     except psutil.NoSuchProcess:
         return
-    for one in [parent, *children]:
+    # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
+    for one, number in [*((child, signal.SIGTERM) for child in children), (parent, signal.SIGINT)]:
         try:
-            one.terminate()
+            one.send_signal(number)
         except psutil.NoSuchProcess:
             continue
