@@ -205,16 +205,20 @@ def environment() -> dict[str, str]:
 def follow(command: Sequence[str], console: Console, variables: Mapping[str, str]) -> tuple[int, bool]:
     """Runs Snakemake, whose status it returns, and whether a signal has stopped it."""
     stopped = False
-    process = subprocess.Popen(
-        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
+    started: list[int] = []
 
     def stop(number: int, _: object) -> None:
         nonlocal stopped
         stopped = True
-        terminate_all(process.pid)
+        for process_id in started:
+            terminate_all(process_id)
 
+    # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    process = subprocess.Popen(
+        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+    started.append(process.pid)
     done = threading.Event()
     watcher = threading.Thread(target=console.watch, args=[done], daemon=True)
     watcher.start()
