@@ -1,4 +1,4 @@
-"""Writes the table and the figure of scripts/beam_curve.sh: BLEU, length, and speed by beam."""
+"""Writes the table and the figure of an experiment's `beams`: BLEU, length, and speed by beam."""
 
 from __future__ import annotations
 

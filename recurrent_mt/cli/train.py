@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..evaluation.command_line import positive
 from ..experiments.configurations import read_arguments
-from ..experiments.options import PROJECT
+from .plugin import find_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     """
     words = list(options.words)
     end = words.index("--") if "--" in words else len(words)
-    arguments = read_arguments(options.configuration, [f"common.user_dir={PROJECT / 'user_dir'}", *words[:end]])
+    arguments = read_arguments(options.configuration, [f"common.user_dir={find_plugin()}", *words[:end]])
     command = [*start_command(options.processes), *arguments, *device_flags(options.processes), *words[end + 1 :]]
     print(f"  $ {shlex.join(command)}", flush=True)
     if not options.dry_run:

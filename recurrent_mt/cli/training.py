@@ -55,8 +55,9 @@ def run(options: argparse.Namespace) -> int:
     log = folder / "train.log"
     end_line(log)
     with log.open("ab") as file:
+        start = file.tell()
         status = measure(options.command, folder / "peak-memory", file.fileno(), lock)
-    reason = find_reason(log, status) if status else "trained"
+    reason = find_reason(log, status, start=start) if status else "trained"
     if status in STOPPED:
         return status
     if status:

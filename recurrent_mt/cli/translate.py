@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 from ..data.words import make_tokenizer, normalize
 from ..evaluation.command_line import positive
 from ..evaluation.generate_log import read_generate_log
-from ..experiments.options import PROJECT
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
 from ..text_files import write_text
+from .plugin import find_plugin
 from .train import has_gpu
 
 UNKNOWN = "⁇"
@@ -167,7 +167,7 @@ def search(form: TextForm, options: argparse.Namespace, program: str, flags: Seq
         data /= "shard0"
     joining = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
     command = [
-        *(str(Path(sys.executable).parent / program), str(data), "--user-dir", str(PROJECT / "user_dir")),
+        *(str(Path(sys.executable).parent / program), str(data), "--user-dir", str(find_plugin())),
         *("--source-lang", form.source, "--target-lang", form.target, "--path", options.model),
         *("--beam", str(options.beam), "--max-len-a", "2", "--max-len-b", "10", "--max-tokens", "4000"),
         *("--num-workers", "0", "--no-progress-bar", *joining[form.segmentation]),

@@ -139,7 +139,7 @@ def read_translation_speed(log: Path) -> float | None:
 
 
 def read_peak_memory(file: Path) -> float | None:
-    """The bytes that `recurrent-mt peak-memory` has written; None without its file.
+    """The bytes that `recurrent-mt training` has written; None without its file.
 
     Raises:
         FileError: if there is no number in it.

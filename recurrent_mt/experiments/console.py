@@ -188,12 +188,12 @@ def describe(progress: Progress, limit: int | None) -> str:
     return ", ".join(parts)
 
 
-def read_end(file: Path, lines: int) -> str:
-    """The last lines of a log; what is not text in it is shown as well as it can be."""
+def read_end(file: Path, lines: int, *, start: int = 0) -> str:
+    """The last lines of a log, of what comes after a place in it; what is not text is shown as well as it can be."""
     try:
         size = file.stat().st_size
         with file.open("rb") as stream:
-            stream.seek(max(0, size - 20_000))
+            stream.seek(max(start, size - 20_000))
             text = stream.read().decode("utf-8", errors="replace")
     except OSError:
         return ""

@@ -23,14 +23,15 @@ KILLED = 137
 READ = 200
 
 
-def find_reason(log: Path, status: int | None = None) -> str:
+def find_reason(log: Path, status: int | None = None, *, start: int = 0) -> str:
     """Why the process that wrote a log failed.
 
     Args:
         log: of the process.
         status: that it ended with; None if it is not known.
+        start: where in the log the process began.
     """
-    text = read_end(log, READ)
+    text = read_end(log, READ, start=start)
     for sign, reason in SIGNS.items():
         if sign.lower() in text.lower():
             return reason

@@ -149,6 +149,8 @@ def run_workflow(
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Who sets OMP_NUM_THREADS knows what else the machine has to do.
     threads = int(os.environ.get("OMP_NUM_THREADS") or max(1, processors // settings.jobs))
+    # On a cluster, the profile says what a job gets.
+    threads = 1 if settings.profile else threads
     with TemporaryDirectory() as elsewhere:
         place = Path(elsewhere) if settings.dry_run else folder / plan["results"]
         file = place / "experiment.yaml"
@@ -203,16 +205,20 @@ def environment() -> dict[str, str]:
 def follow(command: Sequence[str], console: Console, variables: Mapping[str, str]) -> tuple[int, bool]:
     """Runs Snakemake, whose status it returns, and whether a signal has stopped it."""
     stopped = False
-    process = subprocess.Popen(
-        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
+    started: list[int] = []
 
     def stop(number: int, _: object) -> None:
         nonlocal stopped
         stopped = True
-        terminate_all(process.pid)
+        for process_id in started:
+            terminate_all(process_id)
 
+    # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    process = subprocess.Popen(
+        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+    started.append(process.pid)
     done = threading.Event()
     watcher = threading.Thread(target=console.watch, args=[done], daemon=True)
     watcher.start()
@@ -253,8 +259,9 @@ def terminate_all(process: int) -> None:
         children = parent.children(recursive=True)
     except psutil.NoSuchProcess:
         return
-    for one in [parent, *children]:
+    # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
+    for one, number in [*((child, signal.SIGTERM) for child in children), (parent, signal.SIGINT)]:
         try:
-            one.terminate()
+            one.send_signal(number)
         except psutil.NoSuchProcess:
             continue

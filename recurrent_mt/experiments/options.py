@@ -49,6 +49,8 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
         OptionError: if the file is no YAML, or an option is unknown or has a value that it cannot have.
         OSError: if the file cannot be read.
     """
+    if not SCHEMA.is_file():
+        raise OptionError(f"there is no {SCHEMA}: experiments are run from a clone of the project")
     schema = load_yaml(SCHEMA)
     options = load_yaml(Path(file))
     if not isinstance(options, dict):

@@ -17,7 +17,7 @@ def run_folder(folder, **lines):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).touch()
     text = "".join(f"{name} {value}\n" for name, value in {**RECORDED, **lines}.items())
-    (folder / "text/segmentation.model").write_text("#version: 0.2\n")
+    (folder / "text/segmentation.model").write_text("#version: 0.2\na b\n")
     (folder / "options").write_text(text)
     return folder
 

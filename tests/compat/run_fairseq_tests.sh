@@ -16,7 +16,7 @@ readonly TESTS=(
 stop() { printf 'run_fairseq_tests: %s\n' "$*" >&2; exit 1; }
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=../../scripts/environment.sh
+# shellcheck source=/dev/null
 . "$project/scripts/environment.sh"
 if [[ ${1:-} == --help ]]; then
     print_usage "$0"

@@ -1,4 +1,4 @@
-"""BLEU and length by beam and length penalty, from the logs that scripts/beam_curve.sh leaves."""
+"""BLEU and length by beam and length penalty, from the logs that an experiment leaves."""
 
 import json
 from pathlib import Path

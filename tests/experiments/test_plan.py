@@ -66,6 +66,7 @@ def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():
     assert "--warmup-updates 50" in transformer
     assert "--warmup-updates 400" in arguments("transformer", "epochs=3")
     assert "--warmup-updates 4000" in arguments("transformer", "updates=90000")
+    assert "--warmup-updates 1" in arguments("transformer", "updates=5")
     assert "--warmup-updates 7" in arguments("transformer", "warmup=7")
 
 
@@ -74,7 +75,8 @@ def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():
     [
         ("updates=7", "--max-update 7"),
         ("epochs=3", "--max-update 0 --max-epoch 3"),
-        ("minutes=30", "--max-update 0 --max-epoch 0 --stop-time-hours 0.500000"),
+        ("minutes=90", "--max-update 0 --max-epoch 0 --stop-time-hours 1.500000"),
+        ("minutes=.05", "--max-update 0 --max-epoch 0 --stop-time-hours 0.000833"),
     ],
 )
 def test_a_budget_is_updates_epochs_or_minutes(budget, words):

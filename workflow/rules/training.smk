@@ -113,6 +113,8 @@ rule train:
 if OPTIONS["learning_rates"]:
 
     ruleorder: take_trial > train
+    localrules:
+        take_trial,
 
     rule take_trial:
         input:

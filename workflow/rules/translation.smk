@@ -92,6 +92,11 @@ rule take_hypotheses:
         "recurrent-mt hypotheses {input} {params.all} --out {output} > {log} 2>&1"
 
 
+def what_is_detokenized(folder, seed, place, name):
+    """For people."""
+    return f"{name} of {BY_FOLDER[folder]['name']}, {seed.replace('-', ' ')}"
+
+
 rule detokenize:
     input:
         "{translation}.tokens",
@@ -99,12 +104,13 @@ rule detokenize:
         "{translation}",
     params:
         command=lambda wildcards: CORPORA[corpus_of(wildcards.translation.split("/")[1])]["detokenizer"],
+        what=lambda wildcards: what_is_detokenized(*wildcards.translation.split("/")[1:]),
     wildcard_constraints:
         translation=r"trainings/[^/]+/seed-\d+/(beam-\d+/[^/]+\.(detokenized|nbest)|beams/[^/]+\.detokenized)",
     log:
         "{translation}.errors",
     message:
-        "Detokenizing {wildcards.translation}"
+        "Detokenizing {params.what}"
     shell:
         "{params.command} < {input} > {output} 2> {log} && test $(wc -l < {input}) = $(wc -l < {output})"
 
