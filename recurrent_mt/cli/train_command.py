@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from hydra.experimental import compose, initialize_config_dir
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from ..evaluation.ablation.training_command import configuration_arguments
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {options.configuration}")
     try:
-        with initialize_config_dir(config_dir=str(path.parent)):
+        with initialize_config_dir(config_dir=str(path.parent), version_base="1.1"):
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *options.overrides])
         settings: Any = OmegaConf.to_container(config, resolve=True)
         print("\n".join(configuration_arguments(settings)))
