@@ -1,30 +1,32 @@
-"""Lets the unmodified fairseq 0.12.2 run on current versions of Python and PyTorch without losing work.
+"""Lets the unmodified fairseq 0.12.2 run on current versions of Python, PyTorch, and numpy without losing work.
 
 A ``.pth`` file installed next to this package calls :func:`install` when Python starts. That only puts one finder on
 ``sys.meta_path``: a repair is loaded when the module that needs it is imported. No file of another package is changed,
 and uninstalling this package is all it takes to get rid of it.
 
-This file runs in every Python process of the environment, whatever its version, so it is short, imports only ``sys``,
-and uses the syntax of Python 3.8.
+This file runs in every Python process of the environment, so it is short and imports only ``sys``.
 """
 
 import sys
 
-#: Which repairs belong to which module, and whether they come before or after the module is executed. Each
-#: is a module of this package with a function ``repair``, which says what is broken and since when.
+#: Which repairs belong to which module. Each is a module of this package with a function ``repair``, which is called
+#: with that module after it was executed; its docstring says what is broken and since when.
 REPAIRS = {
-    "antlr4": ("before", "typing_io"),
-    "dataclasses": ("after", "dataclass_hashes"),
-    "fairseq.checkpoint_utils": ("after", "checkpoint_classes", "checkpoint_files"),
-    "fairseq.data.dictionary": ("after", "dictionary_files"),
-    "fairseq.distributed.utils": ("after", "broadcast_checkpoints"),
-    "fairseq.modules.transformer_layer": ("after", "encoder_fast_path"),
-    "fairseq.options": ("after", "bfloat16_option"),
-    "fairseq.trainer": ("after", "failed_updates"),
-    "fairseq.utils": ("after", "unknown_word_copies", "literal_options"),
-    "fairseq_cli.train": ("after", "finished_training", "terminated_training"),
-    "hydra._internal.utils": ("after", "hydra_error_report"),
-    "hydra.core.plugins": ("after", "hydra_plugin_scan"),
+    "dataclasses": ("dataclass_hashes",),
+    "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files"),
+    "fairseq.data.data_utils": ("numpy_names",),
+    "fairseq.data.dictionary": ("dictionary_files",),
+    "fairseq.data.indexed_dataset": ("merged_data_sizes",),
+    "fairseq.data.language_pair_dataset": ("numpy_names",),
+    "fairseq.data.token_block_dataset": ("numpy_names",),
+    "fairseq.dataclass.initialize": ("hydra_advice",),
+    "fairseq.distributed.utils": ("broadcast_checkpoints",),
+    "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
+    "fairseq.modules.transformer_layer": ("encoder_fast_path",),
+    "fairseq.options": ("bfloat16_option",),
+    "fairseq.trainer": ("failed_updates",),
+    "fairseq.utils": ("unknown_word_copies", "literal_options"),
+    "fairseq_cli.train": ("finished_training", "terminated_training"),
 }
 
 #: Other modules of fairseq that evaluate options.
@@ -47,7 +49,7 @@ EVALUATING = (
     "optim.cpu_adam",
     "optim.fused_lamb",
 )
-REPAIRS.update(("fairseq." + name, ("after", "literal_options")) for name in EVALUATING)
+REPAIRS.update(("fairseq." + name, ("literal_options",)) for name in EVALUATING)
 
 
 class RepairFinder:

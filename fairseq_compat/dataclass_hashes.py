@@ -1,7 +1,7 @@
 """Makes the dataclasses of fairseq and hydra hashable, so that they can be defaults of one another.
 
 Since Python 3.11, ``dataclasses`` considers a default without a hash mutable and rejects it, and a plain ``@dataclass``
-has none. fairseq 0.12.2 and hydra 1.0.7 nest their configurations in just this way::
+has none. fairseq 0.12.2 nests its configurations in just this way, and so did hydra until 1.1::
 
     ValueError: mutable default <class 'fairseq.dataclass.configs.CommonConfig'> for field common is
     not allowed: use default_factory
@@ -10,15 +10,14 @@ The repair adds ``unsafe_hash=True`` for the classes of these packages and the c
 """
 
 import functools
-import sys
 
 #: Packages whose dataclasses are defaults of one another.
 PACKAGES = frozenset({"fairseq", "fairseq_cli", "hydra"})
 
 
 def repair(dataclasses):
-    """Wrap ``dataclasses.dataclass`` if this Python refuses defaults without a hash."""
-    if sys.version_info < (3, 11) or hasattr(dataclasses.dataclass, "__wrapped__"):
+    """Wrap ``dataclasses.dataclass``, unless a reload has left it wrapped."""
+    if hasattr(dataclasses.dataclass, "__wrapped__"):
         return
     dataclass = dataclasses.dataclass
 

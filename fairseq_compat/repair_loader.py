@@ -13,16 +13,9 @@ def add_repair(spec):
 
 
 def repair(module):
-    """Repair a module that is already imported."""
-    _run_repair("before", module)
-    _run_repair("after", module)
-
-
-def _run_repair(moment, module):
-    when, *names = REPAIRS[module.__name__]
-    if when == moment:
-        for name in names:
-            importlib.import_module(f".{name}", __package__).repair(module)
+    """Run the repairs of a module that has been executed."""
+    for name in REPAIRS[module.__name__]:
+        importlib.import_module(f".{name}", __package__).repair(module)
 
 
 class RepairLoader:
@@ -39,8 +32,7 @@ class RepairLoader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module):
-        """Give the module its own loader back, execute it, and repair it before or after."""
+        """Give the module its own loader back, execute it, and repair it."""
         module.__loader__ = module.__spec__.loader = self._loader
-        _run_repair("before", module)
         self._loader.exec_module(module)
-        _run_repair("after", module)
+        repair(module)

@@ -3,11 +3,15 @@
 #
 #   bash scripts/setup.sh
 #
-#   PYTHON=python3.12   the interpreter (default: the first usable of python3.11, 3.12, 3.10)
+#   PYTHON=python3.13   the interpreter (default: the first usable of python3.11, 3.12, 3.13, 3.14)
 #   VENV=/some/folder   the environment (default: .venv in the project)
 # Safe to call again at any time: if everything is in place, it returns at once; what an interrupted call left behind is
 # rebuilt.
 set -euo pipefail
+
+# Installed without what its metadata asks for: versions of hydra and omegaconf that current versions of pip and Python
+# refuse. requirements.txt has what it needs.
+readonly FAIRSEQ=fairseq==0.12.2
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 stop() { say "$*"; exit 1; }
@@ -19,10 +23,10 @@ probe() {
     output=$("$1" - 2>&1 <<'PYTHON'
 import sys
 version = "Python %d.%d" % sys.version_info[:2]
-if sys.version_info < (3, 10):
-    sys.exit(version + " is too old: torch 2.13 needs 3.10 or newer")
-if sys.version_info >= (3, 13):
-    sys.exit(version + " is too new: numpy 1.26, the last that fairseq 0.12.2 works with, ends at 3.12")
+if sys.version_info < (3, 11):
+    sys.exit(version + " is too old: this project needs 3.11 or newer")
+if sys.version_info >= (3, 15):
+    sys.exit(version + " is too new: there is no torch 2.13 for it")
 import os
 import sysconfig
 try:
@@ -52,7 +56,7 @@ choose_python() {
         python=$PYTHON
         return
     fi
-    for name in python3.11 python3.12 python3.10 python3 python; do
+    for name in python3.11 python3.12 python3.13 python3.14 python3 python; do
         while IFS= read -r candidate; do
             if interpreter=$(probe "$candidate"); then
                 python=$candidate
@@ -61,13 +65,15 @@ choose_python() {
             refused+="; $candidate: $interpreter"
         done < <(type -aP "$name")
     done
-    stop "no usable Python (3.10, 3.11 or 3.12 with its venv module) found${refused}; set PYTHON=/path/to/python."
+    stop "no usable Python (3.11 to 3.14 with its venv module) found${refused}; set PYTHON=/path/to/python."
 }
 
 # What the installed packages depend on, and what the installation of this project depends on. Its
 # modules need no new installation: they are used where they lie.
 requirements_checksum() { cksum <"$project/requirements.txt"; }
-project_checksum() { { cat "$project/setup.py"; ls -d "$project"/{user_dir,recurrent_mt,fairseq_compat} 2>/dev/null || true; } | cksum; }
+project_checksum() {
+    { cat "$project"/{,fairseq_compat/}setup.py; ls -d "$project"/{user_dir,recurrent_mt} 2>/dev/null || true; } | cksum
+}
 
 # True if the stamp says that the environment was made completely, here, by the interpreter asked for.
 # Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.
@@ -106,8 +112,6 @@ make_environment() {
     distrust
     find "$venv" -mindepth 1 ! -path "$unfinished" -delete
     "$python" -m venv "$venv" || stop "$python could not make the environment $venv (see above)."
-    # pip 24.1 and later refuse the metadata of omegaconf 2.0.6, which fairseq needs.
-    "$venv/bin/python" -m pip install --quiet 'pip>=23.1,<24.1' || stop "pip could not install pip 24.0 (see above)."
 }
 
 # fairseq comes as source code. A compiler is not needed where pip has a wheel of it at hand.
@@ -124,7 +128,7 @@ PYTHON
     )
     [[ -z $missing ]] && return
     "$venv/bin/python" -m pip install --quiet --dry-run --no-deps --only-binary :all: \
-        "$(grep '^fairseq==' "$project/requirements.txt")" >/dev/null 2>&1 ||
+        "$FAIRSEQ" >/dev/null 2>&1 ||
         stop "fairseq has to be compiled, and there is no $missing (on Debian and Ubuntu: the package build-essential)."
 }
 
@@ -133,14 +137,17 @@ install_requirements() {
     say "installing requirements.txt: torch is a large download and fairseq is compiled; 2 to 15 minutes"
     "$venv/bin/python" -m pip install -r "$project/requirements.txt" ||
         stop "pip could not install requirements.txt (see above); a new call starts again from what was downloaded."
+    "$venv/bin/python" -m pip install --no-deps "$FAIRSEQ" ||
+        stop "pip could not install $FAIRSEQ (see above); a new call starts again from what was downloaded."
 }
 
-# Installs this project, editable. What an earlier installation left, complete or not, goes first.
+# Installs this project and fairseq_compat, editable. What an earlier installation left, complete or not, goes first.
 install_project() {
     local import_error
     say "installing this project, editable"
-    rm -rf "$venv"/lib/python3.*/site-packages/{fairseq_recurrent_mt-*,__editable__.fairseq_recurrent_mt-*,fairseq_compat.pth}
-    "$venv/bin/python" -m pip install --quiet --no-deps -e "$project" || stop "pip could not install $project (see above)."
+    rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}fairseq_{recurrent_mt-,compat-,compat.pth}*
+    "$venv/bin/python" -m pip install --quiet --no-deps -e "$project/fairseq_compat" -e "$project" ||
+        stop "pip could not install $project (see above)."
     import_error=$(cd / && "$venv/bin/python" -c 'import fairseq' 2>&1) ||
         stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
 }

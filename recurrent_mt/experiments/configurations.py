@@ -17,14 +17,14 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
         FileNotFoundError: if there is no such file.
         ValueError: if Hydra or fairseq would reject its contents.
     """
-    from hydra.experimental import compose, initialize_config_dir  # only here: most experiments read no such file
+    from hydra import compose, initialize_config_dir  # only here: most experiments read no such file
     from omegaconf import OmegaConf
 
     path = Path(file).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {file}")
     try:
-        with initialize_config_dir(config_dir=str(path.parent)):
+        with initialize_config_dir(config_dir=str(path.parent), version_base="1.1"):
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *overrides])
         settings: Any = OmegaConf.to_container(config, resolve=True)
         return configuration_arguments(settings)

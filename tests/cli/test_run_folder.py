@@ -1,7 +1,6 @@
 """A run folder may come from a stranger: what its file ``options`` says runs no code and sets no path."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -68,7 +67,6 @@ def test_a_run_folder_without_a_language_is_refused_by_name(tmp_path):
     assert "it has no line SOURCE_LANG" in run(calls(folder)["score.sh"], succeeds=False)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 looks for modules in the working directory first")
 def test_modules_in_the_working_directory_are_not_run(tmp_path):
     for module in ("recurrent_mt/__init__.py", "recurrent_mt/__main__.py", "argparse.py", "hydra.py"):
         (tmp_path / module).parent.mkdir(exist_ok=True)

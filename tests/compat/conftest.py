@@ -17,9 +17,7 @@ from tests import commands
 
 PROJECT = Path(__file__).resolve().parents[2]
 #: The versions that the project supports.
-SUPPORTED = [(3, 10), (3, 11), (3, 12)]
-#: The package's syntax is that of 3.8, and its repairs know what 3.13 removed: these are slow.
-OTHERS = [(3, 8), (3, 9), (3, 13)]
+SUPPORTED = [(3, 11), (3, 12), (3, 13), (3, 14)]
 
 
 @functools.cache
@@ -37,12 +35,9 @@ def find_interpreter(version: tuple[int, int]) -> str | None:
     return None
 
 
-@pytest.fixture(
-    params=[*SUPPORTED, *(pytest.param(version, marks=pytest.mark.slow) for version in OTHERS)],
-    ids="{0[0]}.{0[1]}".format,
-)
+@pytest.fixture(params=SUPPORTED, ids="{0[0]}.{0[1]}".format)
 def version(request: pytest.FixtureRequest) -> tuple[int, int]:
-    """Each supported Python version in turn, the others as slow; those the machine lacks are skipped."""
+    """Each supported Python version in turn; those the machine lacks are skipped."""
     if find_interpreter(request.param) is None:
         pytest.skip("no Python {}.{} on this machine".format(*request.param))
     return request.param

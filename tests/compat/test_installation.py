@@ -20,12 +20,13 @@ def pip(python: Path, *arguments: object) -> None:
     subprocess.run(list(map(str, command)), check=True)
 
 
-def install(python: Path, source: Path, *, editable: bool = False) -> None:
-    """Does what pip does after it has fetched setuptools: asks it for a wheel, and installs that."""
+def install(python: Path, *sources: Path, editable: bool = False) -> None:
+    """Does what pip does after it has fetched setuptools: asks it for a wheel of each, and installs them."""
     wheels = python.parents[1] / "wheels"
     build = "build_editable" if editable else "build_wheel"
     program = f"from setuptools import build_meta; build_meta.{build}({str(wheels)!r})"
-    subprocess.run([sys.executable, "-c", program], cwd=source, check=True, capture_output=True)
+    for source in sources:
+        subprocess.run([sys.executable, "-c", program], cwd=source, check=True, capture_output=True)
     pip(python, "install", "--no-deps", "--no-index", "--quiet", *wheels.glob("*.whl"))
 
 
@@ -53,9 +54,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["plain", "editable"])
 def python(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment in which the project was installed that way."""
+    """The interpreter of an environment in which the project and fairseq_compat were installed that way."""
     python = make_environment(tmp_path_factory.mktemp(request.param) / "environment")
-    install(python, source, editable=request.param == "editable")
+    install(python, source, source / "fairseq_compat", editable=request.param == "editable")
     return python
 
 
@@ -98,18 +99,27 @@ def test_the_command_knows_where_the_plug_in_is_and_what_is_missing(python: Path
     assert "this needs fairseq 0.12.2, which is not installed" in missing.stderr
 
 
+def test_fairseq_compat_asks_for_what_fairseq_imports(python: Path):
+    program = "from importlib.metadata import requires; print(*requires('fairseq-compat'))"
+    requirements = subprocess.check_output([python, "-c", program], text=True)
+    assert "hydra-core<1.4,>=1.3" in requirements and "torch>=2.6" in requirements and "fairseq" not in requirements
+
+
 def test_uninstalling_removes_the_hook(python: Path):
     """The last test of this environment."""
-    pip(python, "uninstall", "--yes", "--quiet", "fairseq-recurrent-mt")
+    pip(python, "uninstall", "--yes", "--quiet", "fairseq-compat")
     assert not has_hook(python)
+    pip(python, "uninstall", "--yes", "--quiet", "fairseq-recurrent-mt")
     assert not list(python.parents[1].glob("lib/python*/site-packages/*fairseq*"))
 
 
-def test_without_the_package_nothing_of_it_is_installed(source: Path, tmp_path: Path):
-    """The folder fairseq_compat can be deleted: the rest installs as before, without the hook."""
-    ignored = shutil.ignore_patterns("fairseq_compat", "build", "*.egg-info")
-    copy = shutil.copytree(source, tmp_path / "source", ignore=ignored)
+@pytest.mark.parametrize("distribution", ["fairseq_compat", "fairseq_recurrent_mt"])
+def test_each_distribution_installs_its_own_packages_and_no_other(source: Path, tmp_path: Path, distribution: str):
     python = make_environment(tmp_path / "environment")
-    install(python, copy)
-    assert not has_hook(python)
-    assert not list(python.parents[1].glob("lib/python*/site-packages/fairseq_compat*"))
+    install(python, source / "fairseq_compat" if distribution == "fairseq_compat" else source)
+    assert has_hook(python) == (distribution == "fairseq_compat")
+    (packages,) = python.parents[1].glob("lib/python*/site-packages")
+    installed = {path.name for path in packages.iterdir() if path.is_dir()}
+    package = "fairseq_compat" if distribution == "fairseq_compat" else "recurrent_mt"
+    assert installed == {package, f"{distribution}-0.1.0.dist-info"}
+    assert not list(packages.glob("**/setup.py"))

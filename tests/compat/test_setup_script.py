@@ -1,4 +1,4 @@
-"""scripts/setup.sh, in a small project whose only requirement is a stand-in for fairseq."""
+"""scripts/setup.sh, in a small project without requirements and with a stand-in for fairseq."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def project(tmp_path: Path, wheels: Path) -> Path:
     shutil.copy(PROJECT / "scripts/setup.sh", folder / "scripts")
     for name in ("setup.py", "pyproject.toml"):
         shutil.copy(PROJECT / name, folder)
-    (folder / "requirements.txt").write_text("fairseq==0.12.2\n")
+    (folder / "requirements.txt").touch()
     (folder / "wheels").symlink_to(wheels)
     return folder
 
@@ -85,14 +85,14 @@ def assert_works(environment: Path) -> None:
     assert subprocess.check_output(environment / "bin/fairseq-train", text=True) == "trained\n"
 
 
-@pytest.mark.parametrize("version, reason", [((3, 8), "too old"), ((3, 9), "too old"), ((3, 13), "too new")])
-def test_unsuitable_python_gets_one_sentence(project: Path, version: tuple[int, int], reason: str):
+@pytest.mark.parametrize("version", [(3, 8), (3, 10)])
+def test_unsuitable_python_gets_one_sentence(project: Path, version: tuple[int, int]):
     interpreter = find_interpreter(version)
     if interpreter is None:
         pytest.skip("no Python {}.{} on this machine".format(*version))
     finished = setup(project, PYTHON=interpreter)
     assert finished.returncode != 0 and finished.stdout == ""
-    assert finished.stderr.startswith(f"setup: PYTHON={interpreter} cannot work: Python 3.{version[1]} is {reason}: ")
+    assert finished.stderr.startswith(f"setup: PYTHON={interpreter} cannot work: Python 3.{version[1]} is too old: ")
     assert finished.stderr.count("\n") == 1 and finished.stderr.endswith(".\n")
     assert not (project / ".venv").exists()
 
@@ -133,7 +133,7 @@ def test_machine_without_python_gets_one_sentence(project: Path, tmp_path: Path)
     write_program(folder / "python3.11", "echo broken >&2; exit 1")
     finished = setup(project, PATH=folder)
     assert finished.returncode != 0
-    assert "no usable Python (3.10, 3.11 or 3.12" in finished.stderr
+    assert "no usable Python (3.11 to 3.14" in finished.stderr
     assert f"{folder}/python3.11: broken" in finished.stderr and finished.stderr.count("\n") == 1
 
 
