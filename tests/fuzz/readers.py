@@ -24,6 +24,7 @@ from recurrent_mt.evaluation.nbest import collect_lists
 from recurrent_mt.evaluation.structure.pyramid import read_pyramids
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.train_log import read_train_log
+from recurrent_mt.onnx_translation.model import read_manifest
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog_checkpoint import read_file, read_words
@@ -127,6 +128,11 @@ CONFIGURATION = (
 )
 SIZES = {"H": 4, "E": 3, "S": 5, "T": 6}
 
+MANIFEST = {
+    **{"format": "recurrent-mt-onnx-1", "model": "GRUEncoderModel", "state": ["hidden", "context"]},
+    **{"special": {"<pad>": 1, "</s>": 2, "<unk>": 3}, "longest_source": 1024, "longest_target": 1024},
+}
+
 READERS = {
     "train log": Reader(train, (lines(*train_log()), lines(*train_log(), *train_log()))),
     "generate log": Reader(generate, (lines(*generate_log()), lines(*generate_log(translations=3)))),
@@ -142,6 +148,9 @@ READERS = {
         parameters, tuple(array_file(made_up(kind, SIZES, seed=1)[0]) for kind in ("rnnenc", "grconv", "rnnsearch"))
     ),
     "words of GroundHog": Reader(lambda path: read_words(path, 4), (lines("a", "b", "c", "d"),)),
+    "manifest of an exported model": Reader(
+        read_manifest, (lines(json.dumps(MANIFEST)), lines(json.dumps(MANIFEST, indent=2)))
+    ),
     "plan": Reader(plan, (PLAN,)),
     "configuration": Reader(configuration, (CONFIGURATION,)),
 }
