@@ -11,11 +11,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.command_line import positive
 from ..experiments.corpora import check_files, fill_name, list_published
 from ..experiments.launcher import Launch, launch
 from ..experiments.options import PROJECT, read_experiment
 from ..experiments.plan import make_plan
+from .arguments import positive
 
 OPTIONS_ANYWHERE = True
 

@@ -14,8 +14,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from ..evaluation.command_line import positive
 from ..experiments.configurations import read_arguments
+from .arguments import positive
 from .plugin import find_plugin
 
 

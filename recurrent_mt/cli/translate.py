@@ -19,11 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..data.words import make_tokenizer, normalize
-from ..evaluation.command_line import positive
 from ..evaluation.generate_log import read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
 from ..text_files import write_text
+from .arguments import positive
 from .plugin import find_plugin
 from .train import has_gpu
 

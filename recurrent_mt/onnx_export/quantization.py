@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -24,10 +26,8 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic  # only here: it is slow to load
 
-    # It advises to prepare the model for static quantization, which this is not.
-    logging.getLogger("root").addFilter(lambda record: "pre-processing" not in record.getMessage())
     attention = [node.name for node in model.graph.node if node.op_type == "MatMul"]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _silence():
         before, after = Path(folder, "before.onnx"), Path(folder, "after.onnx")
         onnx.save(model, str(before))
         quantize_dynamic(
@@ -39,3 +39,14 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
             per_channel=True,
         )
         return onnx.load(str(after))
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Drops what the quantizer logs: advice for static quantization, and a line for each value without constants."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)

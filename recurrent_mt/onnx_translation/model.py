@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnxruntime
 
-from ..text_files import FileError
+from ..text_files import FileError, read_lines
 
 #: The layout of the folder that this program reads.
 FORMAT = "recurrent-mt-onnx-1"
+
+#: The symbols whose numbers the manifest has.
+SPECIAL = ("<pad>", "</s>", "<unk>")
 
 #: What hypotheses carry from step to step, by name; rows are hypotheses.
 State = dict[str, np.ndarray]
@@ -61,15 +64,14 @@ class OnnxModel:
             FileError: if a file is missing or damaged, or was written by another version of this program.
         """
         folder = Path(folder)
-        manifest = _read_manifest(folder / "manifest.json")
+        manifest = read_manifest(folder / "manifest.json")
         self._encoder, self._decoder = (_load(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
         self._state_names: list[str] = manifest["state"]
         source, self.target_words = (
-            (folder / f"{side}.txt").read_text(encoding="utf-8").split("\n")[:-1] for side in ("source", "target")
+            [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
         self.source_words = {word: number for number, word in enumerate(source)}
-        special = manifest["special"]
-        self.pad, self.eos, self.unk = special["<pad>"], special["</s>"], special["<unk>"]
+        self.pad, self.eos, self.unk = (manifest["special"][name] for name in SPECIAL)
         self.longest_source, self.longest_target = manifest["longest_source"], manifest["longest_target"]
 
     def numbers(self, text: str) -> np.ndarray:
@@ -112,16 +114,28 @@ def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:
         raise FileError(path, f"this is no model that onnxruntime can load: {error}") from error
 
 
-def _read_manifest(path: Path) -> dict:
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What ``manifest.json`` says.
+
+    Raises:
+        FileError: if there is no such file, if it is something else, or if another version of this program wrote it.
+    """
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise FileError(
-            path, "there is no such file: is the folder one that recurrent-mt export has written?"
-        ) from None
-    except ValueError as error:
+        message = "there is no such file: is the folder one that recurrent-mt export has written?"
+        raise FileError(path, message) from None
+    except (ValueError, RecursionError) as error:
         raise FileError(path, f"this is no manifest of an exported model: {error}") from None
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != FORMAT:
         raise FileError(path, f"the format is {found!r}, and {FORMAT!r} is read: export the model again")
+    special = manifest.get("special")
+    numbers = [special.get(name) for name in SPECIAL] if isinstance(special, dict) else [None]
+    numbers += [manifest.get(name) for name in ("longest_source", "longest_target")]
+    names = manifest.get("state")
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise FileError(path, "special, longest_source or longest_target lacks a number: export the model again")
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise FileError(path, "state is no list of names: export the model again")
     return manifest

@@ -28,6 +28,7 @@ from recurrent_mt.experiments.options import read_experiment
 from recurrent_mt.experiments.systems import training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.fairseq_dictionary import read_dictionary
+from recurrent_mt.onnx_translation.model import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
@@ -158,6 +159,11 @@ CONFIGURATION = (
 )
 SIZES = {"H": 4, "E": 3, "S": 5, "T": 6}
 
+MANIFEST = {
+    **{"format": "recurrent-mt-onnx-1", "model": "GRUEncoderModel", "state": ["hidden", "context"]},
+    **{"special": {"<pad>": 1, "</s>": 2, "<unk>": 3}, "longest_source": 1024, "longest_target": 1024},
+}
+
 READERS = {
     "train log": Reader(train, (lines(*train_log()), lines(*train_log(), *train_log()))),
     "generate log": Reader(generate, (lines(*generate_log()), lines(*generate_log(translations=3)))),
@@ -178,5 +184,8 @@ READERS = {
     ),
     "words of GroundHog": Reader(lambda path: read_words(path, 4), (lines("a", "b", "c", "d"),)),
     "experiment": Reader(experiment, (EXPERIMENT,), ".yaml"),
+    "manifest of an exported model": Reader(
+        read_manifest, (lines(json.dumps(MANIFEST)), lines(json.dumps(MANIFEST, indent=2)))
+    ),
     "configuration": Reader(configuration, (CONFIGURATION,)),
 }
