@@ -252,8 +252,8 @@ def test_planted_markup_is_shown_as_text(browser, tmp_path):
 def test_figures_with_equal_identifiers_keep_their_own(browser, tmp_path):
     planted = "<script>document.title = 'broken'</script>"
     attachments = [
-        Figure("Alignments", "one", "", svg(color="red", inside=planted)),
-        Figure("Structure", "two", "", svg(color="blue", width=900)),
+        Figure("Alignments", "one", svg(color="red", inside=planted)),
+        Figure("Structure", "two", svg(color="blue", width=900)),
     ]
     open_page(browser, write_page(tmp_path, small_report(attachments=attachments)))
     images = all_of(browser, ".drawing img")
@@ -268,7 +268,7 @@ def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     prefer(browser, scheme)
     test_set = small(copies=5)
     names = ["a_system_with_a_rather_long_name-and-options", *(f"system_{letter}" for letter in "bcdef")]
-    attachments = [Figure("Alignments", "wide", "", svg(width=1500))]
+    attachments = [Figure("Alignments", "wide", svg(width=1500))]
     report = small_report(
         analysis=small_analysis(systems=[perfect(test_set, name) for name in names]), attachments=attachments
     )
