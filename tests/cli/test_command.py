@@ -119,8 +119,9 @@ def test_texts_only_name_existing_tools(path):
 
 
 def test_recipes_and_configurations_only_name_existing_tools():
-    paths = [*REPOSITORY.glob("scripts/**/*.sh"), *REPOSITORY.glob("configs/**/*.yaml")]
+    folders = ("scripts/**/*.sh", "configs/**/*.yaml", "workflow/**/*.smk", "workflow/profiles/**/*.yaml")
+    paths = [path for pattern in folders for path in REPOSITORY.glob(pattern)]
     texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     named = set(re.findall(r"(?:recurrent-mt|-m recurrent_mt) ([a-z][\w-]*)", texts))
-    assert {"compare", "hypotheses", "plan"} <= named <= set(TOOLS)
+    assert {"compare", "hypotheses", "experiment", "training"} <= named <= set(TOOLS)
     assert not list(REPOSITORY.glob("scripts/**/*.py")) and not re.findall(r"scripts/\w+\.py", texts)

@@ -63,8 +63,8 @@ rule try_rate:
     message:
         "Training {params.system}, seed {wildcards.seed}, learning rate {wildcards.rate}"
     shell:
-        "recurrent-mt training {params.folder} --outcome {output} {FAIRSEQ_TRAIN} {params.command} {DEVICE}{GROUP}"
-        " --save-dir {params.folder}/checkpoints"
+        "recurrent-mt training --outcome {output} {params.folder} {FAIRSEQ_TRAIN} {params.command} {DEVICE}{GROUP}"
+        " --save-dir {params.folder}/checkpoints 2>> {log}"
 
 
 rule choose_rate:
@@ -106,7 +106,7 @@ rule train:
         "Training {params.system}, seed {wildcards.seed}"
     shell:
         "recurrent-mt training {params.folder} {FAIRSEQ_TRAIN} {params.command} {DEVICE}{GROUP}"
-        " --save-dir {params.folder}/checkpoints && ln -f {params.folder}/checkpoints/checkpoint_best.pt {output}"
+        " --save-dir {params.folder}/checkpoints 2>> {log} && ln -f {params.folder}/checkpoints/checkpoint_best.pt {output}"
 
 
 # With the seed of the search, the system has been trained already.
