@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,14 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from ..ordered_map import ordered_map
-from .cutoff import Cutoff, find_cutoff
 from .domain_scores import LanguageScorer, score_block, tokenize_lines
-from .parallel_text import BLOCK_LINES, find_file, read_blocks
+from .parallel_text import find_file, read_blocks
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
 from .selection_report import SelectionCounts, as_markdown, collect_numbers
-
-_CHUNK = 1 << 20
 
 Lines = tuple[list[bytes], list[bytes]]
 
@@ -58,8 +55,8 @@ def select(selection: Selection) -> SelectionCounts:
     """Writes the pairs with the lowest differences of cross-entropy, in the order of the corpus, and the report.
 
     The score of a pair is [H_in(s) − H_gen(s)] + [H_in(t) − H_gen(t)] (Axelrod, He and Gao 2011, after Moore and Lewis
-    2010), with trigram models of the domain and of a random sample of the corpus with as many pairs. Scores wait on
-    disk, 8 bytes a pair; memory holds the domain, the sample, four models and a few blocks of lines.
+    2010), with trigram models of the domain and of a random sample of the corpus with as many pairs. Memory holds the
+    domain, the sample, four models, a few blocks of lines, and 36 bytes for each pair while scores are sorted.
 
     Raises:
         ValueError: files that do not fit together or are damaged, nothing to select from.
@@ -81,9 +78,7 @@ def select(selection: Selection) -> SelectionCounts:
         seed=selection.seed,
     )
     with partial_folder(selection.out) as folder:
-        _score(selection, scorers, folder)
-        cutoff = find_cutoff(lambda: _scores(folder, _CHUNK), selection.words)
-        written = _write(selection, folder, cutoff, counts)
+        written = _write(selection, *_score(selection, scorers), folder, counts)
         publish_corpus(
             dict(zip(selection.languages, written, strict=True)),
             selection.out,
@@ -136,31 +131,45 @@ def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Line
     return sample, pairs
 
 
-def _score(selection: Selection, scorers: Sequence[LanguageScorer], folder: Path) -> None:
+def take_lowest(scores: np.ndarray, words: np.ndarray, wanted: int) -> np.ndarray:
+    """Which pairs (N,) bool have the lowest scores: as many as have the words wanted, the earlier ones of equals.
+
+    Args:
+        scores: (N,).
+        words: of each pair (N,).
+        wanted: words to fill; the pair that reaches them is taken.
+    """
+    if words.sum(dtype=np.int64) <= wanted:
+        return np.ones(len(scores), bool)
+    order = np.argsort(scores, kind="stable")
+    before = np.cumsum(words[order], dtype=np.int64) - words[order]
+    taken = np.zeros(len(scores), bool)
+    taken[order[before < wanted]] = True
+    return taken
+
+
+def _score(selection: Selection, scorers: Sequence[LanguageScorer]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and words of all pairs."""
     progress = Progress("scoring")
-    blocks = read_blocks([selection.source], [selection.target])
-    with (folder / "scores").open("wb") as scores, (folder / "words").open("wb") as words:
-        score = partial(score_block, source=scorers[0], target=scorers[1])
-        for scored in ordered_map(score, blocks, selection.jobs):
-            scored.scores.tofile(scores)
-            scored.words.tofile(words)
-            progress.update(len(scored.scores), scored.progress)
+    score = partial(score_block, source=scorers[0], target=scorers[1])
+    scores, words = [], []
+    for scored in ordered_map(score, read_blocks([selection.source], [selection.target]), selection.jobs):
+        scores.append(scored.scores)
+        words.append(scored.words)
+        progress.update(len(scored.scores), scored.progress)
     progress.finish()
+    return np.concatenate(scores), np.concatenate(words)
 
 
-def _scores(folder: Path, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    with (folder / "scores").open("rb") as scores, (folder / "words").open("rb") as words:
-        while len(chunk := np.fromfile(scores, "<f4", size)):
-            yield chunk, np.fromfile(words, "<u4", size)
-
-
-def _write(selection: Selection, folder: Path, cutoff: Cutoff | None, counts: SelectionCounts) -> list[Path]:
+def _write(
+    selection: Selection, scores: np.ndarray, words: np.ndarray, folder: Path, counts: SelectionCounts
+) -> list[Path]:
     """Writes the pairs taken, and counts."""
+    taken = take_lowest(scores, words, selection.words)
     paths = [folder / "selected.source", folder / "selected.target"]
     with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:
-        blocks = read_blocks([selection.source], [selection.target])
-        for block, (scores, words) in zip(blocks, _scores(folder, BLOCK_LINES), strict=True):
-            taken = np.ones(len(scores), bool) if cutoff is None else cutoff.take(scores, words)
-            block.write((source_file, target_file), taken)
-            counts.add(block, scores, words, taken)
+        for block in read_blocks([selection.source], [selection.target]):
+            part = slice(block.first_line - 1, block.first_line - 1 + len(block.source))
+            block.write((source_file, target_file), taken[part])
+            counts.add(block, scores[part], words[part], taken[part])
     return paths

@@ -4,8 +4,10 @@ import gzip
 import json
 import random
 
+import numpy as np
 import pytest
 
+from recurrent_mt.data.selection import take_lowest
 from tests.data.tools import SHARED, read_lines, run, write_lines
 
 LANGUAGES = ("--source-lang", "fr", "--target-lang", "en")
@@ -92,6 +94,27 @@ def test_same_seed_same_result(mixture, selected, tmp_path, jobs):
         assert (tmp_path / f"selected.{ending}").read_bytes() == selected[0].with_name(
             f"selected.{ending}"
         ).read_bytes()
+
+
+@pytest.mark.parametrize("wanted", [1, 7, 500, 12_345, 40_000])
+@pytest.mark.parametrize("digits", [0, 2, 7])
+def test_the_lowest_scores_are_taken_and_the_earlier_of_equals(wanted, digits):
+    rng = np.random.default_rng(wanted)
+    scores = rng.normal(0, 3, 5000).round(digits).astype(np.float32)
+    words = rng.integers(0, 20, 5000).astype(np.uint32)
+    expected, filled = set(), 0
+    for index in sorted(range(5000), key=lambda index: (scores[index], index)):
+        if filled >= wanted:
+            break
+        expected.add(index)
+        filled += int(words[index])
+    assert set(np.flatnonzero(take_lowest(scores, words, wanted))) == expected
+
+
+def test_all_are_taken_where_there_are_no_more_words_than_wanted():
+    scores, words = np.float32([1, 2, 3]), np.uint32([5, 5, 0])
+    assert take_lowest(scores, words, 10).all()
+    assert take_lowest(scores, words, 9).tolist() == [True, True, False]
 
 
 def test_another_seed_another_sample(mixture, selected, tmp_path):

@@ -79,5 +79,5 @@ def precision_at_one(pairs: list[tuple[str, str]], source: WordVectors, target: 
     if not translations:
         raise ValueError("no pair of the lexicon has a vector on both sides")
     nearest = target.nearest(source.rows(list(translations)))
-    right = sum(found in expected for (found,), expected in zip(nearest, translations.values()))
+    right = sum(found in expected for found, expected in zip(nearest, translations.values()))
     return right / len(translations)

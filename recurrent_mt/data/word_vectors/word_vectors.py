@@ -43,11 +43,9 @@ class WordVectors:
         """The directions of some words (len(words), E)."""
         return self.directions[[self.index[word] for word in words]]
 
-    def nearest(self, directions: np.ndarray, count: int = 1) -> list[list[str]]:
-        """The words whose vectors have the highest cosine with each of the directions (N, E), nearest first."""
-        cosines = directions @ self.directions.T
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
-        return [[self.words[row] for row in rows] for rows in order]
+    def nearest(self, directions: np.ndarray) -> list[str]:
+        """The word whose vector has the highest cosine with each of the directions (N, E)."""
+        return [self.words[row] for row in np.argmax(directions @ self.directions.T, axis=1)]
 
 
 def write_vectors(path: Path, vectors: WordVectors) -> None:
