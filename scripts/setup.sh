@@ -67,7 +67,7 @@ choose_python() {
 # What the installed packages depend on, and what the installation of this project depends on. Its
 # modules need no new installation: they are used where they lie.
 requirements_checksum() { cksum <"$project/requirements.txt"; }
-project_checksum() { { cat "$project/setup.py"; ls -d "$project"/{user_dir,recurrent_mt,fairseq_compat} 2>/dev/null || true; } | cksum; }
+project_checksum() { { cat "$project"/setup.py "$project"/recurrent_mt/kernels/native/*.{cpp,h} 2>/dev/null || true; ls -d "$project"/{user_dir,recurrent_mt,fairseq_compat} 2>/dev/null || true; } | cksum; }
 
 # True if the stamp says that the environment was made completely, here, by the interpreter asked for.
 # Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.
@@ -141,6 +141,8 @@ install_project() {
     say "installing this project, editable"
     rm -rf "$venv"/lib/python3.*/site-packages/{fairseq_recurrent_mt-*,__editable__.fairseq_recurrent_mt-*,fairseq_compat.pth}
     "$venv/bin/python" -m pip install --quiet --no-deps -e "$project" || stop "pip could not install $project (see above)."
+    # Not in pip's isolated build, which has no PyTorch to compile against. Without a compiler it says so, and all works.
+    (cd "$project" && "$venv/bin/python" setup.py --quiet build_ext --inplace) || say "the native kernels are not built."
     import_error=$(cd / && "$venv/bin/python" -c 'import fairseq' 2>&1) ||
         stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
 }
