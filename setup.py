@@ -55,8 +55,8 @@ def native_kernels() -> list[Extension]:
     """The library of native kernels, for the PyTorch of this environment; none where there is no PyTorch.
 
     Its file is named as :func:`recurrent_mt.kernels.native.library_name` says. The code chooses among instruction sets
-    when it runs, so no flag names a processor; and no flag of fast mathematics may get to the linker, which would change
-    the arithmetic of the whole process.
+    when it runs, so no flag names a processor; and no flag of fast mathematics may get to the linker, which would
+    change the arithmetic of the whole process.
     """
     try:
         import torch

@@ -24,7 +24,7 @@ Implementation = TypeVar("Implementation")
 def resolve(backend: str, weight: Tensor) -> str:
     """What ``auto`` means with this weight: ``native`` on a CPU where it is built, otherwise ``packed``.
 
-    Every other name stays. Where the native kernels are missing on a CPU, a warning says why, once.
+    Every other name stays. Where the native kernels are missing on a CPU, the log says why, once.
     """
     if backend != "auto":
         return backend
@@ -33,13 +33,13 @@ def resolve(backend: str, weight: Tensor) -> str:
     reason = native.why_not()
     if reason is None:
         return "native"
-    _warn(reason)
+    _log(reason)
     return "packed"
 
 
 @functools.cache
-def _warn(reason: str) -> None:
-    logger.warning("%s; until then, everything runs on the slower backend 'packed'", reason)
+def _log(reason: str) -> None:
+    logger.info("%s; until then, everything runs on the slower backend 'packed'", reason)
 
 
 def check_native(operation: str, like: Tensor) -> None:

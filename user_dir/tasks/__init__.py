@@ -1,5 +1,6 @@
-"""fairseq tasks: what the papers' training and search need besides fairseq's own translation task."""
+"""fairseq tasks: the compiled beam search, and what the papers' training and search need besides."""
 
+from .native_translation import NativeTranslationTask
 from .published_translation import PublishedTranslationTask
 
-__all__ = ["PublishedTranslationTask"]
+__all__ = ["NativeTranslationTask", "PublishedTranslationTask"]

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from fairseq.search import BeamSearch
 from fairseq.tasks import register_task
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from fairseq.tasks.translation import TranslationConfig
 from torch import nn
 
+from .native_translation import NativeTranslationTask
 from .pooled_batches import PooledBatchesDataset
 from .shrinking_beam import ShrinkingBeam
 
@@ -39,7 +40,7 @@ class PublishedTranslationConfig(TranslationConfig):
 
 
 @register_task("published_translation", dataclass=PublishedTranslationConfig)
-class PublishedTranslationTask(TranslationTask):
+class PublishedTranslationTask(NativeTranslationTask):
     """Translation with the papers' order of training pairs and the papers' search."""
 
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:

@@ -106,6 +106,10 @@ class Level(Protocol):
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None: ...
 
+    @staticmethod
+    def prepare(weights: LevelWeights) -> LevelWeights:
+        """The weights as the other methods take them; called once before all levels, in either direction."""
+
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """The candidates (n, H), the gates as returned by :func:`~.gates.open_gates`, and the nodes (n, H)."""
 
@@ -144,6 +148,11 @@ class PackedLevel:
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
         self.pyramid, self.level = pyramid, level
         self.children = pyramid.children(level, below)
+
+    @staticmethod
+    def prepare(weights: LevelWeights) -> LevelWeights:
+        """See :class:`Level`."""
+        return weights
 
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`Level`."""

@@ -112,11 +112,12 @@ class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
         counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
+        weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(LevelWeights(both, bias), plan.activation)
+            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights, plan.activation)
             shown.append(mean_gates(w))
             if not plan.checkpointed:
                 candidates.append(candidate)
@@ -136,7 +137,8 @@ class _GRConv(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor) -> tuple[Tensor | None, ...]:
-        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(*ctx.saved_tensors[:2])
+        plan, pyramid = ctx.plan, ctx.pyramid
+        weights = plan.level.prepare(LevelWeights(*ctx.saved_tensors[:2]))
         counts, top = plan.counts, plan.top
         sums = plan.level.zero_sums(weights)
         grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])

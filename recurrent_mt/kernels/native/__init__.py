@@ -1,9 +1,9 @@
 """The kernels of the backend ``native``: C++, compiled for this machine's CPU when the project is installed.
 
-Each ``.cpp`` file beside this one is an operation of ``torch.ops.recurrent_mt``; ``python setup.py build_ext --inplace``
-compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of PyTorch, both of
-which are in its name, so that a new version of either never loads an old one. Where it cannot be built, everything runs
-on ``packed``.
+The ``.cpp`` files beside this one are the operations of ``torch.ops.recurrent_mt``. ``python setup.py build_ext
+--inplace`` compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of
+PyTorch, both of which are in its name, so that a new version of either never loads an old one. Where it cannot be
+built, everything runs on ``packed``.
 """
 
 from __future__ import annotations

@@ -174,14 +174,14 @@ INLINE Source<T> of_sentence(const Source<T>& all, int64_t sentence) {
 }
 
 template <typename T>
-void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts) const {
+void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts, const int64_t* sources) const {
   const Source<T> all = source_of<T>(keys_, exponentials_, values_, padding_, score_);
   const int64_t work = words_ * (key_size_ + value_size_);
   for_rows(queries.count, work, [&](int64_t begin, int64_t end) {
     std::vector<T> workspace(key_size_);
     vectorized([=, large = large_keys_, beam = targets_a_source_, exp_query = workspace.data()]() INLINE_LAMBDA {
       for (int64_t row = begin; row < end; row++) {
-        Source<T> source = of_sentence(all, row / beam);
+        Source<T> source = of_sentence(all, sources ? sources[row] : row / beam);
         T* const weights = attention[row];
         if (source.is_padding_alone()) {
           for (int64_t j = 0; j < source.words; j++) weights[j] = T(1) / T(source.words);

@@ -7,7 +7,7 @@
 
 namespace recurrent_mt {
 
-/// What is read: target i reads source i / targets_a_source.
+/// What packed targets read.
 ///
 /// With a score vector v the energy is v · tanh(q + k); without one it is q · k. The tanh is that of
 ///
@@ -23,7 +23,9 @@ class Memory {
          const std::optional<at::Tensor>& score, int64_t targets_a_source);
 
   /// Writes contexts (n, D) and attention (n, S) for queries (n, A). A source of padding alone is read evenly.
-  void attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts) const;
+  ///
+  /// `sources` (n,) says which source each target reads; without it, target i reads source i / targets_a_source.
+  void attend(Rows<const T> queries, Rows<T> attention, Rows<T> contexts, const int64_t* sources = nullptr) const;
 
   /// From the gradient of the contexts (n, D), writes that of the queries (n, A), and adds to those of the keys.
   ///

@@ -108,8 +108,15 @@ struct Kept {
   Tensor states, contexts, attention, gates, candidates, queries;
 };
 
+/// The tensors, those that are not defined as none.
+OptionalTensors listed(std::initializer_list<Tensor> tensors) {
+  OptionalTensors list;
+  for (const Tensor& tensor : tensors) list.push_back(tensor.defined() ? optional<Tensor>(tensor) : std::nullopt);
+  return list;
+}
+
 template <typename T>
-std::vector<Tensor> run_backward(const Arguments& given, const Tensor& first_states, const Tensor& grad_states,
+OptionalTensors run_backward(const Arguments& given, const Tensor& first_states, const Tensor& grad_states,
                                  const Tensor& grad_from_contexts, const Kept& kept) {
   const auto number = number_of<T>();
   const int64_t size = given.size, rows = given.rows(), widest = given.widest();
@@ -157,14 +164,10 @@ std::vector<Tensor> run_backward(const Arguments& given, const Tensor& first_sta
   const auto [grad_context, grad_context_right] = given.context.gradients<T>(grad_rows, rows_of<T>(kept.contexts));
   const Tensor grad_query =
       additive ? given.query->gradients<T>(rows_of<T>(grad_queries), entered_rows).first : Tensor();
-  return {grad_inputs,   by_sentence(grads.initial(), first_states),
-          grad_keys,     grad_contexts,
-          grad_gate,     grad_gate_right,
-          grad_candidate, grad_candidate_right,
-          grad_context,  grad_context_right,
-          grad_query,    additive ? grad_scores.sum(0) : Tensor(),
-          grads.gate(),  additive ? Tensor() : grad_energies,
-          additive ? Tensor() : entered};
+  return listed({grad_inputs, by_sentence(grads.initial(), first_states), grad_keys, grad_contexts, grad_gate,
+                 grad_gate_right, grad_candidate, grad_candidate_right, grad_context, grad_context_right, grad_query,
+                 additive ? grad_scores.sum(0) : Tensor(), grads.gate(), additive ? Tensor() : grad_energies,
+                 additive ? Tensor() : entered});
 }
 
 Outputs attentive_gru(const Tensor& inputs, const Tensor& initial, const Tensor& keys, const Tensor& values,
@@ -175,7 +178,7 @@ Outputs attentive_gru(const Tensor& inputs, const Tensor& initial, const Tensor&
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
 
-std::vector<Tensor> attentive_gru_backward(const Tensor& grad_states, const Tensor& grad_contexts,
+OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& grad_contexts,
                                            const Tensor& initial, const Tensor& keys, const Tensor& values,
                                            const Tensor& padding_mask, const OptionalTensors& weights,
                                            const optional<Tensor>& query, const optional<Tensor>& score,
@@ -243,7 +246,7 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "attentive_gru_backward(Tensor grad_states, Tensor grad_contexts, Tensor initial, Tensor keys, Tensor values, "
       "Tensor padding_mask, Tensor?[] weights, Tensor? query, Tensor? score, Tensor? time_gate, int[] counts, "
-      "Tensor[] kept) -> Tensor[]");
+      "Tensor[] kept) -> Tensor?[]");
   library.def(
       "attend(Tensor state, Tensor keys, Tensor values, Tensor padding_mask, Tensor? query, Tensor? score) -> "
       "(Tensor, Tensor)");

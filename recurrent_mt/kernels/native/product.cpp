@@ -120,16 +120,16 @@ void multiply_by_panels(const Tensor& stored, int64_t inner, int64_t columns, Ro
   });
 }
 
-/// The sum of outer products of rows that are multiplied in a format that has panels.
-template <typename T, typename Number>
-Tensor sum_by_panels(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns) {
+/// Adds the outer products of rows that are multiplied in a format that has panels.
+template <typename Number>
+void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const float> right, int64_t right_columns,
+                   Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = c10::CppTypeToScalarType<Number>::value;
   const int64_t slices = divide_up(left.count, DEPTH);
-  Tensor sums = zeros({left_columns, right_columns}, at::kFloat);
   // A slice of the left factor, transposed, has the same stride whatever its depth.
   Tensor transposed = zeros({std::max<int64_t>(slices, 1), left_columns, DEPTH}, number);
-  Number* const left_numbers = transposed.template data_ptr<Number>();
+  Number* const left_numbers = transposed.data_ptr<Number>();
   at::parallel_for(0, slices, 1, [&](int64_t begin, int64_t end) {
     for (int64_t slice = begin; slice < end; slice++) {
       const auto rows = left.part(slice * DEPTH, std::min(DEPTH, left.count - slice * DEPTH));
@@ -140,7 +140,7 @@ Tensor sum_by_panels(Rows<const T> left, int64_t left_columns, Rows<const T> rig
             numbers[column * DEPTH + row] = static_cast<Number>(rows[row][column]);
     }
   });
-  float* const out = sums.template data_ptr<float>();
+  float* const out = sums.data_ptr<float>();
   at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
     Number panel[DEPTH * PANEL];
     for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
@@ -156,7 +156,6 @@ Tensor sum_by_panels(Rows<const T> left, int64_t left_columns, Rows<const T> rig
     }
     if (pairs) at::native::cpublas::brgemm_release();
   });
-  return number == at::kFloat ? sums : sums.to(number);
 }
 
 }  // namespace
@@ -183,6 +182,9 @@ RightFactor::RightFactor(const Tensor& matrix)
   number == at::kFloat ? fill(float()) : fill(BFloat16());
 }
 
+RightFactor::RightFactor(const Tensor& stored, int64_t inner, int64_t columns)
+    : inner_(inner), columns_(columns), in_panels_(has_panels(stored.scalar_type())), stored_(stored) {}
+
 template <typename T>
 void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) const {
   if (!rows.count || !columns_) return;
@@ -208,16 +210,27 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
 }
 
 template <typename T>
-Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
-                             ScalarType number) {
+void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                        ScalarType number, Tensor& sums) {
   if constexpr (std::is_same_v<T, float>) {
     if (has_panels(number) && number == at::kFloat)
-      return sum_by_panels<float, float>(left, left_columns, right, right_columns);
-    if (has_panels(number)) return sum_by_panels<float, BFloat16>(left, left_columns, right, right_columns);
+      return add_by_panels<float>(left, left_columns, right, right_columns, sums);
+    if (has_panels(number)) return add_by_panels<BFloat16>(left, left_columns, right, right_columns, sums);
   }
-  return at::mm(view(left, left_columns).to(number).t(), view(right, right_columns).to(number));
+  const Tensor turned = view(left, left_columns).to(number).t(), rows = view(right, right_columns).to(number);
+  number == sums.scalar_type() ? sums.addmm_(turned, rows) : sums.add_(at::mm(turned, rows));
 }
 
+template <typename T>
+Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                             ScalarType number) {
+  Tensor sums = zeros({left_columns, right_columns}, c10::CppTypeToScalarType<T>::value);
+  add_outer_products<T>(left, left_columns, right, right_columns, number, sums);
+  return sums.to(number);
+}
+
+template void add_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType, Tensor&);
+template void add_outer_products(Rows<const double>, int64_t, Rows<const double>, int64_t, ScalarType, Tensor&);
 template void RightFactor::multiply(Rows<const float>, Rows<float>, Into) const;
 template void RightFactor::multiply(Rows<const double>, Rows<double>, Into) const;
 template Tensor sum_of_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType);

@@ -33,6 +33,10 @@ class RightFactor {
   /// Any strides: a transposed view costs nothing more.
   explicit RightFactor(const at::Tensor& matrix);
 
+  /// One that was stored before, in a tensor that only this class reads.
+  RightFactor(const at::Tensor& stored, int64_t inner, int64_t columns);
+
+  const at::Tensor& stored() const { return stored_; }
   int64_t inner() const { return inner_; }
   int64_t columns() const { return columns_; }
 
@@ -47,9 +51,14 @@ class RightFactor {
   at::Tensor stored_;
 };
 
-/// The sum over rows of left ⊗ right, (n, M) and (n, N) to (M, N): the gradient of a weight.
+/// Adds the sum over rows of left ⊗ right, (n, M) and (n, N), to sums (M, N): the gradient of a weight.
 ///
-/// Multiplied in the format `number`, which the result has as well, but summed in at least float32.
+/// The rows are multiplied in the format `number`, and summed in that of the sums, float32 or float64.
+template <typename T>
+void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                        at::ScalarType number, at::Tensor& sums);
+
+/// The same sum from zero on, in the format `number`.
 template <typename T>
 at::Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
                                  at::ScalarType number);
