@@ -13,7 +13,7 @@ from recurrent_mt.kernels.matrix import as_matrix
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.low_rank import kernel_weight
+from recurrent_mt.layers.low_rank import LowRankMatrix, kernel_weight
 
 from .autocast import FORMATS, autocast
 from .decoder import Decoder
@@ -37,17 +37,21 @@ def why_not(model: nn.Module) -> str | None:
         "the decoder adds a layer's input to its output": variant.input_skip,
         "the decoder has layer norm": variant.layer_norm,
         "the softmax is adaptive": model.decoder.output_projection is None,
-        "the model is quantized": not all(isinstance(part, nn.Linear) for part in _linear_layers(model.decoder)),
+        "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
         "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _linear_layers(decoder: Decoder) -> list[nn.Module]:
-    output = decoder.output_projection
-    readout = decoder.layer.readout
+def _readout_and_output(decoder: Decoder) -> list[nn.Module]:
+    readout, output = decoder.layer.readout, decoder.output_projection
     outputs = list(output) if isinstance(output, nn.Sequential) else [output] if output is not None else []
     return [readout.state, readout.previous_word, readout.context, *outputs]
+
+
+def _linear_layers(decoder: Decoder) -> list[nn.Linear]:
+    """Of the readout, of states, words and contexts, and then of the output."""
+    return [layer for layer in _readout_and_output(decoder) if isinstance(layer, nn.Linear)]
 
 
 class NativeDecoder:
@@ -109,5 +113,5 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
     )
 
 
-def _whole(weight: nn.Parameter | nn.Module) -> Tensor:
+def _whole(weight: nn.Parameter | LowRankMatrix) -> Tensor:
     return as_matrix(kernel_weight(weight)).whole()

@@ -78,7 +78,7 @@ class FusedAdam(Adam):
         step = torch.tensor(float(number), device=parameters[0].device)
         torch._fused_adamw_(
             parameters,
-            [parameter.grad for parameter in parameters],
+            [parameter.grad for parameter in parameters if parameter.grad is not None],
             [state["exp_avg"] for state in states],
             [state["exp_avg_sq"] for state in states],
             [],

@@ -56,13 +56,13 @@ class PublishedTranslationTask(NativeTranslationTask):
                 self.datasets[split], batches=self.cfg.sort_k_batches, max_words=self.cfg.max_train_words
             )
 
-    def build_generator(self, models: list[nn.Module], args: Any, **kwargs: Any) -> Any:
+    def build_generator(self, models: list[nn.Module], args: Any, seq_gen_cls: Any = None, **kwargs: Any) -> Any:
         """The generator of fairseq, with the papers' search if an option asks for it.
 
         Raises:
             ValueError: if alignments are asked for, which fairseq prints for full beams only, or another search.
         """
-        generator = super().build_generator(models, args, **kwargs)
+        generator = super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
         if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):
             return generator
         if getattr(args, "print_alignment", None):

@@ -92,6 +92,29 @@ def attentive_gru(
     Raises:
         ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
     """
+    size = _check(inputs, initial, memory, weights, counts=counts, time_gate=time_gate)
+    if not counts:
+        sizes = size, memory.values.size(2), memory.keys.size(1)
+        no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
+        return no_states, no_contexts, no_attention
+    gate = as_matrix(weights.gate).left
+    backend = resolve(backend, gate)
+    states, products, outside_autocast = precision(gate, backend)
+    run = choose("attentive_gru", backend, BACKENDS)
+    with outside_autocast:
+        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)
+
+
+def _check(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    *,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> int:
+    """The width H of the states, if all shapes fit together."""
     size, width = check_initial(initial, time_gate), memory.keys.size(2)
     shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
     for name, shape in shapes.items():
@@ -104,13 +127,4 @@ def attentive_gru(
         )
     if weights.score is None and width != size:
         raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
-    if not counts:
-        sizes = size, memory.values.size(2), memory.keys.size(1)
-        no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
-        return no_states, no_contexts, no_attention
-    gate = as_matrix(weights.gate).left
-    backend = resolve(backend, gate)
-    states, products, outside_autocast = precision(gate, backend)
-    run = choose("attentive_gru", backend, BACKENDS)
-    with outside_autocast:
-        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)
+    return size

@@ -109,6 +109,7 @@ class Level(Protocol):
     @staticmethod
     def prepare(weights: LevelWeights) -> LevelWeights:
         """The weights as the other methods take them; called once before all levels, in either direction."""
+        return weights
 
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """The candidates (n, H), the gates as returned by :func:`~.gates.open_gates`, and the nodes (n, H)."""
@@ -142,17 +143,12 @@ class Level(Protocol):
         """What :meth:`backward` adds the gradients of the weights to, before the first level."""
 
 
-class PackedLevel:
+class PackedLevel(Level):
     """A level whose left children are copied next to their siblings."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
         self.pyramid, self.level = pyramid, level
         self.children = pyramid.children(level, below)
-
-    @staticmethod
-    def prepare(weights: LevelWeights) -> LevelWeights:
-        """See :class:`Level`."""
-        return weights
 
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`Level`."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..backend import check_native
 from . import packed
-from .level import LevelWeights, PackedLevel, Pyramid
+from .level import Level, LevelWeights, PackedLevel, Pyramid
 from .output import GRConvOutput
 from .weights import GRConvWeights
 
@@ -55,7 +55,7 @@ class NativeWeights(LevelWeights):
         return left, right
 
 
-class NativeLevel:
+class NativeLevel(Level):
     """A level in three operations; left children are found by their rows."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
@@ -66,8 +66,9 @@ class NativeLevel:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         return NativeWeights(*weights)
 
-    def grow(self, weights: NativeWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        assert isinstance(weights, NativeWeights)
         is_tanh = activation == "tanh"
         return torch.ops.recurrent_mt.grconv_level(*self.children, *weights.upward, weights.bias, is_tanh)
 
@@ -81,21 +82,17 @@ class NativeLevel:
         candidate: Tensor,
         gates: Tensor,
         *,
-        weights: NativeWeights,
+        weights: LevelWeights,
         sums: LevelWeights,
         activation: str,
     ) -> Tensor:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        assert isinstance(weights, NativeWeights)
         return torch.ops.recurrent_mt.grconv_level_backward(
-            grad,
-            *self.children,
-            candidate,
-            gates,
-            *weights.downward,
-            activation == "tanh",
-            sums.left,
-            sums.right,
-            sums.bias,
+            grad, *self.children, candidate, gates, *weights.downward, activation == "tanh", *sums.both, sums.bias
         )
 
-    zero_sums = staticmethod(PackedLevel.zero_sums)
+    @staticmethod
+    def zero_sums(weights: LevelWeights) -> LevelWeights:
+        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        return PackedLevel.zero_sums(weights)

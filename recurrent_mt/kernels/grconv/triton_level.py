@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..mixed_precision import add_product_, product
 from ..triton_math import accumulator, accumulator_dtype, blocks, tanh
-from .level import LevelWeights, PackedLevel, Pyramid
+from .level import Level, LevelWeights, Pyramid
 
 
 @triton.jit
@@ -234,10 +234,8 @@ def gradient_kernel(
         tl.store(grad_below + row * WIDTH + column, from_p + from_q, mask=stored & (column < WIDTH))
 
 
-class FusedLevel:
+class FusedLevel(Level):
     """A level whose children are found by their rows and never copied; see :class:`~.level.Level`."""
-
-    prepare = staticmethod(PackedLevel.prepare)
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
         self.below = below.contiguous()
