@@ -73,7 +73,7 @@ def native_kernels() -> list[Extension]:
             include_dirs=cpp_extension.include_paths(),
             library_dirs=cpp_extension.library_paths(),
             libraries=["c10", "torch_cpu", "torch"],
-            extra_compile_args=["-std=c++20", "-O3", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
+            extra_compile_args=["-std=c++20", "-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
             language="c++",
         )
     ]

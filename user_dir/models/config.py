@@ -146,7 +146,7 @@ class EncoderDecoderConfig(FairseqDataclass):
         "their own (torch.autocast; Micikevicius et al. 2018); 'none': up to fairseq, whose --amp does it on a GPU",
     )
     kernel_backend: KERNEL_BACKEND_CHOICES = option(
-        "packed",
+        "auto",
         "how the recurrences are computed (this project's own): 'native' in C++ on a CPU, 'packed' in PyTorch "
         "operations, 'fused' in Triton on a GPU, 'auto' natively where that was built and otherwise as 'packed'; the "
         "model is the same either way: to run a model trained with 'fused' on a CPU, use "
