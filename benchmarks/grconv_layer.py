@@ -55,7 +55,7 @@ def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, lengt
         few.check("relu", torch.float64)
 
     return Contest(
-        Layer(leaves, weights, setting, options).passes("packed", "relu", setting.product_number),
+        Layer(leaves, weights, setting, options).passes(setting.backend, "relu", setting.product_number),
         grconv_levels(leaves, width=width, gates=gates, height=options.get("height", 0)).all(),
         check,
         "words",
@@ -85,7 +85,7 @@ class Layer(NamedTuple):
             activation: of the candidates.
             dtype: the format of all numbers, which are first rounded to the run's; for the run's own, of the products.
         """
-        narrow = self.setting.autocast and backend == "packed" and dtype == self.setting.product_number
+        narrow = self.setting.autocast and backend != "reference" and dtype == self.setting.product_number
         generator = torch.Generator().manual_seed(2)
         number = self.setting.number if narrow else dtype
         packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
@@ -115,7 +115,7 @@ class Layer(NamedTuple):
         """Raises ParityError unless the pass in this dtype agrees with the reference."""
         assert_parity(
             f"grconv_layer of width {self.weights.left.size(0)}, {activation}",
-            self.passes("packed", activation, dtype),
+            self.passes(self.setting.backend, activation, dtype),
             lambda number: self.passes("reference", activation, number)(),
             dtype,
         )

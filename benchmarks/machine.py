@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+from recurrent_mt.kernels.backend import resolve
+
 from .setting import Setting
 
 #: Facts that two runs must share for their times to be comparable.
@@ -26,6 +28,7 @@ def describe(setting: Setting) -> dict[str, str | int]:
         "threads": setting.threads,
         "dtype": setting.dtype,
         "stock_dtype": setting.stock_dtype,
+        "backend": setting.backend if setting.backend != "auto" else resolve("auto", torch.zeros(0)),
         "float32_products": torch.get_float32_matmul_precision(),
     }
 

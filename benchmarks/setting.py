@@ -21,6 +21,7 @@ class Setting:
         dtype: a name in :data:`DTYPES`, for our models and the bare products; or :data:`AUTOCAST`.
         stock_dtype: a name in :data:`DTYPES`, for fairseq's ``lstm``, the yardstick, which does not change when ours
             does.
+        backend: of our kernels; with ``auto`` and ``native``, the search and Adam are compiled, too.
         threads: torch's threads, in this process and in those that measure memory.
         seconds: how long a case is timed, but never for fewer than :data:`~benchmarks.timing.FEWEST` rounds.
     """
@@ -28,8 +29,14 @@ class Setting:
     device: str = "cpu"
     dtype: str = "float32"
     stock_dtype: str = "float32"
+    backend: str = "auto"
     threads: int = 1
     seconds: float = 20.0
+
+    @property
+    def is_native(self) -> bool:
+        """Whether all that can be compiled is asked for."""
+        return self.backend in ("auto", "native")
 
     @property
     def number(self) -> torch.dtype:

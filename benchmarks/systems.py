@@ -105,7 +105,8 @@ def prepare_rivals(
     chosen, units = find_system(system), sizes(size)
     vocabulary = dictionary(units.vocabulary)
     task = TranslationTask(TranslationConfig(), vocabulary, vocabulary)
-    options = {**chosen.options, "autocast": "bfloat16" if setting.autocast else "none"}
+    autocast = "bfloat16" if setting.autocast else "none"
+    options = {**chosen.options, "autocast": autocast, "kernel_backend": setting.backend}
     ours = build_ours(chosen._replace(options=options), units, task, dropout).to(setting.device, setting.number)
     stock = build_stock(chosen, units, task, dropout).to(setting.device, setting.stock_number)
 

@@ -14,6 +14,8 @@ from fairseq.tasks import FairseqTask
 from fairseq.trainer import Trainer
 from omegaconf import OmegaConf
 
+from user_dir.optim.fused_adam import FusedAdamConfig
+
 from .contest import Contest, Family
 from .model_products import decoder
 from .setting import Setting
@@ -53,7 +55,7 @@ def prepare(
         rivals.source, rivals.target, rivals.size, attention=rivals.system.attention
     )
     return Contest(
-        _update(setting, setting.dtype, criterion, rivals.task, rivals.ours, rivals.sample),
+        _update(setting, setting.dtype, criterion, rivals.task, rivals.ours, rivals.sample, fused=setting.is_native),
         products.all(),
         rivals.check,
         "words",
@@ -69,13 +71,16 @@ def _update(
     task: FairseqTask,
     model: FairseqEncoderDecoderModel,
     sample: dict[str, Any],
+    *,
+    fused: bool = False,
 ) -> Callable[[], object]:
     config = OmegaConf.structured(FairseqConfig)
     config.common.cpu = setting.device == "cpu"
     config.common.bf16 = dtype == "bfloat16"
     config.optimization.lr = [LEARNING_RATE]
     config.optimization.clip_norm = CLIP_NORM
-    config.optimizer = OmegaConf.structured(FairseqAdamConfig(_name="adam"))
+    adam = FusedAdamConfig(_name="fused_adam") if fused else FairseqAdamConfig(_name="adam")
+    config.optimizer = OmegaConf.structured(adam)
     config.lr_scheduler = OmegaConf.structured(FixedLRScheduleConfig(_name="fixed"))
     config.criterion = OmegaConf.structured(CRITERION_DATACLASS_REGISTRY[criterion](_name=criterion))
     trainer = Trainer(config, task, model, task.build_criterion(config.criterion))

@@ -1,4 +1,4 @@
-"""Beam search by fairseq's own generator, compared with the same for fairseq's ``lstm``.
+"""Beam search, natively or by fairseq's generator, compared with fairseq's generator for its ``lstm``.
 
 The length of untrained models' translations means nothing, so both take the same number of steps: no hypothesis may end
 before that, and all must end then. The search never becomes narrower, as it does with trained models.
@@ -13,6 +13,8 @@ import torch
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
+
+from user_dir.tasks.native_generator import NativeGenerator
 
 from .contest import Contest, Family
 from .model_products import search
@@ -32,7 +34,7 @@ def prepare(setting: Setting, *, system: str, size: str, sentences: int, length:
     encoder = rivals.system.encoder_products(rivals.source, rivals.size).forward
     steps = search(rivals.source, rivals.size, steps=length, beam=BEAM)
     return Contest(
-        translator(rivals.ours, rivals, rivals.sample, length),
+        translator(rivals.ours, rivals, rivals.sample, length, generator_of(setting)),
         encoder + steps,
         lambda: _check(rivals, length, setting),
         "sentences",
@@ -42,12 +44,21 @@ def prepare(setting: Setting, *, system: str, size: str, sentences: int, length:
 
 
 def translator(
-    model: FairseqEncoderDecoderModel, rivals: Rivals, sample: dict[str, Any], steps: int
+    model: FairseqEncoderDecoderModel,
+    rivals: Rivals,
+    sample: dict[str, Any],
+    steps: int,
+    generator_class: type[SequenceGenerator] = SequenceGenerator,
 ) -> Callable[[], list[list[dict[str, Tensor]]]]:
     """A search of exactly that many steps, including the end symbol."""
     limits = {"min_len": steps - 1, "max_len_b": steps - 1}
-    generator = SequenceGenerator([model], rivals.task.target_dictionary, beam_size=BEAM, **limits)
+    generator = generator_class([model], rivals.task.target_dictionary, beam_size=BEAM, **limits)
     return lambda: generator.generate([model], sample)
+
+
+def generator_of(setting: Setting) -> type[SequenceGenerator]:
+    """The generator for our model. With the reference's kernels, even the native one leaves the search to fairseq's."""
+    return NativeGenerator if setting.is_native else SequenceGenerator
 
 
 def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
@@ -59,7 +70,8 @@ def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
     tokens = {name: rivals.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
 
     def best_scores(model: FairseqEncoderDecoderModel) -> list[Tensor]:
-        return [torch.stack([beam[0]["score"] for beam in translator(model, rivals, {"net_input": tokens}, steps)()])]
+        search = translator(model, rivals, {"net_input": tokens}, steps, generator_of(setting))
+        return [torch.stack([beam[0]["score"] for beam in search()])]
 
     assert_parity(
         f"translation with {rivals.system.architecture}",
@@ -71,7 +83,7 @@ def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
 
 FAMILY = Family(
     name="translation",
-    about=f"beam-{BEAM} search by fairseq's generator, as many steps as the longest source has words",
+    about=f"beam-{BEAM} search, as many steps as the longest source has words",
     prepare=prepare,
     shapes=(
         model_shape("RNNsearch", "small", 32, 25, "alike"),

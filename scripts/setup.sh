@@ -72,7 +72,10 @@ choose_python() {
 # modules need no new installation: they are used where they lie.
 requirements_checksum() { cksum <"$project/requirements.txt"; }
 project_checksum() {
-    { cat "$project"/{,fairseq_compat/}setup.py; ls -d "$project"/{user_dir,recurrent_mt} 2>/dev/null || true; } | cksum
+    {
+        cat "$project"/{,fairseq_compat/}setup.py "$project"/recurrent_mt/kernels/native/*.{cpp,h} 2>/dev/null || true
+        ls -d "$project"/{user_dir,recurrent_mt} 2>/dev/null || true
+    } | cksum
 }
 
 # True if the stamp says that the environment was made completely, here, by the interpreter asked for.
@@ -148,6 +151,8 @@ install_project() {
     rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}fairseq_{recurrent_mt-,compat-,compat.pth}*
     "$venv/bin/python" -m pip install --quiet --no-deps -e "$project/fairseq_compat" -e "$project" ||
         stop "pip could not install $project (see above)."
+    # Not in pip's isolated build, which has no PyTorch to compile against. Without a compiler it says so, and all works.
+    (cd "$project" && "$venv/bin/python" setup.py --quiet build_ext --inplace) || say "the native kernels are not built."
     import_error=$(cd / && "$venv/bin/python" -c 'import fairseq' 2>&1) ||
         stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
 }

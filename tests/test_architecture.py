@@ -61,7 +61,11 @@ ALLOWED = {
             *("recurrent_mt.onnx_export", "user_dir.models"),
         },
         "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
-        "tasks": {"torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"},
+        "tasks": {
+            *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
+            *("recurrent_mt.layers", "recurrent_mt.kernels", "user_dir.models"),
+        },
+        "optim": {"torch", "fairseq"},
         "scoring.py": {"fairseq", "recurrent_mt.metrics"},
         "criterions": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},

@@ -1,8 +1,8 @@
 """Recurrent encoder–decoders for machine translation, as a fairseq plug-in.
 
 ``fairseq-train … --user-dir user_dir`` imports this package by its folder's name. That registers the models, the
-criterions, the task, and the scorers, and makes ``--help`` list their options. Everything that needs no fairseq is in
-``recurrent_mt``.
+criterions, the optimizer, the tasks, and the scorers, and makes ``--help`` list their options. Everything that needs no
+fairseq is in ``recurrent_mt``.
 """
 
-from . import criterions, help_option, models, scoring, tasks  # noqa: F401
+from . import criterions, help_option, models, optim, scoring, tasks  # noqa: F401

@@ -2,13 +2,63 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TypeVar
 
+import torch
 from torch import Tensor
 
+from . import native
+
+logger = logging.getLogger(__name__)
+
+NATIVE_FORMATS = (torch.float32, torch.float64)
+"""The number formats of states that the native kernels know; their products may also be in bfloat16."""
+
 Implementation = TypeVar("Implementation")
+
+
+def resolve(backend: str, weight: Tensor) -> str:
+    """What ``auto`` means with this weight: ``native`` on a CPU where it is built, otherwise ``packed``.
+
+    Every other name stays. Where the native kernels are missing on a CPU, the log says why, once.
+    """
+    if backend != "auto":
+        return backend
+    if weight.device.type != "cpu" or weight.dtype not in NATIVE_FORMATS:
+        return "packed"
+    reason = native.why_not()
+    if reason is None:
+        return "native"
+    _log(reason)
+    return "packed"
+
+
+@functools.cache
+def _log(reason: str) -> None:
+    logger.info("%s; until then, everything runs on the slower backend 'packed'", reason)
+
+
+def check_native(operation: str, like: Tensor) -> None:
+    """Rejects the backend ``native`` where its kernels cannot run.
+
+    Args:
+        operation: the requested operation.
+        like: a tensor in the format of the states, on the device to run on.
+
+    Raises:
+        ValueError: saying what is missing.
+    """
+    if like.device.type != "cpu":
+        raise ValueError(f"{operation}'s backend 'native' runs on the CPU, but the tensors are on {like.device}")
+    if like.dtype not in NATIVE_FORMATS:
+        raise ValueError(f"{operation}'s backend 'native' needs float32 or float64, not {like.dtype}")
+    reason = native.why_not()
+    if reason is not None:
+        raise ValueError(f"{operation} has no backend 'native' here: {reason}")
 
 
 def choose(operation: str, backend: str, implementations: Mapping[str, Implementation]) -> Implementation:

@@ -203,7 +203,7 @@ class GRUDecoder(nn.Module):
             The features (N, O), the attention (N, S') or None, and the next state.
         """
         if not state.products.size(1):
-            state = self._multiplied(state, source)
+            state = self.multiply_source(state, source)
         inputs, previous = self.first.gru.project(embedded), self.readout.previous_word(embedded)
         if word is not None:
             embedded, inputs, previous = (rows.index_select(0, word) for rows in (embedded, inputs, previous))
@@ -226,7 +226,7 @@ class GRUDecoder(nn.Module):
             following = following._replace(past=past)
         return self.readout(top, previous, context[:, width:]), attention, following
 
-    def _multiplied(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
+    def multiply_source(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
         """The state with the products of the source and of a context read before."""
         readable = self.first.readable(source)
         products = torch.cat([self.first.products(source, state.keys), self.readout.context(readable)], dim=2)

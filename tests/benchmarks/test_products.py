@@ -16,7 +16,7 @@ from benchmarks.translation import BEAM, translator
 from recurrent_mt.kernels.grconv import GRConvWeights
 from user_dir.checkpoints.operations import FORMULAS
 
-SETTING = Setting()
+SETTING = Setting(backend="packed")
 TINY = SIZES["tiny"]
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from recurrent_mt.kernels import native
 from recurrent_mt.kernels.packing import Packing, make_packing
 from tests.tolerances import PARITY
 
@@ -22,10 +23,12 @@ needs_interpreter = pytest.mark.skipif(
     reason="the backend 'fused' runs on the CPU with triton installed and TRITON_INTERPRET=1 alone",
 )
 
+needs_native = pytest.mark.skipif(native.why_not() is not None, reason=str(native.why_not()))
+
 
 def every_backend(names: Iterable[str]) -> pytest.MarkDecorator:
-    """Runs a test with ``backend`` under each name, ``fused`` where it can run."""
-    marks = {"fused": needs_interpreter}
+    """Runs a test with ``backend`` under each name, ``fused`` and ``native`` where they can run."""
+    marks = {"fused": needs_interpreter, "native": needs_native}
     return pytest.mark.parametrize("backend", [pytest.param(name, marks=marks.get(name, ())) for name in names])
 
 

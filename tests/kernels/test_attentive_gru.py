@@ -43,13 +43,14 @@ def run(counts, mask):
 @pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_of_attentive_gru_agree(lengths, size, additive):
+@every_backend(["packed", "native"])
+def test_backends_of_attentive_gru_agree(backend, lengths, size, additive):
     counts, mask, tensors = arguments(lengths, size, additive=additive)
-    assert_same_outputs_and_gradients(run(counts, mask), tensors, ["reference", "packed"])
+    assert_same_outputs_and_gradients(run(counts, mask), tensors, ["reference", backend])
 
 
 @pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
-@pytest.mark.parametrize("backend", ["reference", "packed"])
+@every_backend(["reference", "packed", "native"])
 def test_gradients_of_attentive_gru_are_those_of_finite_differences(backend, additive):
     counts, mask, tensors = arguments([3, 1, 2], 3, additive=additive, dtype=torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
@@ -110,7 +111,7 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
         run(counts, mask)("packed", *tensors[:7])
     with pytest.raises(ValueError, match=r"inputs must be \(2, 15\), not \(1, 15\)"):
         run(counts, mask)("packed", tensors[0][:1], *tensors[1:])
-    with pytest.raises(ValueError, match="attentive_gru has no backend 'x'; it has: fused, packed, reference"):
+    with pytest.raises(ValueError, match="attentive_gru has no backend 'x'; it has: fused, native, packed, reference"):
         run(counts, mask)("x", *tensors)
 
 

@@ -5,17 +5,16 @@ import torch
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from recurrent_mt.kernels import cross_entropy as module
-from recurrent_mt.kernels.cross_entropy import cross_entropy
-from tests.kernels.batches import random
+from recurrent_mt.kernels.cross_entropy import cross_entropy, packed
+from tests.kernels.batches import every_backend, random
 
 ROWS, SIZE, VOCABULARY = 11, 4, 7
 
 
 @pytest.fixture(params=[1, 4, 100], ids=lambda rows: f"{rows} rows at a time")
 def few_rows(request, monkeypatch):
-    monkeypatch.setattr(module, "FEWEST_ROWS", request.param)
-    monkeypatch.setattr(module, "SCORES", {"cpu": 1})
+    monkeypatch.setattr(packed, "FEWEST_ROWS", request.param)
+    monkeypatch.setattr(packed, "SCORES", {"cpu": 1})
 
 
 def problem(dtype=torch.float64, *, bias=True):
@@ -35,9 +34,11 @@ def gradients(loss, factors):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_loss_and_gradients_are_those_of_all_scores_at_once(few_rows, bias):
-    *factors, target = problem(bias=bias)
-    ours, expected = cross_entropy(*factors, target), torchs(*factors, target)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@every_backend(["reference", "packed", "native"])
+def test_loss_and_gradients_are_those_of_all_scores_at_once(few_rows, backend, dtype, bias):
+    *factors, target = problem(dtype, bias=bias)
+    ours, expected = cross_entropy(*factors, target, backend=backend), torchs(*factors, target)
     torch.testing.assert_close(ours, expected)
     for a, b in zip(gradients(ours, factors), gradients(expected, factors)):
         torch.testing.assert_close(a, b)
@@ -55,28 +56,31 @@ def test_the_loss_of_narrow_weights_is_wide(few_rows, dtype):
         assert (a - b).float().norm() <= tolerance * b.float().norm()
 
 
-def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows):
+@every_backend(["packed", "native"])
+def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows, backend):
     *factors, target = problem(torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        ours = cross_entropy(*factors, target)
+        ours = cross_entropy(*factors, target, backend=backend)
     narrow = [factor.detach().bfloat16() for factor in factors[:2]]
     expected = F.cross_entropy(F.linear(*narrow).float() + factors[2], target, reduction="sum")
-    torch.testing.assert_close(ours, expected)
+    torch.testing.assert_close(ours, expected, rtol=0.01, atol=0)  # `native` does not round the scores
     for a, b in zip(gradients(ours, factors), gradients(torchs(*factors, target), factors)):
         assert a.dtype == torch.float32 and (a - b).norm() <= 0.02 * b.norm()
 
 
-def test_only_wanted_gradients_of_the_loss_are_made():
+@every_backend(["packed", "native"])
+def test_only_wanted_gradients_of_the_loss_are_made(backend):
     features, weight, bias, target = problem()
-    alone = cross_entropy(features, weight.detach(), bias.detach(), target)
+    alone = cross_entropy(features, weight.detach(), bias.detach(), target, backend=backend)
     (only,) = torch.autograd.grad(alone, [features])
     torch.testing.assert_close(only, torch.autograd.grad(torchs(features, weight, bias, target), [features])[0])
     assert not cross_entropy(features.detach(), weight.detach(), None, target).requires_grad
 
 
-def test_a_second_backward_pass_gives_the_same():
+@every_backend(["packed", "native"])
+def test_a_second_backward_pass_gives_the_same(backend):
     *factors, target = problem()
-    loss = cross_entropy(*factors, target)
+    loss = cross_entropy(*factors, target, backend=backend)
     first, second = (torch.autograd.grad(loss, factors, retain_graph=True) for _ in range(2))
     for a, b in zip(first, second):
         assert torch.equal(a, b)
@@ -95,20 +99,21 @@ class Largest(TorchDispatchMode):
 
 
 def test_the_scores_are_never_all_made_at_once(monkeypatch):
-    monkeypatch.setattr(module, "SCORES", {"cpu": 1000})
-    rows, vocabulary = 4 * module.FEWEST_ROWS, 50
+    monkeypatch.setattr(packed, "SCORES", {"cpu": 1000})
+    rows, vocabulary = 4 * packed.FEWEST_ROWS, 50
     features, weight = random(rows, SIZE, seed=1), random(vocabulary, SIZE, seed=2)
     with Largest() as largest:
         loss = cross_entropy(
             features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long)
         )
         loss.backward()
-    assert largest.numbers == module.FEWEST_ROWS * vocabulary
+    assert largest.numbers == packed.FEWEST_ROWS * vocabulary
 
 
-def test_the_loss_of_no_rows_is_zero():
+@every_backend(["packed", "native"])
+def test_the_loss_of_no_rows_is_zero(backend):
     weight = random(VOCABULARY, SIZE).requires_grad_()
-    loss = cross_entropy(torch.zeros(0, SIZE).double(), weight, None, torch.zeros(0, dtype=torch.long))
+    loss = cross_entropy(torch.zeros(0, SIZE), weight, None, torch.zeros(0, dtype=torch.long), backend=backend)
     assert loss == 0 and not torch.autograd.grad(loss, weight)[0].any()
 
 
@@ -119,3 +124,26 @@ def test_shapes_that_do_not_fit_are_refused(wrong):
     given[wrong] = given[wrong][:, 1:] if wrong == "weight" else given[wrong][1:]
     with pytest.raises(ValueError, match=r"do not fit: \(11, 4\)"):
         cross_entropy(features, **given)
+
+
+@every_backend(["native"])
+@pytest.mark.parametrize("word", [-1, VOCABULARY])
+def test_a_target_outside_the_vocabulary_is_refused(backend, word):
+    features, weight, bias, target = problem()
+    target[3] = word
+    with pytest.raises(ValueError, match="target must be from 0 to 6"):
+        cross_entropy(features, weight, bias, target, backend=backend)
+
+
+@every_backend(["packed", "native"])
+def test_rows_beyond_one_piece_count_as_much(backend):
+    """More rows than any backend scores at once, and a vocabulary that is no multiple of anything."""
+    features, weight = random(600, 5).requires_grad_(), random(131, 5, seed=1).requires_grad_()
+    target = torch.arange(600) % 131
+    ours, expected = (
+        cross_entropy(features, weight, None, target, backend=backend),
+        torchs(features, weight, None, target),
+    )
+    torch.testing.assert_close(ours, expected)
+    for a, b in zip(gradients(ours, [features, weight]), gradients(expected, [features, weight])):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)

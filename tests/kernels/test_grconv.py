@@ -42,21 +42,23 @@ def heights_of(mode):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_of_grconv_agree(lengths, size, activation):
+@every_backend(["packed", "native"])
+def test_backends_of_grconv_agree(backend, lengths, size, activation):
     counts, tensors = arguments(lengths, size)
-    assert_same_outputs_and_gradients(run(counts, activation), tensors, ["reference", "packed"])
+    assert_same_outputs_and_gradients(run(counts, activation), tensors, ["reference", backend])
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
 @pytest.mark.parametrize("lengths", ["one", "mixed", "with_empty"])
-def test_backends_of_grconv_agree_in_every_mode(lengths, mode):
+@every_backend(["packed", "native"])
+def test_backends_of_grconv_agree_in_every_mode(backend, lengths, mode):
     """In double precision: where nodes of 63 levels are returned, gradients cancel to a millionth of their parts."""
     counts, tensors = arguments(RAGGED[lengths], 5, torch.float64, unit_gates="unit_gates" in MODES[mode])
-    assert_same_outputs_and_gradients(run(counts, **heights_of(mode)), tensors, ["reference", "packed"])
+    assert_same_outputs_and_gradients(run(counts, **heights_of(mode)), tensors, ["reference", backend])
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("backend", ["reference", "packed"])
+@every_backend(["reference", "packed", "native"])
 def test_gradients_of_grconv_are_those_of_finite_differences(backend, mode):
     counts, tensors = arguments([3, 1, 5, 2], 3, torch.float64, unit_gates="unit_gates" in MODES[mode])
     leaves = [tensor.requires_grad_() for tensor in tensors]
@@ -163,7 +165,7 @@ def test_wrong_shapes_and_names_given_to_grconv_are_refused_by_name():
         grconv(leaves, GRConvWeights(*weights), counts=counts, activation="gelu")
     with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
         grconv(leaves, GRConvWeights(*weights), counts=[2, 1])
-    with pytest.raises(ValueError, match="grconv has no backend 'fast'; it has: fused, packed, reference"):
+    with pytest.raises(ValueError, match="grconv has no backend 'fast'; it has: fused, native, packed, reference"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, backend="fast")
     with pytest.raises(ValueError, match="nodes up to level 3 are requested from a pyramid of height 2"):
         grconv(leaves, GRConvWeights(*weights), counts=counts, height=2, annotation_height=3)

@@ -16,14 +16,15 @@ def arguments(lengths, size, dtype=torch.float32):
 
 @pytest.mark.parametrize("size", [1, 5, 16])
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_of_gru_agree(lengths, size):
+@every_backend(["packed", "native"])
+def test_backends_of_gru_agree(backend, lengths, size):
     counts, tensors = arguments(lengths, size)
     assert_same_outputs_and_gradients(
-        lambda backend, *a: [gru(*a, counts=counts, backend=backend)], tensors, ["reference", "packed"]
+        lambda name, *a: [gru(*a, counts=counts, backend=name)], tensors, ["reference", backend]
     )
 
 
-@pytest.mark.parametrize("backend", ["reference", "packed"])
+@every_backend(["reference", "packed", "native"])
 def test_gradients_of_gru_are_those_of_finite_differences(backend):
     counts, tensors = arguments([3, 1, 2], 3, torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]
@@ -78,7 +79,7 @@ def test_wrong_shapes_and_backends_given_to_gru_are_refused_by_name():
         gru(inputs[:1], initial, gate_weight, candidate_weight, counts=counts)
     with pytest.raises(ValueError, match="2 sentences start, but there are 1 initial states"):
         gru(inputs, initial, gate_weight, candidate_weight, counts=[2])
-    with pytest.raises(ValueError, match="gru has no backend 'cudnn'; it has: fused, packed, reference"):
+    with pytest.raises(ValueError, match="gru has no backend 'cudnn'; it has: fused, native, packed, reference"):
         gru(inputs, initial, gate_weight, candidate_weight, counts=counts, backend="cudnn")
 
 

@@ -55,14 +55,15 @@ def arguments(recurrence, lengths, *, product, skip, size=SIZE, dtype=torch.floa
 @every_part
 @every_recurrence
 @pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-def test_backends_agree_on_each_part_of_a_recurrence(recurrence, lengths, product, skip):
+@every_backend(["packed", "native"])
+def test_backends_agree_on_each_part_of_a_recurrence(backend, recurrence, lengths, product, skip):
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip)
-    assert_same_outputs_and_gradients(function, tensors, ["reference", "packed"])
+    assert_same_outputs_and_gradients(function, tensors, ["reference", backend])
 
 
 @every_part
 @every_recurrence
-@pytest.mark.parametrize("backend", ["reference", "packed"])
+@every_backend(["reference", "packed", "native"])
 def test_gradients_of_each_part_are_those_of_finite_differences(backend, recurrence, product, skip):
     lengths = [4, 1, 2]
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=3, dtype=torch.float64)

@@ -112,7 +112,7 @@ def test_only_products_are_narrow(backend, run, arguments):
 
 
 @every_case
-@every_fast_backend
+@every_backend(["packed", "native", "fused"])
 def test_outputs_equal_the_references_up_to_rounding(backend, run, arguments):
     outputs, gradients, _ = outputs_and_gradients(run, arguments, backend, autocast=True)
     expected, expected_gradients, formats = outputs_and_gradients(run, arguments, "reference", autocast=True)

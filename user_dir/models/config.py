@@ -19,7 +19,7 @@ DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 WORD_FIRST = ("word_first", "score_first")
 DECODER_ORDER_CHOICES = ChoiceEnum([*WORD_FIRST, "attention_first", "update_first"])
 AUTOCAST_CHOICES = ChoiceEnum(list(FORMATS))
-KERNEL_BACKEND_CHOICES = ChoiceEnum(["packed", "fused"])
+KERNEL_BACKEND_CHOICES = ChoiceEnum(["auto", "native", "packed", "fused"])
 INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
@@ -146,8 +146,9 @@ class EncoderDecoderConfig(FairseqDataclass):
         "their own (torch.autocast; Micikevicius et al. 2018); 'none': up to fairseq, whose --amp does it on a GPU",
     )
     kernel_backend: KERNEL_BACKEND_CHOICES = option(
-        "packed",
-        "how the recurrences are computed (this project's own): 'packed' in PyTorch operations, 'fused' in Triton "
-        "on a GPU; the model is the same either way: to run a model trained with 'fused' on a CPU, use "
-        "--model-overrides \"{'kernel_backend': 'packed'}\"",
+        "auto",
+        "how the recurrences are computed (this project's own): 'native' in C++ on a CPU, 'packed' in PyTorch "
+        "operations, 'fused' in Triton on a GPU, 'auto' natively where that was built and otherwise as 'packed'; the "
+        "model is the same either way: to run a model trained with 'fused' on a CPU, use "
+        "--model-overrides \"{'kernel_backend': 'auto'}\"",
     )

@@ -153,7 +153,7 @@ class Decoder(FairseqIncrementalDecoder):
         with autocast(self.autocast, features):
             if isinstance(output, nn.Sequential):
                 features, output = output[:-1](features), output[-1]
-            return cross_entropy(features, output.weight, output.bias, target)
+            return cross_entropy(features, output.weight, output.bias, target, backend=self.layer.first.gru.backend)
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         """Keeps the hypotheses ``new_order`` of a running search."""

@@ -1,6 +1,7 @@
-"""fairseq tasks: translation with the papers' training and search, and with sampled subwords."""
+"""fairseq tasks: the compiled beam search, the papers' training and search, and sampled subwords."""
 
+from .native_translation import NativeTranslationTask
 from .published_translation import PublishedTranslationTask
 from .sampled_translation import SampledTranslationTask
 
-__all__ = ["PublishedTranslationTask", "SampledTranslationTask"]
+__all__ = ["NativeTranslationTask", "PublishedTranslationTask", "SampledTranslationTask"]

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from fairseq.search import BeamSearch
 from fairseq.tasks import register_task
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from fairseq.tasks.translation import TranslationConfig
 from torch import nn
 
+from .native_translation import NativeTranslationTask
 from .pooled_batches import PooledBatchesDataset
 from .shrinking_beam import ShrinkingBeam
 
@@ -39,7 +40,7 @@ class PublishedTranslationConfig(TranslationConfig):
 
 
 @register_task("published_translation", dataclass=PublishedTranslationConfig)
-class PublishedTranslationTask(TranslationTask):
+class PublishedTranslationTask(NativeTranslationTask):
     """Translation with the papers' order of training pairs and the papers' search."""
 
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs: Any) -> None:
@@ -55,13 +56,13 @@ class PublishedTranslationTask(TranslationTask):
                 self.datasets[split], batches=self.cfg.sort_k_batches, max_words=self.cfg.max_train_words
             )
 
-    def build_generator(self, models: list[nn.Module], args: Any, **kwargs: Any) -> Any:
+    def build_generator(self, models: list[nn.Module], args: Any, seq_gen_cls: Any = None, **kwargs: Any) -> Any:
         """The generator of fairseq, with the papers' search if an option asks for it.
 
         Raises:
             ValueError: if alignments are asked for, which fairseq prints for full beams only, or another search.
         """
-        generator = super().build_generator(models, args, **kwargs)
+        generator = super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
         if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):
             return generator
         if getattr(args, "print_alignment", None):

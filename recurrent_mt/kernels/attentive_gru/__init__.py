@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from ..backend import choose
+from ..backend import choose, resolve
 from ..entering import check_initial
 from ..matrix import as_matrix, check_shape
 from ..mixed_precision import precision
-from . import fused, packed, reference
+from . import fused, native, packed, reference
 from .memory import AttentiveGRUWeights, Memory
 
 __all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
@@ -18,9 +18,15 @@ __all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru
 BACKENDS = {
     "reference": reference.attentive_gru,
     "packed": packed.attentive_gru,
+    "native": native.attentive_gru,
     "fused": fused.attentive_gru,
 }
-_ATTEND = {"reference": reference.attend, "packed": packed.attend, "fused": fused.attend}
+_ATTEND = {
+    "reference": reference.attend,
+    "packed": packed.attend,
+    "native": native.attend,
+    "fused": fused.attend,
+}
 
 
 def attend(
@@ -37,7 +43,9 @@ def attend(
     Raises:
         ValueError: if the backend is unknown or cannot run here.
     """
-    states, products, outside_autocast = precision(state if weights.score is None else weights.score, backend)
+    like = state if weights.score is None else weights.score
+    backend = resolve(backend, like)
+    states, products, outside_autocast = precision(like, backend)
     weights = weights._replace(query=None if weights.query is None else weights.query.to(products))
     with outside_autocast:
         return choose("attend", backend, _ATTEND)(state.to(states), memory.to(states), weights)
@@ -74,7 +82,8 @@ def attentive_gru(
         weights: with ``score`` None, attention is the dot product.
         counts: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         time_gate: (H,) g, or None.
-        backend: ``packed``, ``reference``, or ``fused`` (Triton, on a GPU).
+        backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
+            :func:`recurrent_mt.kernels.backend.resolve`.
 
     Returns:
         The states s' (N, H), the contexts c (N, D) and the attention α (N, S), in the weights' number format, see
@@ -83,6 +92,29 @@ def attentive_gru(
     Raises:
         ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
     """
+    size = _check(inputs, initial, memory, weights, counts=counts, time_gate=time_gate)
+    if not counts:
+        sizes = size, memory.values.size(2), memory.keys.size(1)
+        no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
+        return no_states, no_contexts, no_attention
+    gate = as_matrix(weights.gate).left
+    backend = resolve(backend, gate)
+    states, products, outside_autocast = precision(gate, backend)
+    run = choose("attentive_gru", backend, BACKENDS)
+    with outside_autocast:
+        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)
+
+
+def _check(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    *,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> int:
+    """The width H of the states, if all shapes fit together."""
     size, width = check_initial(initial, time_gate), memory.keys.size(2)
     shapes = {"gate": (2 * size, size), "candidate": (size, size), "context": (3 * size, memory.values.size(2))}
     for name, shape in shapes.items():
@@ -95,11 +127,4 @@ def attentive_gru(
         )
     if weights.score is None and width != size:
         raise ValueError(f"the dot product of states of width {size} and keys of width {width} does not exist")
-    if not counts:
-        sizes = size, memory.values.size(2), memory.keys.size(1)
-        no_states, no_contexts, no_attention = (inputs.new_zeros(0, columns) for columns in sizes)
-        return no_states, no_contexts, no_attention
-    states, products, outside_autocast = precision(as_matrix(weights.gate).left, backend)
-    run = choose("attentive_gru", backend, BACKENDS)
-    with outside_autocast:
-        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)
+    return size

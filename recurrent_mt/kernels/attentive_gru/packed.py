@@ -167,7 +167,7 @@ class _AttentiveGRU(torch.autograd.Function):
             grad_inputs,
             grad_initial,
             grad_keys,
-            _outer(attention, grad_contexts, counts, memory.values),
+            outer_products(attention, grad_contexts, counts, memory.values),
             None,
             *gate.gradients(grad_inputs[:, : 2 * size], walk.rows),
             *candidate.gradients(grad_inputs[:, 2 * size :], reset_previous),
@@ -180,7 +180,7 @@ class _AttentiveGRU(torch.autograd.Function):
         )
 
 
-def _outer(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
+def outer_products(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
     """For each sentence, the sum over its rows of left ⊗ right: (N, X), (N, Y) → (B, X, Y)."""
     product = torch.bmm(by_sentence(left, counts).transpose(1, 2), by_sentence(right, counts))
     if counts[0] == like.size(0):
@@ -224,6 +224,6 @@ class AttentionBackward:
         """The gradients of keys, query weight and score vector; ``states`` (N, H) were the queries."""
         query, score = self.weights.query, self.weights.score
         if query is None or score is None:
-            return _outer(self.grad_energy, states, counts, self.memory.keys), None, None
+            return outer_products(self.grad_energy, states, counts, self.memory.keys), None, None
         grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
         return self.grad_keys.mul_(score), grad_weight, self.grad_score

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from ..backend import choose
+from ..backend import choose, resolve
 from ..mixed_precision import precision
-from . import fused, packed, reference
+from . import fused, native, packed, reference
 from .output import GRConvOutput
 from .weights import GRConvWeights
 
 __all__ = ["ACTIVATIONS", "BACKENDS", "GRConvOutput", "GRConvWeights", "grconv"]
 
 ACTIVATIONS = tuple(reference.PHI)
-BACKENDS = {"reference": reference.grconv, "packed": packed.grconv, "fused": fused.grconv}
+BACKENDS = {
+    "reference": reference.grconv,
+    "packed": packed.grconv,
+    "native": native.grconv,
+    "fused": fused.grconv,
+}
 
 
 def grconv(
@@ -48,9 +53,10 @@ def grconv(
         activation: φ, one of :data:`ACTIVATIONS`.
         height: the last level that is computed; 0: up to the root.
         annotation_height: the last level whose nodes are returned; 0: none are.
-        checkpoint_levels: K for ``packed`` and ``fused``: one in every K levels is kept for the backward pass, and
+        checkpoint_levels: K for all but ``reference``: one in every K levels is kept for the backward pass, and
             everything else is recomputed, for a third more products; 0: keep everything that takes a product.
-        backend: ``packed``, ``reference``, or ``fused`` (Triton, on a GPU).
+        backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
+            :func:`recurrent_mt.kernels.backend.resolve`.
 
     Raises:
         ValueError: if the shapes or the heights do not fit together, if the activation or the backend is unknown, or if
@@ -66,6 +72,7 @@ def grconv(
     if not counts:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
+    backend = resolve(backend, weights.left)
     states, products, outside_autocast = precision(weights.left, backend)
     with outside_autocast:
         return choose("grconv", backend, BACKENDS)(

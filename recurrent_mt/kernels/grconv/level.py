@@ -106,6 +106,11 @@ class Level(Protocol):
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None: ...
 
+    @staticmethod
+    def prepare(weights: LevelWeights) -> LevelWeights:
+        """The weights as the other methods take them; called once before all levels, in either direction."""
+        return weights
+
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
         """The candidates (n, H), the gates as returned by :func:`~.gates.open_gates`, and the nodes (n, H)."""
 
@@ -138,7 +143,7 @@ class Level(Protocol):
         """What :meth:`backward` adds the gradients of the weights to, before the first level."""
 
 
-class PackedLevel:
+class PackedLevel(Level):
     """A level whose left children are copied next to their siblings."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:

@@ -112,11 +112,12 @@ class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
         counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
+        weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(LevelWeights(both, bias), plan.activation)
+            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights, plan.activation)
             shown.append(mean_gates(w))
             if not plan.checkpointed:
                 candidates.append(candidate)
@@ -138,7 +139,8 @@ class _GRConv(torch.autograd.Function):
     def backward(ctx: Any, grad_summaries: Tensor, _: Tensor, grad_returned: Tensor) -> tuple[Tensor | None, ...]:
         # Read once: non-reentrant checkpointing gives each saved tensor out a single time.
         both, bias, *saved = ctx.saved_tensors
-        plan, pyramid, weights = ctx.plan, ctx.pyramid, LevelWeights(both, bias)
+        plan, pyramid = ctx.plan, ctx.pyramid
+        weights = plan.level.prepare(LevelWeights(both, bias))
         counts, top = plan.counts, plan.top
         sums = plan.level.zero_sums(weights)
         grad_levels = grad_returned.split([pyramid.size(level) for level in range(1, plan.returned + 1)])

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..mixed_precision import add_product_, product
 from ..triton_math import accumulator, accumulator_dtype, blocks, tanh
-from .level import LevelWeights, Pyramid
+from .level import Level, LevelWeights, Pyramid
 
 
 @triton.jit
@@ -234,7 +234,7 @@ def gradient_kernel(
         tl.store(grad_below + row * WIDTH + column, from_p + from_q, mask=stored & (column < WIDTH))
 
 
-class FusedLevel:
+class FusedLevel(Level):
     """A level whose children are found by their rows and never copied; see :class:`~.level.Level`."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
@@ -279,8 +279,7 @@ class FusedLevel:
     ) -> Tensor:
         """See :class:`~.level.Level`."""
         both, pre = weights.both.flatten(0, 1), weights.bias.numel()
-        grad_products = grad.new_empty(self.below.size(0), 2 * pre)
-        grad_below = torch.empty_like(self.below)
+        grad_products, grad_below = grad.new_empty(self.below.size(0), 2 * pre), torch.empty_like(self.below)
         block = blocks(self.below.size(1))
         gradient_kernel[block.programs(self.below.size(0))](
             grad.contiguous(), candidate, gates, self.below, self.left_leaves, self.parents, grad_products, grad_below,
@@ -296,5 +295,4 @@ class FusedLevel:
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:
         """See :class:`~.level.Level`; at least in float32, because a pyramid has many levels."""
-        dtype = accumulator_dtype(weights.both)
-        return LevelWeights(*(torch.zeros_like(weight, dtype=dtype) for weight in weights))
+        return LevelWeights(*(torch.zeros_like(weight, dtype=accumulator_dtype(weights.both)) for weight in weights))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from ..backend import choose
+from ..backend import choose, resolve
 from ..entering import check_initial
 from ..matrix import Matrix, check_shape
 from ..mixed_precision import precision
-from . import fused, packed, reference
+from . import fused, native, packed, reference
 
-BACKENDS = {"reference": reference.gru, "packed": packed.gru, "fused": fused.gru}
+BACKENDS = {"reference": reference.gru, "packed": packed.gru, "native": native.gru, "fused": fused.gru}
 
 
 def gru(
@@ -44,7 +44,8 @@ def gru(
         candidate_weight: (H, H) U, the same way.
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         time_gate: (H,) g, or None.
-        backend: ``packed``, ``reference``, or ``fused`` (Triton, on a GPU).
+        backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
+            :func:`recurrent_mt.kernels.backend.resolve`.
 
     Returns:
         (N, H) the states, in the weights' number format; see :mod:`recurrent_mt.kernels.mixed_precision`.
@@ -61,6 +62,7 @@ def gru(
         return inputs.new_zeros(0, size)
     if counts[0] > initial.size(0):
         raise ValueError(f"{counts[0]} sentences start, but there are {initial.size(0)} initial states")
+    backend = resolve(backend, gate.left)
     states, products, outside_autocast = precision(gate.left, backend)
     with outside_autocast:
         return choose("gru", backend, BACKENDS)(

@@ -1,4 +1,7 @@
-"""The output layer and its cross-entropy in one: scores over the vocabulary are computed, used, and dropped."""
+"""The output layer and its cross-entropy: the scores of some rows are computed, used, and dropped before the next ones.
+
+Gradients, if needed, are therefore computed in the forward pass; the backward pass multiplies them by its own.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .cache import slices
-from .mixed_precision import add_product_, precision, product
+from ..cache import slices
+from ..mixed_precision import add_product_, product
 
 SCORES = {"cpu": 1 << 19}
 """How many scores are computed at once, by kind of device: on a CPU two megabytes, which fit in its cache."""
@@ -22,35 +25,8 @@ FEWEST_ROWS = 128
 
 
 def cross_entropy(features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
-    """The sum over n of −log softmax(W f_n + b) at the target y_n.
-
-    N words have N × V scores, and as many log-probabilities and gradients of each. Here, the scores of some rows are
-    computed, used for the loss and the gradients, and dropped before those of the next rows are computed. Gradients, if
-    needed, are therefore computed in the forward pass; the backward pass multiplies them by its own.
-
-    Args:
-        features: (N, O) f.
-        weight: (V, O) W.
-        bias: (V,) b, or None.
-        target: (N,) y, from 0 to V − 1.
-
-    Returns:
-        The sum, in float32 or wider; the products are computed in the features' format or, under autocast, in its
-        format; see :mod:`recurrent_mt.kernels.mixed_precision`.
-
-    Raises:
-        ValueError: if the shapes do not fit together.
-    """
-    (rows, size), vocabulary = features.shape, weight.size(0)
-    fits = weight.shape == (vocabulary, size) and target.shape == (rows,)
-    if not fits or not (bias is None or bias.shape == (vocabulary,)):
-        shapes = [None if tensor is None else tuple(tensor.shape) for tensor in (features, weight, bias, target)]
-        raise ValueError(
-            "features (N, O), weight (V, O), bias (V,) and target (N,) do not fit: {}, {}, {}, {}".format(*shapes)
-        )
-    states, products, outside_autocast = precision(weight, "packed")
-    with outside_autocast:
-        return _CrossEntropy.apply(features.to(states), weight.to(products), bias, target)
+    """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
+    return _CrossEntropy.apply(features, weight, bias, target)
 
 
 class _Gradients(NamedTuple):

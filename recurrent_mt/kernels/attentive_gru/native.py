@@ -1,0 +1,70 @@
+"""The attentive GRU in C++, forward and backward: ``../native/attentive_gru.cpp`` and ``../native/attention.cpp``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from ..backend import check_native
+from . import packed
+from .memory import AttentiveGRUWeights, Memory
+
+
+def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """See :func:`recurrent_mt.kernels.attentive_gru.attend`; what needs gradients, as no search does, is ``packed``."""
+    check_native("attend", state)
+    if torch.is_grad_enabled() and state.requires_grad:
+        return packed.attend(state, memory, weights)
+    return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score)
+
+
+def attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`."""
+    check_native("attentive_gru", inputs)
+    factors = [factor for matrix in weights.matrices() for factor in matrix]
+    return _AttentiveGRU.apply(
+        inputs, initial[: counts[0]], *memory, *factors, weights.query, weights.score, time_gate, tuple(counts)
+    )
+
+
+class _AttentiveGRU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+        arguments = _arguments(rest[:-1])
+        outputs = torch.ops.recurrent_mt.attentive_gru(inputs, *arguments, rest[-1])
+        ctx.save_for_backward(*rest[:-1], *outputs)
+        ctx.counts = rest[-1]
+        ctx.mark_non_differentiable(outputs[2])
+        return outputs[:3]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        tensors, outputs = ctx.saved_tensors[:-6], ctx.saved_tensors[-6:]
+        arguments = _arguments(tensors)
+        _, keys, values = arguments[:3]
+        grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
+            torch.ops.recurrent_mt.attentive_gru_backward(
+                grad_states, grad_contexts, *arguments, ctx.counts, list(outputs)
+            )
+        )
+        if grad_keys is None:
+            grad_keys = packed.outer_products(grad_energies, entered, ctx.counts, keys)
+        grad_values = packed.outer_products(outputs[2], grad_contexts, ctx.counts, values)
+        return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None
+
+
+def _arguments(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Initial states and memory; the six factors of the weights in a list; query, score and gate over time."""
+    return *tensors[:4], list(tensors[4:10]), *tensors[10:]

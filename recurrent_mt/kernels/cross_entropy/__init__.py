@@ -1,0 +1,56 @@
+"""The output layer and its cross-entropy in one: scores over the vocabulary are computed, used, and dropped."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from ..backend import choose, resolve
+from ..mixed_precision import precision
+from . import native, packed, reference
+
+__all__ = ["BACKENDS", "cross_entropy"]
+
+BACKENDS = {
+    "reference": reference.cross_entropy,
+    "packed": packed.cross_entropy,
+    "native": native.cross_entropy,
+    # On a GPU, PyTorch's operations on many rows are fused enough.
+    "fused": packed.cross_entropy,
+}
+
+
+def cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, backend: str = "packed"
+) -> Tensor:
+    """The sum over n of −log softmax(W f_n + b) at the target y_n.
+
+    N words have N × V scores, and as many log-probabilities and gradients of each. Only ``reference`` has them all in
+    memory at the same time.
+
+    Args:
+        features: (N, O) f.
+        weight: (V, O) W.
+        bias: (V,) b, or None.
+        target: (N,) y, from 0 to V − 1.
+        backend: ``native`` (C++, on a CPU), ``packed``, which is also ``fused``, ``reference``, or ``auto``, see
+            :func:`recurrent_mt.kernels.backend.resolve`.
+
+    Returns:
+        The sum, in float32 or wider; the products are computed in the features' format or, under autocast, in its
+        format; see :mod:`recurrent_mt.kernels.mixed_precision`.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.
+    """
+    (rows, size), vocabulary = features.shape, weight.size(0)
+    fits = weight.shape == (vocabulary, size) and target.shape == (rows,)
+    if not fits or not (bias is None or bias.shape == (vocabulary,)):
+        shapes = [None if tensor is None else tuple(tensor.shape) for tensor in (features, weight, bias, target)]
+        raise ValueError(
+            "features (N, O), weight (V, O), bias (V,) and target (N,) do not fit: {}, {}, {}, {}".format(*shapes)
+        )
+    backend = resolve(backend, weight)
+    states, products, outside_autocast = precision(weight, backend)
+    with outside_autocast:
+        run = choose("cross_entropy", backend, BACKENDS)
+        return run(features.to(states), weight.to(products), bias, target)

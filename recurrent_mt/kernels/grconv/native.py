@@ -1,0 +1,98 @@
+"""The gated recursive convolution of ``packed``, with each level in C++: ``../native/grconv.cpp``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from ..backend import check_native
+from . import packed
+from .level import Level, LevelWeights, PackedLevel, Pyramid
+from .output import GRConvOutput
+from .weights import GRConvWeights
+
+
+def grconv(
+    leaves: Tensor,
+    weights: GRConvWeights,
+    counts: Sequence[int],
+    activation: str,
+    *,
+    height: int = 0,
+    annotation_height: int = 0,
+    checkpoint_levels: int = 0,
+) -> GRConvOutput:
+    """See :func:`recurrent_mt.kernels.grconv.grconv`."""
+    check_native("grconv", leaves)
+    return packed.grconv(
+        leaves.contiguous(),
+        weights,
+        counts,
+        activation,
+        height=height,
+        annotation_height=annotation_height,
+        checkpoint_levels=checkpoint_levels,
+        level=NativeLevel,
+    )
+
+
+class NativeWeights(LevelWeights):
+    """The weights, also in the order in which C++ multiplies by them: copied once for all levels."""
+
+    @cached_property
+    def upward(self) -> tuple[Tensor, Tensor]:
+        """For rows of left and of right children."""
+        left, right = (torch.ops.recurrent_mt.right_factor(weight.t()) for weight in (self.left, self.right))
+        return left, right
+
+    @cached_property
+    def downward(self) -> tuple[Tensor, Tensor]:
+        """For the gradients of their products."""
+        left, right = (torch.ops.recurrent_mt.right_factor(weight) for weight in (self.left, self.right))
+        return left, right
+
+
+class NativeLevel(Level):
+    """A level in three operations; left children are found by their rows."""
+
+    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
+        self.children = below, pyramid.left(level), pyramid.counts[level - 1]
+
+    @staticmethod
+    def prepare(weights: LevelWeights) -> NativeWeights:
+        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        return NativeWeights(*weights)
+
+    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        assert isinstance(weights, NativeWeights)
+        is_tanh = activation == "tanh"
+        return torch.ops.recurrent_mt.grconv_level(*self.children, *weights.upward, weights.bias, is_tanh)
+
+    def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
+        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        return torch.ops.recurrent_mt.grconv_merge(*self.children, candidate, gates)
+
+    def backward(
+        self,
+        grad: Tensor,
+        candidate: Tensor,
+        gates: Tensor,
+        *,
+        weights: LevelWeights,
+        sums: LevelWeights,
+        activation: str,
+    ) -> Tensor:
+        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        assert isinstance(weights, NativeWeights)
+        return torch.ops.recurrent_mt.grconv_level_backward(
+            grad, *self.children, candidate, gates, *weights.downward, activation == "tanh", *sums.both, sums.bias
+        )
+
+    @staticmethod
+    def zero_sums(weights: LevelWeights) -> LevelWeights:
+        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
+        return PackedLevel.zero_sums(weights)

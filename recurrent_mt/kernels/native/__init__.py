@@ -1,0 +1,43 @@
+"""The kernels of the backend ``native``: C++, compiled for this machine's CPU when the project is installed.
+
+The ``.cpp`` files beside this one are the operations of ``torch.ops.recurrent_mt``. ``python setup.py build_ext
+--inplace`` compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of
+PyTorch, both of which are in its name, so that a new version of either never loads an old one. Where it cannot be
+built, everything runs on ``packed``.
+"""
+
+from __future__ import annotations
+
+import functools
+import sysconfig
+from pathlib import Path
+
+import torch
+
+BUILD = "python setup.py build_ext --inplace"
+FOLDER = Path(__file__).parent
+
+
+def library_name(torch_version: str) -> str:
+    """The library's name, without what Python adds for its own version and the platform."""
+    return "torch_" + torch_version.partition("+")[0].replace(".", "_")
+
+
+@functools.cache
+def why_not() -> str | None:
+    """Loads the library at the first call.
+
+    Returns:
+        None if that worked; otherwise the reason, in one line.
+    """
+    path = FOLDER / (library_name(torch.__version__) + str(sysconfig.get_config_var("EXT_SUFFIX")))
+    if not path.exists():
+        return f"the native kernels are not built for PyTorch {torch.__version__}: {BUILD} builds them"
+    changed = [source.name for source in FOLDER.glob("*.[ch]*") if source.stat().st_mtime > path.stat().st_mtime]
+    if changed:
+        return f"the native kernels are older than their source {min(changed)}: {BUILD} builds them again"
+    try:
+        torch.ops.load_library(str(path))
+    except OSError as error:
+        return f"the native kernels cannot be loaded, {BUILD} may help: {str(error).splitlines()[0]}"
+    return None

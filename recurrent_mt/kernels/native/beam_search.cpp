@@ -1,0 +1,484 @@
+// Beam search with the decoder of one GRU layer, a batch of sources in one call.
+//
+// What is searched for, and when a hypothesis or a sentence is finished, is as in fairseq's SequenceGenerator with its
+// BeamSearch (0.12.2): two candidates for every place of the beam; one that ends is finished if it is among the first
+// `beam`; a sentence is finished, and leaves the batch, when `beam` hypotheses are.
+//
+// A step predicts a word from a state, the word before, and a context, in one of two orders, see
+// recurrent_mt/layers/decoder.py. Whatever a context is multiplied by has been multiplied with the source beforehand:
+// what is read from the source are sums of these products.
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "attention.h"
+#include "candidates.h"
+#include "functions.h"
+#include "gru_step.h"
+#include "product.h"
+
+namespace recurrent_mt {
+namespace {
+
+using at::Tensor;
+using std::optional;
+
+/// The matrices of the decoder as right factors, with what they are named after.
+struct Decoder {
+  RightFactor word;       // (E, 3H + 2O): the word's products for the GRU and for the readout
+  RightFactor gate;       // (H, 2H)
+  RightFactor candidate;  // (H, H)
+  RightFactor readout;    // (H, 2O)
+  std::vector<RightFactor> output;  // (O, V), or (O, R) and (R, V)
+  optional<RightFactor> query;      // (H, A)
+  Tensor embedding;                 // (V, E)
+  Tensor bias;                      // (3H + 2O,)
+  optional<Tensor> output_bias;     // (V,)
+  bool word_first;
+  int64_t size, features, vocabulary;
+};
+
+/// The source as the decoder reads it.
+struct Source {
+  Tensor keys;      // (B, S, A); empty without attention
+  Tensor products;  // (B, S, 3H + 2O), or (B, 1, 3H + 2O) without attention
+  Tensor padding;   // (B, S)
+  optional<Tensor> score;
+  bool has_attention;
+};
+
+/// What is asked for; see fairseq's options of the same names.
+struct Search {
+  int64_t beam, longest, shortest;
+  double unknown_penalty, temperature;
+  int64_t begin, end, padding, unknown;
+};
+
+/// A step's hypotheses, in rows: which word each continued with, from which row of the step before, and with which sum.
+template <typename T>
+struct Step {
+  std::vector<int64_t> words, parents;
+  std::vector<T> scores;
+  Tensor attention;  // (n, S)
+};
+
+/// A hypothesis that has ended: a row of a step, followed by the end.
+template <typename T>
+struct Finished {
+  int64_t sentence, step, row;
+  T score;
+};
+
+/// The scores of words for some hypotheses, from which the best candidates are taken.
+template <typename T>
+class Scores {
+ public:
+  Scores(const Decoder& decoder, const Search& search, int64_t rows)
+      : decoder_(decoder), search_(search), blocks_((decoder.vocabulary + BLOCK - 1) / BLOCK),
+        scores_(uninitialized({rows, decoder.vocabulary}, number_of<T>())),
+        largest_(uninitialized({rows, blocks_}, number_of<T>())), shift_(rows) {}
+
+  /// Scores all words for the features (n, O).
+  void compute(Rows<const T> features, int64_t step) {
+    const auto scores = rows_of<T>(scores_).part(0, features.count);
+    if (decoder_.output.size() == 1) {
+      decoder_.output[0].template multiply<T>(features, scores, Into::replace);
+    } else {
+      Tensor narrow = uninitialized({features.count, decoder_.output[0].columns()}, number_of<T>());
+      decoder_.output[0].template multiply<T>(features, rows_of<T>(narrow), Into::replace);
+      decoder_.output[1].template multiply<T>(rows_of<T>(narrow), scores, Into::replace);
+    }
+    for_rows(features.count, 4 * decoder_.vocabulary, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; row++) finish_row(row, step);
+    });
+  }
+
+  /// Offers the continuations of a hypothesis, in a row, that has this score so far.
+  void offer(int64_t row, int64_t hypothesis, T score, Best<T>& best) const {
+    const T* const scores = rows_of<T>(scores_)[row];
+    const T* const largest = rows_of<T>(largest_)[row];
+    const auto sum = [score, shift = shift_[row]](T word_score) { return score + (word_score + shift); };
+    for (int64_t block = 0; block < blocks_; block++) {
+      if (!(sum(largest[block]) > best.threshold())) continue;
+      const int64_t last = std::min((block + 1) * BLOCK, decoder_.vocabulary);
+      for (int64_t word = block * BLOCK; word < last; word++) best.offer({sum(scores[word]), hypothesis, word});
+    }
+  }
+
+ private:
+  static constexpr int64_t BLOCK = 64;  // words that are passed over together if none of them is good enough
+
+  /// Finds what turns a row's scores into log-probabilities, and the largest score of every block.
+  void finish_row(int64_t row, int64_t step) {
+    constexpr T never = -std::numeric_limits<T>::infinity();
+    T* const scores = rows_of<T>(scores_)[row];
+    T* const largest = rows_of<T>(largest_)[row];
+    const T* const bias = decoder_.output_bias ? decoder_.output_bias->const_data_ptr<T>() : nullptr;
+    const T scale = T(1) / T(search_.temperature);
+    T* const shift = &shift_[row];
+    const int64_t vocabulary = decoder_.vocabulary;
+    vectorized([=]() INLINE_LAMBDA {
+      if (bias) {
+#pragma omp simd
+        for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
+      }
+      if (scale != T(1)) {
+#pragma omp simd
+        for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
+      }
+      T most = never, sum = 0;
+#pragma omp simd reduction(max : most)
+      for (int64_t word = 0; word < vocabulary; word++) most = scores[word] > most ? scores[word] : most;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t word = 0; word < vocabulary; word++) sum += exponential(scores[word] - most);
+      *shift = -most - std::log(sum);
+    });
+    scores[search_.padding] = never;
+    scores[search_.unknown] -= T(search_.unknown_penalty);
+    if (step >= search_.longest) {
+      const T end = scores[search_.end];
+      std::fill_n(scores, vocabulary, never);
+      scores[search_.end] = end;
+    } else if (step < search_.shortest) {
+      scores[search_.end] = never;
+    }
+    vectorized([=]() INLINE_LAMBDA {
+      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
+        const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
+        T most = never;
+#pragma omp simd reduction(max : most)
+        for (int64_t word = first; word < last; word++) most = scores[word] > most ? scores[word] : most;
+        largest[first / BLOCK] = most;
+      }
+    });
+  }
+
+  const Decoder& decoder_;
+  const Search& search_;
+  int64_t blocks_;
+  Tensor scores_, largest_;
+  std::vector<T> shift_;
+};
+
+/// The decoder's recurrence: from states and words to features.
+template <typename T>
+class Recurrence {
+ public:
+  Recurrence(const Decoder& decoder, const Source& source, const Tensor& initial, int64_t rows)
+      : decoder_(decoder), source_(source),
+        memory_(source.keys, source.products, source.padding, source.score, 1), width_(decoder.bias.size(0)) {
+    const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
+    const int64_t size = decoder.size;
+    state_ = matrix(size), next_ = matrix(size), contexts_ = matrix(width_), before_ = matrix(width_);
+    embedded_ = matrix(decoder.embedding.size(1)), words_ = matrix(width_), gates_ = matrix(2 * size);
+    reset_ = matrix(size), candidate_ = matrix(size), pairs_ = matrix(2 * decoder.features);
+    features_ = matrix(decoder.features), queries_ = matrix(memory_.key_size());
+    state_.narrow(0, 0, initial.size(0)).copy_(initial);
+  }
+
+  /// The features (n, O) of hypotheses that continue with these words, and their attention (n, S), if there is any.
+  ///
+  /// Without words, nothing has been read yet. `sources` (n,) says which source each hypothesis reads.
+  Rows<const T> advance(const std::vector<int64_t>* words, const std::vector<int64_t>& sources, Tensor& attention) {
+    const int64_t count = sources.size();
+    const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
+    multiply_words(words, part(words_));
+    if (source_.has_attention) attention = uninitialized({count, memory_.words()}, number_of<T>());
+    if (!decoder_.word_first) read(sources, part(state_), attention);
+    if (words) {
+      update_states(part(words_), part(contexts_));
+      std::swap(state_, next_);
+    }
+    if (decoder_.word_first) read(sources, part(state_), attention);
+    decoder_.readout.multiply<T>(part(state_), part(pairs_), Into::replace);
+    join(part(words_), part(contexts_), part(pairs_), part(features_));
+    return part(features_);
+  }
+
+  /// Continues with these rows of the last step.
+  void select(const std::vector<int64_t>& rows) {
+    const auto copy = [&](Tensor& from, Tensor& to) {
+      const auto source = rows_of<T>(from), target = rows_of<T>(to);
+      for (size_t row = 0; row < rows.size(); row++)
+        std::memcpy(target[row], source[rows[row]], source.stride * sizeof(T));
+      std::swap(from, to);
+    };
+    copy(state_, next_);
+    if (decoder_.word_first) copy(contexts_, before_);
+  }
+
+ private:
+  void multiply_words(const std::vector<int64_t>* words, Rows<T> products) {
+    const int64_t size = decoder_.embedding.size(1);
+    const auto embedded = rows_of<T>(embedded_).part(0, products.count);
+    const T *table = decoder_.embedding.const_data_ptr<T>(), *bias = decoder_.bias.const_data_ptr<T>();
+    for (int64_t row = 0; row < products.count; row++) {
+      std::memcpy(products[row], bias, width_ * sizeof(T));
+      if (words) std::memcpy(embedded[row], table + (*words)[row] * size, size * sizeof(T));
+    }
+    if (words) decoder_.word.multiply<T>(embedded, products, Into::add);
+  }
+
+  void read(const std::vector<int64_t>& sources, Rows<const T> states, Tensor& attention) {
+    const auto contexts = rows_of<T>(contexts_).part(0, states.count);
+    if (!source_.has_attention) {
+      const auto products = rows_of<T>(source_.products);
+      for (int64_t row = 0; row < states.count; row++)
+        std::memcpy(contexts[row], products[sources[row]], width_ * sizeof(T));
+      return;
+    }
+    const auto queries = rows_of<T>(queries_).part(0, states.count);
+    if (decoder_.query) decoder_.query->multiply<T>(states, queries, Into::replace);
+    memory_.attend(decoder_.query ? Rows<const T>(queries) : states, rows_of<T>(attention), contexts, sources.data());
+  }
+
+  void update_states(Rows<const T> words, Rows<const T> contexts) {
+    const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(0, words.count); };
+    const auto previous = part(state_), gates = part(gates_), reset = part(reset_), candidate = part(candidate_);
+    decoder_.gate.multiply<T>(previous, gates, Into::replace);
+    open_gates<T>(words, contexts, previous, gates, reset, candidate, decoder_.size);
+    decoder_.candidate.multiply<T>(reset, candidate, Into::add);
+    update<T>(gates, previous, candidate, part(next_), decoder_.size);
+  }
+
+  /// The features: the larger of every two neighbors.
+  void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> pairs, Rows<T> features) {
+    vectorized([=, first = 3 * decoder_.size, size = decoder_.features]() INLINE_LAMBDA {
+      for (int64_t row = 0; row < features.count; row++) {
+        const T *x = words[row] + first, *c = contexts[row] + first, *s = pairs[row];
+        T* out = features[row];
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) {
+          const T a = s[2 * i] + x[2 * i] + c[2 * i], b = s[2 * i + 1] + x[2 * i + 1] + c[2 * i + 1];
+          out[i] = a > b ? a : b;
+        }
+      }
+    });
+  }
+
+  const Decoder& decoder_;
+  const Source& source_;
+  Memory<T> memory_;
+  int64_t width_;
+  Tensor state_, next_, contexts_, before_, embedded_, words_, gates_, reset_, candidate_, pairs_, features_, queries_;
+};
+
+/// The hypotheses of the sentences that are not finished.
+template <typename T>
+class Beams {
+ public:
+  Beams(const Search& search, int64_t sentences) : search_(search), found_(sentences, 0) {
+    for (int64_t sentence = 0; sentence < sentences; sentence++) running_.push_back(sentence);
+    ignored_.assign(sentences * search.beam, false);
+  }
+
+  const std::vector<int64_t>& running() const { return running_; }
+  const std::vector<Finished<T>>& finished() const { return finished_; }
+
+  /// From the candidates of every running sentence, best first, what has ended and what the next step continues with.
+  ///
+  /// `rows` is how many rows a sentence has at this step: one, and then the beam.
+  Step<T> choose(const std::vector<std::vector<Candidate<T>>>& candidates, int64_t step, int64_t rows) {
+    Step<T> next;
+    std::vector<int64_t> still_running;
+    std::vector<char> ignored;
+    for (size_t place = 0; place < running_.size(); place++) {
+      const int64_t sentence = running_[place];
+      std::vector<const Candidate<T>*> active, ended;
+      for (size_t i = 0; i < candidates[place].size(); i++) {
+        const auto& candidate = candidates[place][i];
+        const bool first = static_cast<int64_t>(i) < search_.beam;
+        const bool skipped = first && ignored_[place * search_.beam + i];
+        const bool ends = candidate.word == search_.end && candidate.score != -std::numeric_limits<T>::infinity();
+        (skipped || ends ? ended : active).push_back(&candidate);
+        if (first && ends && !skipped && found_[sentence] < search_.beam) {
+          finished_.push_back({sentence, step, static_cast<int64_t>(place) * rows + candidate.hypothesis, candidate.score});
+          found_[sentence]++;
+        }
+      }
+      if (found_[sentence] >= search_.beam || (step >= search_.longest && found_[sentence])) continue;
+      still_running.push_back(sentence);
+      for (int64_t i = 0; i < search_.beam; i++) {
+        const bool is_active = i < static_cast<int64_t>(active.size());
+        const auto& candidate = is_active ? *active[i] : *ended[i - active.size()];
+        next.words.push_back(candidate.word);
+        next.parents.push_back(static_cast<int64_t>(place) * rows + candidate.hypothesis);
+        next.scores.push_back(candidate.score);
+        ignored.push_back(!is_active);
+      }
+    }
+    running_ = std::move(still_running);
+    ignored_ = std::move(ignored);
+    return next;
+  }
+
+ private:
+  const Search& search_;
+  std::vector<int64_t> running_, found_;
+  std::vector<char> ignored_;  // places of the beam that nothing continues
+  std::vector<Finished<T>> finished_;
+};
+
+template <typename T>
+class BeamSearch {
+ public:
+  BeamSearch(const Decoder& decoder, const Source& source, const Search& search, const Tensor& initial)
+      : decoder_(decoder), search_(search), beams_(search, initial.size(0)),
+        recurrence_(decoder, source, initial, initial.size(0) * search.beam),
+        scores_(decoder, search, initial.size(0) * search.beam) {}
+
+  void run() {
+    Step<T> now;
+    const int64_t sentences = beams_.running().size();
+    now.words.assign(sentences, search_.begin);
+    now.parents.assign(sentences, 0);
+    now.scores.assign(sentences, 0);
+    for (int64_t step = 0; !beams_.running().empty() && step <= search_.longest; step++) {
+      const int64_t rows = step ? search_.beam : 1;
+      std::vector<int64_t> sources;
+      for (const int64_t sentence : beams_.running()) sources.insert(sources.end(), rows, sentence);
+      // If the word comes first, the first one is scored before any has been read.
+      const bool reads = step || !decoder_.word_first;
+      scores_.compute(recurrence_.advance(reads ? &now.words : nullptr, sources, now.attention), step);
+      // fairseq takes one candidate less than there are continuations, so that padding is never one.
+      const int64_t number = std::min(2 * search_.beam, rows * decoder_.vocabulary - 1);
+      Step<T> next = beams_.choose(candidates(now, rows, number), step, rows);
+      recurrence_.select(next.parents);
+      steps_.push_back(std::move(now));
+      now = std::move(next);
+    }
+  }
+
+  /// All finished hypotheses: sentences, lengths and scores (n,); words and their log-probabilities (sum of lengths,);
+  /// and their attention (sum of lengths, S), empty if there is none.
+  std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hypotheses() const {
+    const auto& finished = beams_.finished();
+    const int64_t number = finished.size();
+    int64_t total = 0;
+    for (const auto& hypothesis : finished) total += hypothesis.step + 1;
+    const auto whole = at::TensorOptions().dtype(at::kLong), real = at::TensorOptions().dtype(number_of<T>());
+    const bool attends = !steps_.empty() && steps_[0].attention.defined();
+    Tensor sentences = at::empty({number}, whole), lengths = at::empty({number}, whole), scores = at::empty({number}, real),
+           words = at::empty({total}, whole), parts = at::empty({total}, real),
+           attention = at::empty({attends ? total : 0, attends ? steps_[0].attention.size(1) : 0}, real);
+    int64_t first = 0;
+    for (int64_t i = 0; i < number; i++) {
+      const auto& hypothesis = finished[i];
+      sentences.data_ptr<int64_t>()[i] = hypothesis.sentence;
+      lengths.data_ptr<int64_t>()[i] = hypothesis.step + 1;
+      scores.data_ptr<T>()[i] = hypothesis.score;
+      trace(hypothesis, words.data_ptr<int64_t>() + first, parts.data_ptr<T>() + first,
+            attends ? rows_of<T>(attention).part(first, hypothesis.step + 1) : Rows<T>{});
+      first += hypothesis.step + 1;
+    }
+    return {sentences, lengths, scores, words, parts, attention};
+  }
+
+ private:
+  std::vector<std::vector<Candidate<T>>> candidates(const Step<T>& now, int64_t rows, int64_t number) const {
+    const int64_t sentences = beams_.running().size();
+    std::vector<std::vector<Candidate<T>>> result(sentences);
+    at::parallel_for(0, sentences, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t place = begin; place < end; place++) {
+        Best<T> best(number);
+        for (int64_t i = 0; i < rows; i++) scores_.offer(place * rows + i, i, now.scores[place * rows + i], best);
+        result[place] = std::move(best).sorted();
+        // Where fewer continuations are possible, fairseq also takes impossible ones.
+        for (int64_t i = result[place].size(); i < number; i++)
+          result[place].push_back({-std::numeric_limits<T>::infinity(), i % rows, search_.padding});
+      }
+    });
+    return result;
+  }
+
+  /// Goes back from the end of a hypothesis to its first word.
+  void trace(const Finished<T>& hypothesis, int64_t* words, T* parts, Rows<T> attention) const {
+    int64_t row = hypothesis.row, word = search_.end;
+    T sum = hypothesis.score;
+    for (int64_t step = hypothesis.step; step >= 0; step--) {
+      const Step<T>& now = steps_[step];
+      words[step] = word;
+      parts[step] = sum - now.scores[row];
+      if (attention.data)
+        std::memcpy(attention[step], rows_of<T>(now.attention)[row], attention.stride * sizeof(T));
+      sum = now.scores[row];
+      word = now.words[row];
+      row = now.parents[row];
+    }
+  }
+
+  const Decoder& decoder_;
+  const Search& search_;
+  Beams<T> beams_;
+  Recurrence<T> recurrence_;
+  Scores<T> scores_;
+  std::vector<Step<T>> steps_;
+};
+
+using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
+
+/// `factors` are those of word, gate, candidate and readout, the output's one or two, and the query's, if there is one,
+/// as `right_factor` stored them; `columns` are their numbers of columns.
+Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding, const Tensor& bias,
+                       const optional<Tensor>& output_bias, bool word_first, const Tensor& initial, const Tensor& keys,
+                       const Tensor& products, const Tensor& padding_mask, const optional<Tensor>& score,
+                       bool has_attention, int64_t beam, int64_t longest, int64_t shortest, double unknown_penalty,
+                       double temperature, int64_t begin, int64_t end, int64_t padding, int64_t unknown) {
+  const auto number = initial.scalar_type();
+  TORCH_CHECK_VALUE(initial.dim() == 2 && embedding.dim() == 2 && products.dim() == 3 && keys.dim() == 3,
+                    "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
+                    ", ", embedding.sizes(), ", ", products.sizes(), " and ", keys.sizes());
+  const int64_t sentences = initial.size(0), size = initial.size(1), width = bias.numel(), vocabulary = embedding.size(0),
+                pairs = width - 3 * size, has_query = score.has_value();
+  const int64_t outputs = static_cast<int64_t>(factors.size()) - 4 - has_query;
+  TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
+                    "factors must be 5 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
+  TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "bias must be (3H + 2O,), not ", bias.sizes());
+  TORCH_CHECK_VALUE(beam > 0 && vocabulary > 1, "beam must be positive, not ", beam);
+  TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
+  for (const int64_t word : {begin, end, padding, unknown})
+    TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "a symbol must be from 0 to ", vocabulary - 1, ", not ", word);
+  const int64_t words = products.size(1), key_size = keys.size(2);
+  const Source source{checked("keys", keys, {sentences, words, key_size}, number),
+                      checked("products", products, {sentences, words, width}, number),
+                      checked("padding_mask", padding_mask, {sentences, words}, at::kBool),
+                      checked("score", score, {key_size}, number), has_attention};
+  TORCH_CHECK_VALUE(has_attention || words == 1, "products must be one row a source without attention, not ", words);
+  const auto factor = [&](int64_t index, int64_t inner, int64_t expected) {
+    TORCH_CHECK_VALUE(columns[index] == expected && factors[index].numel() >= inner * expected, "factor ", index,
+                      " must have ", inner, " rows of ", expected, " columns, not ", columns[index], " columns");
+    return RightFactor(factors[index], inner, expected);
+  };
+  Decoder decoder{factor(0, embedding.size(1), width), factor(1, size, 2 * size), factor(2, size, size),
+                  factor(3, size, pairs), {}, std::nullopt,
+                  checked("embedding", embedding, embedding.sizes(), number), checked("bias", bias, {width}, number),
+                  checked("output_bias", output_bias, {vocabulary}, number), word_first, size, pairs / 2, vocabulary};
+  if (outputs == 2) decoder.output.push_back(factor(4, pairs / 2, columns[4]));
+  decoder.output.push_back(factor(3 + outputs, outputs == 2 ? columns[4] : pairs / 2, vocabulary));
+  if (has_query) decoder.query = factor(4 + outputs, size, key_size);
+  const Search search{beam, longest, shortest, unknown_penalty, temperature, begin, end, padding, unknown};
+  return in_format("initial", number, [&](auto zero) {
+    BeamSearch<decltype(zero)> search_here(decoder, source, search, initial);
+    search_here.run();
+    return search_here.hypotheses();
+  });
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
+  library.def(
+      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor bias, Tensor? output_bias, "
+      "bool word_first, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, Tensor? score, "
+      "bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, "
+      "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+}
+
+TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("beam_search", &beam_search); }
+
+}  // namespace recurrent_mt

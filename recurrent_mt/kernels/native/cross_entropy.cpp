@@ -1,0 +1,113 @@
+// The output layer and its cross-entropy: see recurrent_mt/kernels/cross_entropy/__init__.py.
+#include <torch/library.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "functions.h"
+#include "recurrence.h"
+#include "product.h"
+
+namespace recurrent_mt {
+namespace {
+
+using at::Tensor;
+using std::optional;
+
+/// How many rows are scored at once: few enough for their scores to be small beside everything else in a batch.
+constexpr int64_t ROWS = 256;
+
+/// Turns the scores of a row into the gradient of its loss, softmax − one-hot, and returns the loss.
+template <typename T>
+INLINE T loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t target) {
+  T largest = -std::numeric_limits<T>::infinity(), sum = 0;
+  if (bias) {
+#pragma omp simd
+    for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
+  }
+#pragma omp simd reduction(max : largest)
+  for (int64_t word = 0; word < vocabulary; word++) largest = scores[word] > largest ? scores[word] : largest;
+  const T score = scores[target] - largest;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t word = 0; word < vocabulary; word++) {
+    scores[word] = exponential(scores[word] - largest);
+    sum += scores[word];
+  }
+  const T scale = T(1) / sum;
+#pragma omp simd
+  for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
+  scores[target] -= T(1);
+  return std::log(sum) - score;
+}
+
+/// What is computed besides the loss; undefined where it is not needed.
+struct Gradients {
+  Tensor features, weight, bias;
+};
+
+template <typename T>
+Tensor run(const Tensor& features, const Tensor& weight, const optional<Tensor>& bias, const Tensor& target,
+           Gradients& grads) {
+  const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
+  const RightFactor forward(weight.t()), backward = grads.features.defined() ? RightFactor(weight) : RightFactor();
+  Tensor scores = uninitialized({std::min(rows, ROWS), vocabulary}, number_of<T>()),
+         losses = uninitialized({rows}, number_of<T>());
+  const int64_t* const words = target.const_data_ptr<int64_t>();
+  T* const loss = losses.data_ptr<T>();
+  for (int64_t first = 0; first < rows; first += ROWS) {
+    const int64_t count = std::min(ROWS, rows - first);
+    const auto some = rows_of<T>(features).part(first, count), grad = rows_of<T>(scores).part(0, count);
+    forward.multiply<T>(some, grad, Into::replace);
+    for_rows(count, vocabulary, [&](int64_t begin, int64_t end) {
+      vectorized([=, added = bias ? bias->const_data_ptr<T>() : nullptr]() INLINE_LAMBDA {
+        for (int64_t row = begin; row < end; row++)
+          loss[first + row] = loss_and_gradient<T>(grad[row], added, vocabulary, words[first + row]);
+      });
+    });
+    if (grads.features.defined())
+      backward.multiply<T>(grad, rows_of<T>(grads.features).part(first, count), Into::replace);
+    if (grads.weight.defined())
+      add_outer_products<T>(grad, vocabulary, some, size, weight.scalar_type(), grads.weight);
+    if (grads.bias.defined()) grads.bias.add_(scores.narrow(0, 0, count).sum(0));
+  }
+  return losses.sum();
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
+                                                         const optional<Tensor>& bias, const Tensor& target,
+                                                         bool needs_features, bool needs_weight, bool needs_bias) {
+  TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
+                    features.sizes(), " and ", weight.sizes());
+  const auto number = features.scalar_type();
+  const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
+  check_weight("weight", weight, vocabulary, size, number);
+  const Tensor feature_rows = checked("features", features, {rows, size}, number),
+               words = checked("target", target, {rows}, at::kLong);
+  const optional<Tensor> biases = checked("bias", bias, {vocabulary}, number);
+  if (rows) {
+    const auto [least, most] = words.aminmax();
+    TORCH_CHECK_VALUE(least.item<int64_t>() >= 0 && most.item<int64_t>() < vocabulary, "target must be from 0 to ",
+                      vocabulary - 1, ", not ", least.item<int64_t>(), " to ", most.item<int64_t>());
+  }
+  Gradients grads{needs_features ? uninitialized({rows, size}, number) : Tensor(),
+                  needs_weight ? zeros({vocabulary, size}, number) : Tensor(),
+                  needs_bias ? zeros({vocabulary}, number) : Tensor()};
+  const Tensor total = in_format("features", number, [&](auto zero) {
+    return run<decltype(zero)>(feature_rows, weight, biases, words, grads);
+  });
+  return {total, grads.features, grads.weight, grads.bias};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
+  library.def(
+      "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, bool needs_features, "
+      "bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor)");
+}
+
+TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("cross_entropy", &cross_entropy); }
+
+}  // namespace recurrent_mt

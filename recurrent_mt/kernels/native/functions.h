@@ -1,0 +1,61 @@
+// Elementary functions that the compiler can vectorize. NaN stays NaN.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "vectorized.h"
+
+namespace recurrent_mt {
+
+/// e^x with a relative error below 2e-7: 2^n times a polynomial (Cephes' expf). It saturates beyond ±87.
+INLINE float exponential(float x) {
+  x = x > 88.0f ? 88.0f : x;
+  x = x < -87.0f ? -87.0f : x;
+  constexpr float round = 12582912.0f;  // 1.5 · 2^23: adding it leaves an integer in the lowest bits
+  const float shifted = x * 1.44269504088896341f + round;
+  const float n = shifted - round;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  const int32_t exponent = (std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(round) + 127) << 23;
+  return p * std::bit_cast<float>(exponent);
+}
+
+/// Double precision is for checking gradients, not for speed.
+INLINE double exponential(double x) { return std::exp(x); }
+
+template <typename T>
+INLINE T sigmoid(T x) {
+  return T(1) / (T(1) + exponential(-x));
+}
+
+/// A ratio of two polynomials (Eigen's), off by a few units in the last place.
+INLINE float hyperbolic_tangent(float x) {
+  constexpr float saturated = 7.90531110763549805f;
+  x = x > saturated ? saturated : x;
+  x = x < -saturated ? -saturated : x;
+  const float y = x * x;
+  float p = -2.76076847742355e-16f;
+  p = p * y + 2.00018790482477e-13f;
+  p = p * y + -8.60467152213735e-11f;
+  p = p * y + 5.12229709037114e-08f;
+  p = p * y + 1.48572235717979e-05f;
+  p = p * y + 6.37261928875436e-04f;
+  p = p * y + 4.89352455891786e-03f;
+  float q = 1.19825839466702e-06f;
+  q = q * y + 1.18534705686654e-04f;
+  q = q * y + 2.26843463243900e-03f;
+  q = q * y + 4.89352518554385e-03f;
+  return x * p / q;
+}
+
+INLINE double hyperbolic_tangent(double x) { return std::tanh(x); }
+
+}  // namespace recurrent_mt

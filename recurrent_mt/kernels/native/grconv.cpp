@@ -1,0 +1,303 @@
+// One level of the gated recursive convolution: see Level in recurrent_mt/kernels/grconv/level.py.
+//
+// Node n of a level has row left[n] of the level below as its left child and row n + first as its right child, where
+// `first` is how many nodes the first position below has. Its gates are three numbers, or three for each unit.
+#include <torch/library.h>
+
+#include <tuple>
+
+#include "functions.h"
+#include "recurrence.h"
+#include "product.h"
+
+namespace recurrent_mt {
+namespace {
+
+using at::Tensor;
+
+/// The nodes of a level and their children, as the loops see them.
+template <typename T>
+struct Nodes {
+  Rows<const T> below;
+  const int64_t* left_rows;
+  int64_t first, count, size;
+  int64_t gate_width;  // 1, or the size
+
+  Nodes(const Tensor& rows_below, const Tensor& left, int64_t first_right, int64_t gates)
+      : below(rows_of<T>(rows_below)), left_rows(left.const_data_ptr<int64_t>()), first(first_right),
+        count(left.size(0)), size(rows_below.size(1)), gate_width(gates) {}
+
+  INLINE const T* left(int64_t node) const { return below[left_rows[node]]; }
+  INLINE const T* right(int64_t node) const { return below[node + first]; }
+  Rows<const T> right_rows() const { return below.part(first, count); }
+
+  /// A copy of the left children, which are not side by side.
+  Tensor copy_left() const {
+    Tensor copy = uninitialized({count, size}, number_of<T>());
+    const auto out = rows_of<T>(copy);
+    for_rows(count, size, [&](int64_t begin, int64_t end) {
+      for (int64_t node = begin; node < end; node++) std::memcpy(out[node], left(node), size * sizeof(T));
+    });
+    return copy;
+  }
+
+  INLINE void merge(int64_t node, const T* candidate, const T* gates, T* out) const {
+    const T *l = left(node), *r = right(node);
+    if (gate_width == 1) {
+      const T w0 = gates[0], w1 = gates[1], w2 = gates[2];
+#pragma omp simd
+      for (int64_t i = 0; i < size; i++) out[i] = w0 * candidate[i] + w1 * l[i] + w2 * r[i];
+    } else {
+#pragma omp simd
+      for (int64_t i = 0; i < size; i++)
+        out[i] = gates[i] * candidate[i] + gates[size + i] * l[i] + gates[2 * size + i] * r[i];
+    }
+  }
+};
+
+/// The softmax over [new, left, right] of `width` numbers each.
+template <typename T>
+INLINE void open(const T* logits, T* gates, int64_t width) {
+#pragma omp simd
+  for (int64_t i = 0; i < width; i++) {
+    const T a = logits[i], b = logits[width + i], c = logits[2 * width + i];
+    const T larger = a > b ? a : b, largest = larger > c ? larger : c;
+    const T x = exponential(a - largest), y = exponential(b - largest), z = exponential(c - largest);
+    const T scale = T(1) / (x + y + z);
+    gates[i] = x * scale;
+    gates[width + i] = y * scale;
+    gates[2 * width + i] = z * scale;
+  }
+}
+
+template <typename T>
+void grow(const Nodes<T>& nodes, const RightFactor& left, const RightFactor& right, const Tensor& bias, bool is_tanh,
+          Tensor& candidates, Tensor& gates, Tensor& out) {
+  const int64_t size = nodes.size, width = bias.size(0);
+  Tensor before = uninitialized({nodes.count, width}, number_of<T>());
+  const Tensor left_copy = nodes.copy_left();
+  const auto sums = rows_of<T>(before), candidate = rows_of<T>(candidates), merged = rows_of<T>(out);
+  const Rows<T> gate{gates.data_ptr<T>(), nodes.count, 3 * nodes.gate_width};
+  left.multiply<T>(rows_of<T>(left_copy), sums, Into::replace);
+  right.multiply<T>(nodes.right_rows(), sums, Into::add);
+  for_rows(nodes.count, width + size, [&](int64_t begin, int64_t end) {
+    vectorized([=, b = bias.const_data_ptr<T>()]() INLINE_LAMBDA {
+      for (int64_t node = begin; node < end; node++) {
+        T *x = sums[node], *c = candidate[node];
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) x[i] += b[i];
+        if (is_tanh) {
+#pragma omp simd
+          for (int64_t i = 0; i < size; i++) c[i] = hyperbolic_tangent(x[i]);
+        } else {
+#pragma omp simd
+          for (int64_t i = 0; i < size; i++) c[i] = x[i] < 0 ? T(0) : x[i];
+        }
+        open(x + size, gate[node], nodes.gate_width);
+        nodes.merge(node, c, gate[node], merged[node]);
+      }
+    });
+  });
+}
+
+/// Writes the gradient (n, H + G) of what enters candidate and gates.
+template <typename T>
+void gradient_before(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> candidate, Rows<const T> gates,
+                     bool is_tanh, Rows<T> before) {
+  for_rows(nodes.count, 4 * nodes.size, [&](int64_t begin, int64_t end) {
+    vectorized([=]() INLINE_LAMBDA {
+      const int64_t size = nodes.size, width = nodes.gate_width;
+      for (int64_t node = begin; node < end; node++) {
+        const T *g = grad[node], *c = candidate[node], *w = gates[node], *l = nodes.left(node), *r = nodes.right(node);
+        T *out = before[node], *logits = out + size;
+        if (width == 1) {
+          T x = 0, y = 0, z = 0;
+#pragma omp simd reduction(+ : x, y, z)
+          for (int64_t i = 0; i < size; i++) {
+            x += g[i] * c[i];
+            y += g[i] * l[i];
+            z += g[i] * r[i];
+          }
+          const T mean = w[0] * x + w[1] * y + w[2] * z;
+          logits[0] = w[0] * (x - mean);
+          logits[1] = w[1] * (y - mean);
+          logits[2] = w[2] * (z - mean);
+        } else {
+#pragma omp simd
+          for (int64_t i = 0; i < size; i++) {
+            const T u = w[i], v = w[size + i], t = w[2 * size + i], mean = u * c[i] + v * l[i] + t * r[i];
+            logits[i] = g[i] * u * (c[i] - mean);
+            logits[size + i] = g[i] * v * (l[i] - mean);
+            logits[2 * size + i] = g[i] * t * (r[i] - mean);
+          }
+        }
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) {
+          const T slope = is_tanh ? T(1) - c[i] * c[i] : (c[i] > 0 ? T(1) : T(0));
+          out[i] = g[i] * w[width == 1 ? 0 : i] * slope;
+        }
+      }
+    });
+  });
+}
+
+/// Writes the gradient times one of the three gates (n, H).
+template <typename T>
+void gated(Rows<const T> grad, Rows<const T> gates, int64_t which, int64_t size, int64_t gate_width, Rows<T> out) {
+  for_rows(grad.count, size, [&](int64_t begin, int64_t end) {
+    vectorized([=]() INLINE_LAMBDA {
+      for (int64_t node = begin; node < end; node++) {
+        const T *g = grad[node], *w = gates[node] + which * gate_width;
+        T* x = out[node];
+        if (gate_width == 1) {
+          const T scale = w[0];
+#pragma omp simd
+          for (int64_t i = 0; i < size; i++) x[i] = g[i] * scale;
+        } else {
+#pragma omp simd
+          for (int64_t i = 0; i < size; i++) x[i] = g[i] * w[i];
+        }
+      }
+    });
+  });
+}
+
+template <typename T>
+Tensor gradient_below(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> gates, Rows<const T> before,
+                      const RightFactor& left, const RightFactor& right) {
+  const int64_t size = nodes.size;
+  Tensor below = uninitialized({nodes.below.count, size}, number_of<T>()),
+         through_left = uninitialized({nodes.count, size}, number_of<T>());
+  const auto out = rows_of<T>(below), to_left = rows_of<T>(through_left);
+  std::fill_n(out.data, nodes.first * size, T(0));
+  gated<T>(grad, gates, 2, size, nodes.gate_width, out.part(nodes.first, nodes.count));
+  right.multiply<T>(before, out.part(nodes.first, nodes.count), Into::add);
+  gated<T>(grad, gates, 1, size, nodes.gate_width, to_left);
+  left.multiply<T>(before, to_left, Into::add);
+  // No two nodes have the same left child.
+  for_rows(nodes.count, size, [&](int64_t begin, int64_t end) {
+    vectorized([=]() INLINE_LAMBDA {
+      for (int64_t node = begin; node < end; node++) {
+        const T* x = to_left[node];
+        T* sum = out[nodes.left_rows[node]];
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) sum[i] += x[i];
+      }
+    });
+  });
+  return below;
+}
+
+/// The checks that both directions share; returns the width of a gate.
+int64_t check(const Tensor& below, const Tensor& left, int64_t first, int64_t gate_numbers) {
+  TORCH_CHECK_VALUE(below.dim() == 2 && below.is_contiguous() && below.device().is_cpu(),
+                    "below must be a contiguous matrix on the CPU, not ", below.sizes());
+  TORCH_CHECK_VALUE(left.dim() == 1 && left.scalar_type() == at::kLong && left.is_contiguous(),
+                    "left must be contiguous row numbers, not ", left.sizes(), " of ", left.scalar_type());
+  TORCH_CHECK_VALUE(first >= 0 && left.size(0) + first <= below.size(0), "below has ", below.size(0),
+                    " rows, too few for ", left.size(0), " nodes after ", first);
+  const int64_t size = below.size(1);
+  TORCH_CHECK_VALUE(gate_numbers == 3 || gate_numbers == 3 * size, "gates must be 3 or ", 3 * size, ", not ",
+                    gate_numbers);
+  return gate_numbers / 3;
+}
+
+std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tensor& left, int64_t first,
+                                                const Tensor& left_factor, const Tensor& right_factor,
+                                                const Tensor& bias, bool is_tanh) {
+  const int64_t size = below.size(-1), count = left.size(0), gate_width = check(below, left, first, bias.size(0) - size);
+  const auto number = below.scalar_type();
+  const Tensor biases = checked("bias", bias, {size + 3 * gate_width}, number);
+  const RightFactor from_left(left_factor, size, bias.size(0)), from_right(right_factor, size, bias.size(0));
+  Tensor candidates = uninitialized({count, size}, number), gates = uninitialized({count, 3, gate_width}, number),
+         nodes = uninitialized({count, size}, number);
+  in_format("below", number, [&](auto zero) {
+    using T = decltype(zero);
+    grow<T>(Nodes<T>(below, left, first, gate_width), from_left, from_right, biases, is_tanh, candidates, gates, nodes);
+    return 0;
+  });
+  return {candidates, gates, nodes};
+}
+
+Tensor grconv_merge(const Tensor& below, const Tensor& left, int64_t first, const Tensor& candidates,
+                    const Tensor& gates) {
+  const int64_t size = below.size(-1), count = left.size(0), gate_width = check(below, left, first, 3 * gates.size(-1));
+  const auto number = below.scalar_type();
+  const Tensor candidate_rows = checked("candidates", candidates, {count, size}, number),
+               gate_rows = checked("gates", gates, {count, 3, gate_width}, number);
+  Tensor nodes = uninitialized({count, size}, number);
+  in_format("below", number, [&](auto zero) {
+    using T = decltype(zero);
+    const Nodes<T> level(below, left, first, gate_width);
+    const Rows<const T> candidate = rows_of<T>(candidate_rows), gate{gate_rows.data_ptr<T>(), count, 3 * gate_width};
+    const auto out = rows_of<T>(nodes);
+    for_rows(count, size, [&](int64_t begin, int64_t end) {
+      vectorized([=]() INLINE_LAMBDA {
+        for (int64_t node = begin; node < end; node++) level.merge(node, candidate[node], gate[node], out[node]);
+      });
+    });
+    return 0;
+  });
+  return nodes;
+}
+
+Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tensor& left, int64_t first,
+                             const Tensor& candidates, const Tensor& gates, const Tensor& left_factor,
+                             const Tensor& right_factor, bool is_tanh, Tensor sum_left, Tensor sum_right,
+                             Tensor sum_bias) {
+  const int64_t size = below.size(-1), count = left.size(0), gate_width = check(below, left, first, 3 * gates.size(-1)),
+                width = size + 3 * gate_width;
+  const auto number = below.scalar_type();
+  const Tensor grad_rows = checked("grad", grad, {count, size}, number),
+               candidate_rows = checked("candidates", candidates, {count, size}, number),
+               gate_rows = checked("gates", gates, {count, 3, gate_width}, number);
+  for (const Tensor& sum : {sum_left, sum_right}) {
+    checked("sum", sum, {width, size}, number);
+    TORCH_CHECK_VALUE(sum.is_contiguous(), "sums must be contiguous");
+  }
+  const RightFactor to_left(left_factor, width, size), to_right(right_factor, width, size);
+  return in_format("below", number, [&](auto zero) {
+    using T = decltype(zero);
+    const Nodes<T> nodes(below, left, first, gate_width);
+    Tensor before = uninitialized({count, width}, number);
+    const auto out = rows_of<T>(before);
+    const Rows<const T> gate{gate_rows.data_ptr<T>(), count, 3 * gate_width};
+    gradient_before<T>(nodes, rows_of<T>(grad_rows), rows_of<T>(candidate_rows), gate, is_tanh, out);
+    const Tensor left_copy = nodes.copy_left();
+    const auto products = left_factor.scalar_type();
+    add_outer_products<T>(out, width, rows_of<T>(left_copy), size, products, sum_left);
+    add_outer_products<T>(out, width, nodes.right_rows(), size, products, sum_right);
+    sum_bias.add_(before.sum(0));
+    return gradient_below<T>(nodes, rows_of<T>(grad_rows), gate, out, to_left, to_right);
+  });
+}
+
+/// A matrix (K, N) as the products of many calls take it.
+Tensor right_factor(const Tensor& matrix) {
+  TORCH_CHECK_VALUE(matrix.dim() == 2 && matrix.device().is_cpu(), "matrix must be a matrix on the CPU, not ",
+                    matrix.sizes());
+  return RightFactor(matrix).stored();
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
+  library.def("right_factor(Tensor matrix) -> Tensor");
+  library.def(
+      "grconv_level(Tensor below, Tensor left, int first, Tensor left_factor, Tensor right_factor, Tensor bias, "
+      "bool is_tanh) -> (Tensor, Tensor, Tensor)");
+  library.def("grconv_merge(Tensor below, Tensor left, int first, Tensor candidates, Tensor gates) -> Tensor");
+  library.def(
+      "grconv_level_backward(Tensor grad, Tensor below, Tensor left, int first, Tensor candidates, Tensor gates, "
+      "Tensor left_factor, Tensor right_factor, bool is_tanh, Tensor(a!) sum_left, Tensor(b!) sum_right, "
+      "Tensor(c!) sum_bias) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
+  library.impl("right_factor", &right_factor);
+  library.impl("grconv_level", &grconv_level);
+  library.impl("grconv_merge", &grconv_merge);
+  library.impl("grconv_level_backward", &grconv_level_backward);
+}
+
+}  // namespace recurrent_mt

@@ -1,0 +1,239 @@
+#include "product.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/native/CPUBlas.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "memory.h"
+#include "vectorized.h"
+
+namespace recurrent_mt {
+namespace {
+
+using at::BFloat16;
+using at::ScalarType;
+using at::Tensor;
+using at::native::cpublas::brgemm;
+
+constexpr int64_t PANEL = 64;  // columns: four registers of 16 numbers
+constexpr int64_t TILE = 32;   // rows that are multiplied by a panel at a time
+// oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
+// rows, there are at most TILE of them at a time, and sums over rows are cut into pieces of at most DEPTH of them.
+constexpr int64_t DEPTH = 128;
+constexpr int64_t LONGEST_PIECE = 512;  // of the inner dimension: 512 numbers of 64 columns are 128 kB
+constexpr int64_t PARALLEL_WORK = 1 << 18;  // multiplications worth a thread
+
+int64_t divide_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
+int64_t round_up(int64_t number, int64_t to) { return divide_up(number, to) * to; }
+
+/// Whether oneDNN has its own kernels for products in this format here.
+bool has_panels(ScalarType number) {
+#if defined(__x86_64__) && defined(CPUBLAS_BRGEMM_F32F32F32)
+  if (instruction_set() != InstructionSet::avx512) return false;
+  if (number == at::kFloat) return true;
+  return number == at::kBFloat16 && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+/// The inner dimension of a panel: bfloat16 numbers are multiplied in pairs.
+int64_t padded(int64_t inner, bool pairs) { return pairs ? round_up(inner, 2) : inner; }
+
+/// Where number (k, column) of a panel of this width is stored.
+template <typename Number>
+INLINE int64_t place(int64_t k, int64_t column, int64_t width) {
+  if constexpr (std::is_same_v<Number, BFloat16>) return (k / 2 * width + column) * 2 + k % 2;
+  return k * width + column;
+}
+
+/// Copies a part (inner, width) of a matrix with these strides to a panel, rounding it to the panel's format.
+template <typename Source, typename Number>
+void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inner, int64_t width, Number* panel) {
+  constexpr int64_t BLOCK = 16;  // both sides stay in the first-level cache, whichever of the strides is one
+  for (int64_t first = 0; first < inner; first += BLOCK) {
+    const int64_t last = std::min(first + BLOCK, inner);
+    if (across == 1) {
+      for (int64_t k = first; k < last; k++)
+        for (int64_t column = 0; column < width; column++)
+          panel[place<Number>(k, column, width)] = static_cast<Number>(source[k * down + column]);
+    } else {
+      for (int64_t column = 0; column < width; column++)
+        for (int64_t k = first; k < last; k++)
+          panel[place<Number>(k, column, width)] = static_cast<Number>(source[k * down + column * across]);
+    }
+  }
+}
+
+template <typename T>
+void copy_rows(Rows<const T> rows, int64_t columns, Rows<BFloat16> narrow) {
+  for (int64_t row = 0; row < rows.count; row++) {
+    const T* from = rows[row];
+    BFloat16* to = narrow[row];
+    for (int64_t k = 0; k < columns; k++) to[k] = static_cast<BFloat16>(from[k]);
+    for (int64_t k = columns; k < narrow.stride; k++) to[k] = 0;
+  }
+}
+
+template <typename T>
+Tensor view(Rows<T> rows, int64_t columns) {
+  using Number = std::remove_const_t<T>;
+  return at::from_blob(const_cast<Number*>(rows.data), {rows.count, columns}, {rows.stride, 1},
+                       at::TensorOptions().dtype(c10::CppTypeToScalarType<Number>::value));
+}
+
+/// Multiplies rows by one panel of which `inner` numbers of each column count.
+template <typename Number>
+void multiply_panel(Rows<const Number> rows, const Number* panel, int64_t inner, int64_t width, Rows<float> products,
+                    Into into) {
+  const int64_t pieces = divide_up(inner, LONGEST_PIECE), longest = round_up(divide_up(inner, pieces), 2);
+  for (int64_t first = 0; first < inner; first += longest) {
+    const int64_t depth = std::min(longest, inner - first);
+    for (int64_t row = 0; row < rows.count; row += TILE)
+      brgemm(std::min(TILE, rows.count - row), width, depth, rows.stride, width, products.stride,
+             first > 0 || into == Into::add, rows[row] + first, panel + first * width, products[row],
+             std::is_same_v<Number, BFloat16>);
+  }
+}
+
+int64_t panels_a_thread(int64_t rows, int64_t inner) {
+  return std::max<int64_t>(1, PARALLEL_WORK / std::max<int64_t>(1, rows * inner * PANEL));
+}
+
+template <typename Number>
+void multiply_by_panels(const Tensor& stored, int64_t inner, int64_t columns, Rows<const Number> rows,
+                        Rows<float> products, Into into) {
+  constexpr bool pairs = std::is_same_v<Number, BFloat16>;
+  const Number* numbers = stored.const_data_ptr<Number>();
+  at::parallel_for(0, divide_up(columns, PANEL), panels_a_thread(rows.count, inner), [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; panel++) {
+      const int64_t column = panel * PANEL;
+      multiply_panel<Number>(rows, numbers + column * inner, inner, std::min(PANEL, columns - column),
+                             products.from(column), into);
+    }
+    if (pairs) at::native::cpublas::brgemm_release();
+  });
+}
+
+/// Adds the outer products of rows that are multiplied in a format that has panels.
+template <typename Number>
+void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const float> right, int64_t right_columns,
+                   Tensor& sums) {
+  constexpr bool pairs = std::is_same_v<Number, BFloat16>;
+  const auto number = c10::CppTypeToScalarType<Number>::value;
+  const int64_t slices = divide_up(left.count, DEPTH);
+  // A slice of the left factor, transposed, has the same stride whatever its depth.
+  Tensor transposed = zeros({std::max<int64_t>(slices, 1), left_columns, DEPTH}, number);
+  Number* const left_numbers = transposed.data_ptr<Number>();
+  at::parallel_for(0, slices, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t slice = begin; slice < end; slice++) {
+      const auto rows = left.part(slice * DEPTH, std::min(DEPTH, left.count - slice * DEPTH));
+      Number* numbers = left_numbers + slice * left_columns * DEPTH;
+      for (int64_t first = 0; first < left_columns; first += 16)
+        for (int64_t row = 0; row < rows.count; row++)
+          for (int64_t column = first; column < std::min(first + 16, left_columns); column++)
+            numbers[column * DEPTH + row] = static_cast<Number>(rows[row][column]);
+    }
+  });
+  float* const out = sums.data_ptr<float>();
+  at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
+    Number panel[DEPTH * PANEL];
+    for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
+      const int64_t width = std::min(PANEL, right_columns - column);
+      for (int64_t slice = 0; slice < slices; slice++) {
+        const auto rows = right.part(slice * DEPTH, std::min(DEPTH, right.count - slice * DEPTH)).from(column);
+        const int64_t depth = round_up(rows.count, 16);
+        std::fill_n(panel, depth * width, Number(0));
+        fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
+        const Rows<const Number> turned{left_numbers + slice * left_columns * DEPTH, left_columns, DEPTH};
+        multiply_panel<Number>(turned, panel, depth, width, {out + column, left_columns, right_columns}, Into::add);
+      }
+    }
+    if (pairs) at::native::cpublas::brgemm_release();
+  });
+}
+
+}  // namespace
+
+RightFactor::RightFactor(const Tensor& matrix)
+    : inner_(matrix.size(0)), columns_(matrix.size(1)), in_panels_(has_panels(matrix.scalar_type())) {
+  if (!in_panels_) {
+    stored_ = matrix.contiguous();
+    return;
+  }
+  const auto number = matrix.scalar_type();
+  const int64_t depth = padded(inner_, number == at::kBFloat16);
+  stored_ = depth == inner_ ? uninitialized({depth * columns_}, number) : zeros({depth * columns_}, number);
+  const auto fill = [&](auto zero) {
+    using Number = decltype(zero);
+    const Number* source = matrix.const_data_ptr<Number>();
+    Number* panels = stored_.data_ptr<Number>();
+    at::parallel_for(0, divide_up(columns_, PANEL), panels_a_thread(16, inner_), [&](int64_t begin, int64_t end) {
+      for (int64_t column = begin * PANEL; column < std::min(end * PANEL, columns_); column += PANEL)
+        fill_panel(source + column * matrix.stride(1), matrix.stride(0), matrix.stride(1), inner_,
+                   std::min(PANEL, columns_ - column), panels + column * depth);
+    });
+  };
+  number == at::kFloat ? fill(float()) : fill(BFloat16());
+}
+
+RightFactor::RightFactor(const Tensor& stored, int64_t inner, int64_t columns)
+    : inner_(inner), columns_(columns), in_panels_(has_panels(stored.scalar_type())), stored_(stored) {}
+
+template <typename T>
+void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) const {
+  if (!rows.count || !columns_) return;
+  const bool narrow = stored_.scalar_type() == at::kBFloat16;
+  if constexpr (std::is_same_v<T, float>)
+    if (in_panels_ && !narrow) return multiply_by_panels<float>(stored_, inner_, columns_, rows, products, into);
+  if (!narrow) {
+    Tensor out = view(products, columns_);
+    if (into == Into::add)
+      out.addmm_(view(rows, inner_), stored_);
+    else
+      at::mm_out(out, view(rows, inner_), stored_);
+    return;
+  }
+  const int64_t depth = padded(inner_, in_panels_);
+  Tensor numbers = uninitialized({rows.count, depth}, at::kBFloat16);
+  const Rows<BFloat16> copies{numbers.data_ptr<BFloat16>(), rows.count, depth};
+  copy_rows<T>(rows, inner_, copies);
+  if constexpr (std::is_same_v<T, float>)
+    if (in_panels_) return multiply_by_panels<BFloat16>(stored_, depth, columns_, copies, products, into);
+  Tensor out = view(products, columns_);
+  into == Into::add ? out.add_(at::mm(numbers, stored_)) : out.copy_(at::mm(numbers, stored_));
+}
+
+template <typename T>
+void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                        ScalarType number, Tensor& sums) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (has_panels(number) && number == at::kFloat)
+      return add_by_panels<float>(left, left_columns, right, right_columns, sums);
+    if (has_panels(number)) return add_by_panels<BFloat16>(left, left_columns, right, right_columns, sums);
+  }
+  const Tensor turned = view(left, left_columns).to(number).t(), rows = view(right, right_columns).to(number);
+  number == sums.scalar_type() ? sums.addmm_(turned, rows) : sums.add_(at::mm(turned, rows));
+}
+
+template <typename T>
+Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                             ScalarType number) {
+  Tensor sums = zeros({left_columns, right_columns}, c10::CppTypeToScalarType<T>::value);
+  add_outer_products<T>(left, left_columns, right, right_columns, number, sums);
+  return sums.to(number);
+}
+
+template void add_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType, Tensor&);
+template void add_outer_products(Rows<const double>, int64_t, Rows<const double>, int64_t, ScalarType, Tensor&);
+template void RightFactor::multiply(Rows<const float>, Rows<float>, Into) const;
+template void RightFactor::multiply(Rows<const double>, Rows<double>, Into) const;
+template Tensor sum_of_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType);
+template Tensor sum_of_outer_products(Rows<const double>, int64_t, Rows<const double>, int64_t, ScalarType);
+
+}  // namespace recurrent_mt

@@ -1,0 +1,66 @@
+// Matrix products of a few rows with a matrix that many others are multiplied by, too.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace recurrent_mt {
+
+/// Rows of numbers, the first number of one `stride` after that of the one before.
+template <typename T>
+struct Rows {
+  T* data;
+  int64_t count;
+  int64_t stride;
+
+  T* operator[](int64_t row) const { return data + row * stride; }
+  Rows part(int64_t first, int64_t number) const { return {data + first * stride, number, stride}; }
+  /// The same rows without their first numbers.
+  Rows from(int64_t column) const { return {data + column, count, stride}; }
+  operator Rows<const T>() const { return {data, count, stride}; }
+};
+
+enum class Into { replace, add };
+
+/// The right factor (K, N) of products of rows (n, K), copied once into the order in which they read it.
+///
+/// Its format, float32, float64 or bfloat16, is that of the multiplied numbers; sums are float32 or float64. Products in
+/// float32 are oneDNN's, by panels of columns that stay in the second-level cache while all rows are multiplied by them,
+/// where the processor has AVX-512; otherwise, and in float64, they are torch's. Products in bfloat16 are oneDNN's where
+/// the processor has instructions for them.
+class RightFactor {
+ public:
+  RightFactor() = default;
+  /// Any strides: a transposed view costs nothing more.
+  explicit RightFactor(const at::Tensor& matrix);
+
+  /// One that was stored before, in a tensor that only this class reads.
+  RightFactor(const at::Tensor& stored, int64_t inner, int64_t columns);
+
+  const at::Tensor& stored() const { return stored_; }
+  int64_t inner() const { return inner_; }
+  int64_t columns() const { return columns_; }
+
+  /// Writes or adds the products of rows (n, K) to (n, N).
+  template <typename T>
+  void multiply(Rows<const T> rows, Rows<T> products, Into into) const;
+
+ private:
+  int64_t inner_ = 0;
+  int64_t columns_ = 0;
+  bool in_panels_ = false;
+  at::Tensor stored_;
+};
+
+/// Adds the sum over rows of left ⊗ right, (n, M) and (n, N), to sums (M, N): the gradient of a weight.
+///
+/// The rows are multiplied in the format `number`, and summed in that of the sums, float32 or float64.
+template <typename T>
+void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                        at::ScalarType number, at::Tensor& sums);
+
+/// The same sum from zero on, in the format `number`.
+template <typename T>
+at::Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                                 at::ScalarType number);
+
+}  // namespace recurrent_mt

@@ -1,0 +1,149 @@
+"""The library of native kernels: how it is found and built, and what it refuses."""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from recurrent_mt.kernels import backend, native
+from recurrent_mt.kernels.gru import gru
+from tests.kernels import test_attentive_gru, test_gru
+from tests.kernels.batches import needs_native, random
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def other_folder(tmp_path, monkeypatch):
+    """A folder without a library in place of the real one."""
+    monkeypatch.setattr(native, "FOLDER", tmp_path)
+    native.why_not.cache_clear()
+    backend._log.cache_clear()
+    yield tmp_path
+    native.why_not.cache_clear()
+
+
+def library(folder):
+    name = native.library_name(torch.__version__) + native.sysconfig.get_config_var("EXT_SUFFIX")
+    return folder / name
+
+
+def test_a_library_serves_one_version_of_pytorch():
+    assert native.library_name("2.13.0+cpu") == native.library_name("2.13.0") == "torch_2_13_0"
+
+
+def test_without_a_library_auto_runs_on_packed_and_one_line_says_why(other_folder, caplog):
+    counts, tensors = test_gru.arguments([3, 2], 4)
+    with caplog.at_level(logging.INFO):
+        states = [gru(*tensors, counts=counts, backend="auto") for _ in range(2)]
+    assert torch.equal(states[0], gru(*tensors, counts=counts, backend="packed"))
+    (record,) = caplog.records
+    assert record.message.startswith("the native kernels are not built for PyTorch") and "packed" in record.message
+
+
+def test_without_a_library_native_is_refused(other_folder):
+    counts, tensors = test_gru.arguments([3, 2], 4)
+    with pytest.raises(
+        ValueError, match=r"gru has no backend 'native' here: .* setup\.py build_ext --inplace builds them"
+    ):
+        gru(*tensors, counts=counts, backend="native")
+
+
+def test_a_library_older_than_its_source_is_not_loaded(other_folder):
+    library(other_folder).write_bytes(b"")
+    os.utime(library(other_folder), (1, 1))
+    (other_folder / "gru.cpp").write_text("")
+    assert "older than their source gru.cpp" in native.why_not()
+
+
+def test_a_library_that_is_none_is_not_loaded(other_folder):
+    library(other_folder).write_bytes(b"not a library")
+    assert "cannot be loaded" in native.why_not()
+
+
+@needs_native
+def test_auto_is_native_on_a_cpu_for_wide_numbers():
+    assert backend.resolve("auto", torch.zeros(1)) == "native"
+    assert backend.resolve("auto", torch.zeros(1, dtype=torch.bfloat16)) == "packed"
+    assert backend.resolve("auto", torch.zeros(1, device="meta")) == "packed"
+    assert backend.resolve("reference", torch.zeros(1)) == "reference"
+
+
+def test_a_compiler_that_fails_is_named_and_nothing_else_fails(tmp_path):
+    """As on a machine without one: ``python setup.py build_ext`` ends well, without a library."""
+    environment = {**os.environ, "CC": "/bin/false", "CXX": "/bin/false"}
+    command = [
+        sys.executable,
+        "setup.py",
+        "--quiet",
+        "build_ext",
+        f"--build-lib={tmp_path}",
+        f"--build-temp={tmp_path}",
+    ]
+    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "the native kernels are not built, everything runs on 'packed'" in done.stderr
+    assert not list(tmp_path.rglob("*.so"))
+
+
+#: A call with one argument that does not fit, and what the error says.
+GRU = {"inputs": 0, "initial": 1, "gate": 2, "candidate": 4}
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        ("inputs", torch.zeros(3, 12), r"inputs must be \[5, 12\], not \[3, 12\]"),
+        ("inputs", torch.zeros(5, 12).double(), "inputs must be Float, not Double"),
+        ("initial", torch.zeros(2, 4).half(), "gate_weight must be Half or bfloat16, not Float"),
+        ("gate", torch.zeros(4, 4), r"gate_weight must be \[8, 4\], not \[4, 4\]"),
+        ("candidate", torch.zeros(4, 4).long(), "candidate_weight must be Float or bfloat16, not Long"),
+        ("counts", [3, 2], "counts must be positive, at most 2, and never increase"),
+        ("counts", [], "counts must not be empty"),
+    ],
+)
+def test_the_operation_names_the_argument_that_does_not_fit(argument, value, message):
+    counts, (inputs, initial, gate, candidate) = test_gru.arguments([3, 2], 4)
+    given = [inputs, initial, gate, None, candidate, None, None, list(counts)]
+    given[{**GRU, "counts": 7}[argument]] = value
+    with pytest.raises(ValueError, match=message):
+        torch.ops.recurrent_mt.gru(*given)
+
+
+@needs_native
+@pytest.mark.parametrize("scale", [1.0, 30.0, 200.0])
+def test_additive_attention_survives_large_queries_and_keys(scale):
+    """Where e^{2q} e^{2k} could overflow, or lose a difference, tanh is computed as it is written."""
+    counts, mask, tensors = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
+    tensors[2], tensors[7] = tensors[2] * scale, tensors[7] * scale
+    run = test_attentive_gru.run(counts, mask)
+    for found, expected in zip(run("native", *tensors), run("reference", *tensors)):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@needs_native
+def test_what_is_not_a_number_stays_that():
+    counts, (inputs, *rest) = test_gru.arguments([3, 2], 4)
+    inputs[0, 0] = torch.nan
+    states = gru(inputs, *rest, counts=counts, backend="native")
+    assert torch.equal(states.isnan(), gru(inputs, *rest, counts=counts, backend="packed").isnan())
+
+
+@needs_native
+@pytest.mark.parametrize("size", [31, 64, 100, 620])
+def test_sizes_beyond_a_panel_and_a_tile_are_multiplied_whole(size):
+    """Products are made 64 columns, 32 rows and 512 numbers at a time; 80 sentences are more than two tiles."""
+    counts, tensors = [80, 33, 1], [random(114, 3 * size), random(80, size), random(2 * size, size), random(size, size)]
+    tensors[2:] = [tensor / size**0.5 for tensor in tensors[2:]]
+    results = []
+    for name in ("native", "packed"):
+        leaves = [tensor.clone().requires_grad_() for tensor in tensors]
+        states = gru(*leaves, counts=counts, backend=name)
+        results.append([states, *torch.autograd.grad(states.square().sum(), leaves)])
+    for found, expected in zip(*results):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,162 @@
+"""The native beam search against fairseq's generator, in double precision, where rounding decides nothing."""
+
+import logging
+from argparse import Namespace
+
+import pytest
+import torch
+from fairseq.sequence_generator import SequenceGenerator
+
+from recurrent_mt.kernels import native
+from tests.kernels.batches import needs_native
+from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
+from user_dir.models import native_search
+from user_dir.tasks import native_generator
+from user_dir.tasks.native_generator import NativeGenerator
+from user_dir.tasks.native_translation import NativeTranslationTask
+
+#: What is asked of the search besides a beam of five.
+SEARCHES = {
+    "plain": {},
+    "greedy": {"beam_size": 1},
+    "widest": {"beam_size": 16},
+    "length": {"len_penalty": 0.3},
+    "sums": {"normalize_scores": False},
+    "unknown": {"unk_penalty": 2.5},
+    "no_unknown": {"unk_penalty": float("inf")},
+    "wanted_unknown": {"unk_penalty": -3.0},
+    "long": {"min_len": 5},
+    "short": {"max_len_b": 2},
+    "by_source": {"max_len_a": 0.5, "max_len_b": 1},
+    "warm": {"temperature": 2.0},
+    "one_word": {"min_len": 0, "max_len_b": 0},
+}
+
+#: Options of the decoder that the search knows.
+DECODERS = {
+    "low_rank": {"gru_rank": 3},
+    "output_rank": {"decoder_output_rank": 3},
+    "attention_first": {"decoder_order": "attention_first"},
+    "published": {"embed_bias": True, "no_gate_bias": True},
+    "shared": {"share_decoder_input_output_embed": True, "decoder_out_embed_dim": 8},
+}
+
+#: And those that it leaves to fairseq, with what it says.
+LEFT_TO_FAIRSEQ = {
+    "layers": ({"decoder_layers": 2}, "more than one layer"),
+    "self_attention": ({"decoder_self_attention_heads": 2}, "self-attention"),
+    "skip_time": ({"skip_time": 2}, "skips in time"),
+    "layer_norm": ({"decoder_layer_norm": True}, "layer norm"),
+    "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
+    "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
+}
+
+
+def model(architecture="gru_encoder", attention="additive", **options):
+    """A model whose words depend strongly on source and prefix, so that beams really cross."""
+    options = {"kernel_backend": "native", "decoder_attention": attention, **options}
+    built = build(architecture, **options).double()
+    torch.manual_seed(20)
+    for parameter in built.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return built.eval()
+
+
+def translate(generator_class, built, batch, **options):
+    options = {"beam_size": 5, "max_len_b": 9, **options}
+    generator = generator_class([built], task().target_dictionary, **options)
+    return generator.generate([built], {"net_input": batch})
+
+
+def assert_same_translations(built, batch, **options):
+    found, expected = (translate(one, built, batch, **options) for one in (NativeGenerator, SequenceGenerator))
+    for beam, expected_beam in zip(found, expected, strict=True):
+        for hypothesis, other in zip(beam, expected_beam, strict=True):
+            # fairseq adds scores in float32, whatever the model's format is.
+            torch.testing.assert_close(hypothesis, other, rtol=1e-5, atol=1e-5, check_dtype=False)
+
+
+@pytest.fixture(autouse=True)
+def fairseqs_search_is_not_used(request, monkeypatch):
+    """A test that compares two searches must not compare fairseq's with itself."""
+    if "left" not in request.node.name:
+        monkeypatch.setattr(native_generator, "_log", lambda reason: pytest.fail(reason))
+
+
+@needs_native
+@pytest.mark.parametrize("attention", ATTENTION_NAMES)
+@pytest.mark.parametrize("order", ["word_first", "attention_first"])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_hypotheses_are_fairseqs(search, order, attention):
+    batch = sources([3, 7, 1, 5])
+    assert_same_translations(model(attention=attention, decoder_order=order), batch, **SEARCHES[search])
+
+
+@needs_native
+@pytest.mark.parametrize("attention", ["none", "additive"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_encoder_is_read(architecture, attention):
+    assert_same_translations(model(architecture, attention), sources([4, 1, 6]))
+
+
+@needs_native
+@pytest.mark.parametrize("attention", ["none", "additive"])
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_decoders_with_options_are_searched(decoder, attention):
+    assert_same_translations(model(attention=attention, **DECODERS[decoder]), sources([4, 1, 6]))
+
+
+@needs_native
+def test_annotations_of_several_words_spread_their_attention():
+    assert_same_translations(
+        model("grconv_encoder", grconv_annotations="pyramid", grconv_annotation_height=2), sources([4, 1, 6])
+    )
+
+
+@needs_native
+def test_changed_weights_are_seen_by_the_next_search():
+    built, batch = model(), sources([4, 1, 6])
+    generator = NativeGenerator([built], task().target_dictionary, beam_size=5, max_len_b=9)
+    before = generator.generate([built], {"net_input": batch})
+    with torch.no_grad():
+        for parameter in built.parameters():
+            parameter.mul_(-1)
+    after = generator.generate([built], {"net_input": batch})
+    expected = translate(SequenceGenerator, built, batch)
+    assert [beam[0]["tokens"].tolist() for beam in after] == [beam[0]["tokens"].tolist() for beam in expected]
+    assert [beam[0]["tokens"].tolist() for beam in after] != [beam[0]["tokens"].tolist() for beam in before]
+
+
+@needs_native
+@pytest.mark.parametrize("option", LEFT_TO_FAIRSEQ)
+def test_other_decoders_are_left_to_fairseq_and_the_log_says_why(option, caplog):
+    options, reason = LEFT_TO_FAIRSEQ[option]
+    native_generator._log.cache_clear()
+    with caplog.at_level(logging.INFO):
+        hypotheses = translate(NativeGenerator, model(**options), sources([3, 1]))
+    assert len(hypotheses) == 2 and all(hypotheses)
+    assert reason in caplog.text
+
+
+@needs_native
+def test_prefixes_are_left_to_fairseq(caplog):
+    native_generator._log.cache_clear()
+    built = model()
+    generator = NativeGenerator([built], task().target_dictionary, beam_size=5, max_len_b=9)
+    with caplog.at_level(logging.INFO):
+        (hypotheses,) = generator.generate([built], {"net_input": sources([3])}, prefix_tokens=torch.tensor([[7, 8]]))
+    assert hypotheses[0]["tokens"][:2].tolist() == [7, 8] and "prefixes are given" in caplog.text
+
+
+def test_a_missing_library_is_left_to_fairseq(monkeypatch):
+    monkeypatch.setattr(native, "why_not", lambda: "it was never built")
+    assert native_search.why_not(model(kernel_backend="auto")) == "it was never built"
+
+
+def test_the_task_searches_natively_unless_alignments_are_asked_for():
+    config, built = task().cfg, model(kernel_backend="packed")
+    native_task = NativeTranslationTask(config, task().source_dictionary, task().target_dictionary)
+    options = {"beam": 2, "sampling_topk": -1, "sampling_topp": -1.0}
+    assert type(native_task.build_generator([built], Namespace(**options))) is NativeGenerator
+    aligned = native_task.build_generator([built], Namespace(**options, print_alignment="hard"))
+    assert not isinstance(aligned, NativeGenerator)

@@ -1,0 +1,117 @@
+"""A model's decoder as the native beam search takes it, or why it cannot."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recurrent_mt.kernels import native
+from recurrent_mt.kernels.backend import NATIVE_FORMATS
+from recurrent_mt.kernels.beam_search import DecoderWeights, SearchSource
+from recurrent_mt.kernels.matrix import as_matrix
+from recurrent_mt.layers.conditioned_gru import AttentiveGRU
+from recurrent_mt.layers.dropout import Dropout
+from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.low_rank import LowRankMatrix, kernel_weight
+
+from .autocast import FORMATS, autocast
+from .decoder import Decoder
+from .encoder_decoder import EncoderDecoderModel
+
+
+def why_not(model: nn.Module) -> str | None:
+    """What keeps the native search from translating with this model, in a few words; None if nothing does."""
+    if not isinstance(model, EncoderDecoderModel):
+        return f"a {type(model).__name__} is not one of this plug-in's models"
+    layer, variant = model.decoder.layer, model.decoder.layer.first.gru.variant
+    weight = model.decoder.embed_tokens.weight
+    reasons = {
+        f"the model's kernels are {layer.first.gru.backend!r}": layer.first.gru.backend not in ("auto", "native"),
+        str(native.why_not()): native.why_not() is not None,
+        "the model is not on the CPU": weight.device.type != "cpu",
+        f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_FORMATS,
+        "the decoder has more than one layer": bool(layer.upper),
+        "the decoder has self-attention": layer.self_attention is not None,
+        "the decoder skips in time": bool(variant.time_skip),
+        "the decoder adds a layer's input to its output": variant.input_skip,
+        "the decoder has layer norm": variant.layer_norm,
+        "the softmax is adaptive": model.decoder.output_projection is None,
+        "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
+        "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _readout_and_output(decoder: Decoder) -> list[nn.Module]:
+    readout, output = decoder.layer.readout, decoder.output_projection
+    outputs = list(output) if isinstance(output, nn.Sequential) else [output] if output is not None else []
+    return [readout.state, readout.previous_word, readout.context, *outputs]
+
+
+def _linear_layers(decoder: Decoder) -> list[nn.Linear]:
+    """Of the readout, of states, words and contexts, and then of the output."""
+    return [layer for layer in _readout_and_output(decoder) if isinstance(layer, nn.Linear)]
+
+
+class NativeDecoder:
+    """A decoder's weights in the order in which C++ multiplies by them, copied again when training has changed them.
+
+    Args:
+        decoder: of a model for which :func:`why_not` has nothing to say.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+        self._versions: list[int] | None = None
+        self._weights: DecoderWeights | None = None
+
+    def weights(self) -> DecoderWeights:
+        """The weights as they are now."""
+        versions = [version for weight in self.decoder.parameters() for version in (weight.data_ptr(), weight._version)]
+        if self._weights is None or versions != self._versions:
+            self._weights, self._versions = _decoder_weights(self.decoder), versions
+        return self._weights
+
+    def source(self, encoded: EncoderOutput) -> SearchSource:
+        """What the search reads of an encoded batch."""
+        layer = self.decoder.layer
+        with autocast(self.decoder.autocast, encoded.summary):
+            state = layer.start(encoded)
+            products = layer.multiply_source(state, encoded).products
+        initial, has_attention = state.hidden[:, 0], isinstance(layer.first, AttentiveGRU)
+        mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
+        keys = state.keys if has_attention else products[:, :, :0]
+        number = self.decoder.embed_tokens.weight.dtype
+        return SearchSource(initial.to(number), keys.to(number), products.to(number), mask, has_attention)
+
+
+def _decoder_weights(decoder: Decoder) -> DecoderWeights:
+    layer = decoder.layer
+    gru, readout = layer.first.gru, layer.readout
+    words = torch.arange(decoder.embed_tokens.num_embeddings)
+    attention = layer.first.attention if isinstance(layer.first, AttentiveGRU) else None
+    output = _linear_layers(decoder)[3:]
+    matrices = [
+        torch.cat([_whole(gru.input_weight), readout.previous_word.weight]),
+        _whole(gru.gate_weight),
+        _whole(gru.candidate_weight),
+        readout.state.weight,
+        *(linear.weight for linear in output),
+        *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
+    ]
+    number = FORMATS[decoder.autocast] or matrices[0].dtype
+    bias = F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0))
+    return DecoderWeights(
+        factors=[torch.ops.recurrent_mt.right_factor(matrix.to(number).t()) for matrix in matrices],
+        columns=[matrix.size(0) for matrix in matrices],
+        embedding=decoder.embed_tokens(words),
+        bias=torch.cat([bias, readout.state.bias]),
+        output_bias=output[-1].bias,
+        score=None if attention is None else attention.score,
+        word_first=layer.word_first,
+    )
+
+
+def _whole(weight: nn.Parameter | LowRankMatrix) -> Tensor:
+    return as_matrix(kernel_weight(weight)).whole()

@@ -1,0 +1,98 @@
+"""``fused_adam``: fairseq's Adam with all of an update in one operation of PyTorch, on a CPU as well."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from fairseq.optim import FairseqOptimizer, register_optimizer
+from fairseq.optim.adam import Adam, FairseqAdam, FairseqAdamConfig
+from torch import Tensor
+
+FORMATS = (torch.float32, torch.float64)
+"""The number formats of parameters that are updated by one operation; others are left to fairseq's own steps."""
+
+
+@dataclass
+class FusedAdamConfig(FairseqAdamConfig):
+    """The options of fairseq's ``adam``."""
+
+
+@register_optimizer("fused_adam", dataclass=FusedAdamConfig)
+class FairseqFusedAdam(FairseqAdam):
+    """The same numbers as fairseq's ``adam`` up to rounding, from the same options.
+
+    Checkpoints have the same state; fairseq continues training with the optimizer that it started with.
+    """
+
+    def __init__(self, cfg: FusedAdamConfig, params: Iterable[Tensor]) -> None:
+        FairseqOptimizer.__init__(self, cfg)
+        if cfg.fp16_adam_stats:
+            raise ValueError("--fp16-adam-stats needs --optimizer adam on a GPU, not fused_adam")
+        self._optimizer = FusedAdam(params, **self.optimizer_config)
+
+
+class FusedAdam(Adam):
+    """fairseq's Adam with one operation for all parameters that have taken equally many steps.
+
+    fairseq adds ε to √v̂ · √(1 − β₂ᵗ), PyTorch to √v̂, v̂ being the second moment without its bias; so PyTorch is given ε
+    divided by that factor.
+    """
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Updates the parameters; all that need fairseq's own steps have them."""
+        if any(not _is_plain(p) for group in self.param_groups for p in group["params"] if p.grad is not None):
+            return super().step(closure)
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            by_step: dict[int, list[Tensor]] = defaultdict(list)
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    by_step[self._state(parameter)["step"] + 1].append(parameter)
+            for number, parameters in by_step.items():
+                self._update(parameters, number, group)
+        return loss
+
+    def _state(self, parameter: Tensor) -> dict[str, Any]:
+        state = self.state[parameter]
+        if not state:
+            state["step"] = 0
+            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+        return state
+
+    def _update(self, parameters: list[Tensor], number: int, group: dict[str, Any]) -> None:
+        states = [self.state[parameter] for parameter in parameters]
+        for state in states:
+            state["step"] = number
+            for moment in ("exp_avg", "exp_avg_sq"):
+                state[moment] = state[moment].to(parameters[0])
+        beta1, beta2 = group["betas"]
+        step = torch.tensor(float(number), device=parameters[0].device)
+        torch._fused_adamw_(
+            parameters,
+            [parameter.grad for parameter in parameters if parameter.grad is not None],
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [],
+            [step] * len(parameters),
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            weight_decay=group["weight_decay"],
+            eps=group["eps"] / math.sqrt(1 - beta2**number),
+            amsgrad=False,
+            maximize=False,
+        )
+
+
+def _is_plain(parameter: Tensor) -> bool:
+    grad = parameter.grad
+    return parameter.dtype in FORMATS and grad is not None and grad.dtype == parameter.dtype and not grad.is_sparse
