@@ -178,7 +178,7 @@ def _apply_verdicts(
     for file, part in enumerate(np.split(verdicts, np.cumsum(kept)[:-1])):
         # np.bincount would make eight bytes of each.
         for code in range(1, 1 + int(part.max(initial=0))):
-            counts.drop(file, first_rule + code - 1, np.count_nonzero(part == code))
+            counts.drop(file, first_rule + code - 1, int(np.count_nonzero(part == code)))
     written = [path.with_suffix(f"{path.suffix}.kept") for path in survivors]
     first = 0
     with written[0].open("wb") as source_file, written[1].open("wb") as target_file:

@@ -82,7 +82,7 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
 def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask:
     """This project's translation task with the settings of the task that the model was trained with."""
     known = tasks.TASK_DATACLASS_REGISTRY["published_translation"].__dataclass_fields__
-    settings = {name: config[name] for name in config if name in known}
+    settings = {str(name): config[name] for name in config if name in known}
     search = {"_name": "published_translation", "shrinking_beam": shrinking_beam}
     return tasks.setup_task(OmegaConf.create({**settings, **search}))
 
