@@ -70,7 +70,7 @@ class SentenceStatistics:
 
     def score_of_sum(self, total: Sequence[float] | np.ndarray) -> SacrebleuScore:
         """The sacrebleu score object for a sum of rows (K,); the number is its attribute ``score``."""
-        return self.metric._compute_score_from_stats(total)  # type: ignore[arg-type]  # takes arrays as well as lists
+        return self.metric._compute_score_from_stats(plain_numbers(total))
 
     def score_sentences(self) -> list[float]:
         """The score of each sentence by itself."""
@@ -86,8 +86,13 @@ class SentenceStatistics:
         generator = np.random.default_rng(seed)
         # How often each sentence is drawn, times the rows: there are never (resamples, N, K) numbers in memory.
         draws = (np.bincount(generator.choice(count, size=count), minlength=count) for _ in range(resamples))
-        # Single precision, like sacrebleu, to match its intervals to the last digit.
+        # Sums in single precision, like sacrebleu's.
         return np.array([times @ self.rows for times in draws]).astype(np.float32)
+
+
+def plain_numbers(total: Sequence[float] | np.ndarray) -> list[float]:
+    """A sum of rows (K,) as Python's numbers: with single precision's, numpy 2 would compute the score in it, too."""
+    return list(map(float, total))
 
 
 def statistics(

@@ -14,7 +14,7 @@ from sacrebleu.metrics.base import Score as SacrebleuScore
 from sacrebleu.significance import PairedTest, Result
 
 from .score import Interval, Score
-from .sentence_statistics import SEED, SentenceStatistics
+from .sentence_statistics import SEED, SentenceStatistics, plain_numbers
 
 SEED_VARIABLE = "SACREBLEU_SEED"
 
@@ -167,7 +167,7 @@ class CountedMetric(Metric):
         return self.metric._compute_score_from_stats(stats.sum(axis=0).tolist())
 
     def _compute_score_from_stats(self, stats: Any) -> SacrebleuScore:
-        return self.metric._compute_score_from_stats(stats)
+        return self.metric._compute_score_from_stats(plain_numbers(stats))
 
     # The base class wants these, too, but only for counting, which is over.
     def _preprocess_segment(self, sent: str) -> str:
