@@ -1,0 +1,72 @@
+"""The native kernels on shapes that nobody chose, against ``packed``, which other tests compare with the reference.
+
+``HYPOTHESIS_MAX_EXAMPLES=10000`` in the environment makes many more of them.
+"""
+
+import os
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
+from recurrent_mt.kernels.cross_entropy import cross_entropy
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
+from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, packing_of, random
+
+EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "20"))
+
+lengths = st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any)
+width = st.integers(1, 140)
+
+
+def scaled(*shapes):
+    return [random(*shape, seed=index) / shape[-1] ** 0.5 for index, shape in enumerate(shapes)]
+
+
+@needs_native
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(lengths, width, width, width, st.integers(1, 12), st.booleans())
+def test_attentive_gru(targets, size, keys, values, words, additive):
+    packing, batch = packing_of(targets), len(targets)
+    keys = keys if additive else size
+    mask = torch.arange(words) >= torch.randint(1, words + 1, (batch, 1), generator=torch.Generator().manual_seed(1))
+    shapes = [(sum(targets), 3 * size), (batch, size), (batch, words, keys), (batch, words, values)]
+    shapes += [(2 * size, size), (size, size), (3 * size, values)]
+    tensors = scaled(*shapes, *([(keys, size), (keys,)] if additive else []))
+
+    def run(backend, inputs, initial, key_rows, value_rows, *weights):
+        weights = AttentiveGRUWeights(*weights, *[None] * (5 - len(weights)))
+        memory = Memory(key_rows, value_rows, mask)
+        return attentive_gru(inputs, initial, memory, weights, counts=packing.counts, backend=backend)
+
+    assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])
+
+
+@needs_native
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(lengths, width, st.booleans(), st.sampled_from(["tanh", "relu"]))
+def test_grconv(leaves, size, unit_gates, activation):
+    """In double precision: rounding decides on which side of zero a relu is."""
+    gates = 3 * size if unit_gates else 3
+    tensors = scaled((sum(leaves), size), (size, size), (size, size), (size,), (gates, size), (gates, size), (gates,))
+    assert_same_outputs_and_gradients(
+        lambda backend, rows, *weights: grconv(
+            rows, GRConvWeights(*weights), counts=packing_of(leaves).counts, activation=activation, backend=backend
+        ),
+        [tensor.double() for tensor in tensors],
+        ["packed", "native"],
+    )
+
+
+@needs_native
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.integers(0, 600), width, st.integers(1, 300), st.booleans())
+def test_cross_entropy(rows, size, vocabulary, biased):
+    tensors = scaled((rows, size), (vocabulary, size), (vocabulary,))
+    target = torch.arange(rows) * 7 % vocabulary
+
+    def run(backend, features, weight, bias):
+        return [cross_entropy(features, weight, bias if biased else None, target, backend=backend).unsqueeze(0)]
+
+    assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])
