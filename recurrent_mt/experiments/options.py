@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from .training_command import check_training_flag
+
 #: The folder of the project: experiments are run from a clone.
 PROJECT = Path(__file__).resolve().parents[2]
 SCHEMA = PROJECT / "workflow" / "experiment.schema.yaml"
@@ -193,6 +195,7 @@ def check_together(options: Mapping[str, Any], place: str) -> None:
     baseline = options["baseline"]
     if baseline is not None and baseline not in options["systems"]:
         raise OptionError(f"{place}: baseline {baseline} is not among the systems {', '.join(options['systems'])}")
+    check_flags(options, place)
     if isinstance(options["systems"], dict):
         if baseline is None:
             raise OptionError(f"{place}: an ablation needs a baseline: one of {', '.join(options['systems'])}")
@@ -200,3 +203,18 @@ def check_together(options: Mapping[str, Any], place: str) -> None:
             raise OptionError(f"{place}: an ablation takes no learning_rates, extra_tests, and beams")
     if options["extra_tests"] and options["corpus"] is None:
         raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")
+
+
+def check_flags(options: Mapping[str, Any], place: str) -> None:
+    """What an ablation puts on the command line of fairseq-train: options with values, and no code.
+
+    Raises:
+        OptionError: naming the option.
+    """
+    own = options["systems"].values() if isinstance(options["systems"], dict) else []
+    for flags in (options["flags"], *own):
+        for flag, value in flags.items():
+            try:
+                check_training_flag(flag, value)
+            except ValueError as error:
+                raise OptionError(f"{place}: {error}") from None

@@ -9,7 +9,6 @@ from typing import Any
 
 from .configurations import read_arguments
 from .text import POSITION_LIMIT
-from .training_command import check_training_flag
 
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")
@@ -35,7 +34,7 @@ def training_arguments(name: str, options: Mapping[str, Any], configurations: Pa
         configurations: the folder configs/.
 
     Raises:
-        ValueError: if there is no such system, or one of its options is none.
+        ValueError: if there is no such system.
     """
     source, target = options["pair"].split("-")
     if is_configuration(name, options, configurations):
@@ -138,13 +137,8 @@ def warmup_updates(options: Mapping[str, Any]) -> int:
 
 
 def flag_arguments(values: Mapping[str, Any]) -> Iterator[str]:
-    """``--key value`` for each; ``true`` is a flag without a value, ``false`` and ``null`` nothing.
-
-    Raises:
-        ValueError: naming what is no option with a value.
-    """
+    """``--key value`` for each; ``true`` is a flag without a value, ``false`` and ``null`` nothing."""
     for key, value in values.items():
-        check_training_flag(key, value)
         if value is None or value is False:
             continue
         yield f"--{key}"
