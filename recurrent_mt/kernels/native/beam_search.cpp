@@ -131,12 +131,19 @@ class Scores {
 #pragma omp simd
         for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
       }
-      T most = never, sum = 0;
+      T most = never;
 #pragma omp simd reduction(max : most)
       for (int64_t word = 0; word < vocabulary; word++) most = scores[word] > most ? scores[word] : most;
-#pragma omp simd reduction(+ : sum)
-      for (int64_t word = 0; word < vocabulary; word++) sum += exponential(scores[word] - most);
-      *shift = -most - std::log(sum);
+      // In one sum of float32, thousands of small terms would be lost beside a large one.
+      double sum = 0;
+      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
+        const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
+        T part = 0;
+#pragma omp simd reduction(+ : part)
+        for (int64_t word = first; word < last; word++) part += exponential(scores[word] - most);
+        sum += part;
+      }
+      *shift = -most - static_cast<T>(std::log(sum));
     });
     scores[search_.padding] = never;
     scores[search_.unknown] -= T(search_.unknown_penalty);

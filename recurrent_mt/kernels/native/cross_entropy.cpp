@@ -22,7 +22,10 @@ constexpr int64_t ROWS = 256;
 /// Turns the scores of a row into the gradient of its loss, softmax − one-hot, and returns the loss.
 template <typename T>
 INLINE T loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t target) {
-  T largest = -std::numeric_limits<T>::infinity(), sum = 0;
+  constexpr int64_t BLOCK = 64;
+  T largest = -std::numeric_limits<T>::infinity();
+  // In one sum of float32, thousands of small terms would be lost beside a large one.
+  double sum = 0;
   if (bias) {
 #pragma omp simd
     for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
@@ -30,16 +33,21 @@ INLINE T loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t
 #pragma omp simd reduction(max : largest)
   for (int64_t word = 0; word < vocabulary; word++) largest = scores[word] > largest ? scores[word] : largest;
   const T score = scores[target] - largest;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t word = 0; word < vocabulary; word++) {
-    scores[word] = exponential(scores[word] - largest);
-    sum += scores[word];
+  for (int64_t first = 0; first < vocabulary; first += BLOCK) {
+    const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
+    T part = 0;
+#pragma omp simd reduction(+ : part)
+    for (int64_t word = first; word < last; word++) {
+      scores[word] = exponential(scores[word] - largest);
+      part += scores[word];
+    }
+    sum += part;
   }
-  const T scale = T(1) / sum;
+  const T scale = static_cast<T>(1 / sum);
 #pragma omp simd
   for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
   scores[target] -= T(1);
-  return std::log(sum) - score;
+  return static_cast<T>(std::log(sum)) - score;
 }
 
 /// What is computed besides the loss; undefined where it is not needed.
