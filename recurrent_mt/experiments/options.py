@@ -98,7 +98,7 @@ def read_override(text: str, schema: Mapping[str, Any]) -> tuple[str, Any]:
     """``KEY=VALUE``; the option's type says how the value is read.
 
     Raises:
-        OptionError: if it is neither, or there is no such option.
+        OptionError: if it is neither, there is no such option, or its value has a name twice.
     """
     key, equals, value = text.partition("=")
     if not equals:
@@ -110,7 +110,10 @@ def read_override(text: str, schema: Mapping[str, Any]) -> tuple[str, Any]:
         item = types_of(schema["properties"][key].get("items", {}), schema)
         return key, [read_value(part, item) for part in value.split(",") if part]
     if "object" in kinds:
-        return key, dict(part.partition("=")[::2] for part in value.split(",") if part)
+        pairs = [part.partition("=")[::2] for part in value.split(",") if part]
+        if len(dict(pairs)) < len(pairs):
+            raise OptionError(f"command line: {key} has a name twice: {', '.join(name for name, _ in pairs)}")
+        return key, dict(pairs)
     return key, read_value(value, kinds)
 
 

@@ -70,7 +70,13 @@ def find_packed(prefix: str, languages: tuple[str, str]) -> list[Path]:
 
 
 def checksum(file: Path) -> str:
-    """Tells one text from another; not made to withstand an attack."""
+    """Tells one text from another; not made to withstand an attack.
+
+    Raises:
+        FileError: if there is no such file.
+    """
+    if not file.is_file():
+        raise FileError(file, "there is no such file")
     value = 0
     with file.open("rb") as stream:
         while block := stream.read(1 << 20):

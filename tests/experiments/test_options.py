@@ -58,6 +58,12 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("lowercase=maybe", "lowercase must be true or false, not 'maybe'"),
         ("baseline=fconv", "baseline fconv is not among the systems"),
         ("extra_tests=far=x", "extra_tests needs a corpus"),
+        ("extra_tests=far=x,far=y", "extra_tests has a name twice: far, far"),
+        ("extra_tests=far", "extra_tests.far must be a path"),
+        ("learning_rates=1e-3,fast", "learning_rates.1 must be a number, not 'fast'"),
+        ("warmup=0", "warmup must be a whole number above zero, not '0'"),
+        ("epochs=0", "epochs must be a whole number above zero, not '0'"),
+        ("tokenizer=jieba", "tokenizer must be moses or none, not 'jieba'"),
         ("updates", "'updates' is no option: write KEY=VALUE"),
     ],
 )
