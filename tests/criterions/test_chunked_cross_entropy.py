@@ -31,7 +31,8 @@ def assert_same(model, **options):
     ours = loss_and_gradients(ChunkedCrossEntropyCriterion, model, **options)
     torch.testing.assert_close(ours[0], theirs[0])
     for a, b in zip(ours[1], theirs[1]):
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+        # In a model of a few units, fairseq's own gradients differ from those in double precision by a few 1e-6.
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
     assert ours[2] == theirs[2] and ours[3].keys() == theirs[3].keys()
 
 

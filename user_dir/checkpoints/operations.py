@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
+
+from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.gru import GRU
 
 from .checkpoint import Checkpoint
 
@@ -50,8 +54,8 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
     if not sources:
         raise ValueError("there are no sentences to count operations on")
     total = tokens = 0
-    # oneDNN's fused LSTM would hide the products of fairseq's lstm.
-    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False):
+    # oneDNN's fused LSTM would hide the products of fairseq's lstm, and the native kernels those of our models.
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), _packed_kernels(checkpoint.model):
         for source, target in zip(sources, targets, strict=True):
             longest = max(map(len, (source.split(), target.split()))) + 1
             for batch in checkpoint.batches([source], [target], max_tokens=longest):
@@ -60,6 +64,19 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
                 total += counter.get_total_flops()
                 tokens += batch["ntokens"]
     return Operations(total, len(sources), tokens)
+
+
+@contextmanager
+def _packed_kernels(model: torch.nn.Module) -> Iterator[None]:
+    """Computes recurrences by PyTorch's own products, which can be counted."""
+    before = {module: module.backend for module in model.modules() if isinstance(module, (GRU, GRConvEncoder))}
+    try:
+        for layer in before:
+            layer.backend = "packed"
+        yield
+    finally:
+        for layer, backend in before.items():
+            layer.backend = backend
 
 
 def matrix_product(_: Shape, left: Shape, right: Shape, *rest: Any, **keywords: Any) -> int:

@@ -59,8 +59,7 @@ def grconv(
             :func:`recurrent_mt.kernels.backend.resolve`.
 
     Raises:
-        ValueError: if the shapes or the heights do not fit together, if the activation or the backend is unknown, or if
-            the backend cannot run here.
+        ValueError: if shapes or heights do not fit together, or if activation or backend is unknown or cannot run here.
     """
     size = leaves.size(1)
     weights.check(size)
