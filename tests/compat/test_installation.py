@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -21,12 +22,16 @@ def pip(python: Path, *arguments: object) -> None:
 
 
 def install(python: Path, *sources: Path, editable: bool = False) -> None:
-    """Does what pip does after it has fetched setuptools: asks it for a wheel of each, and installs them."""
+    """Does what pip does after it has fetched setuptools: asks it for a wheel of each, and installs them.
+
+    There is no compiler: the native kernels, which take a minute, are left out, and everything else is installed.
+    """
     wheels = python.parents[1] / "wheels"
     build = "build_editable" if editable else "build_wheel"
     program = f"from setuptools import build_meta; build_meta.{build}({str(wheels)!r})"
     for source in sources:
-        subprocess.run([sys.executable, "-c", program], cwd=source, check=True, capture_output=True)
+        environment = {**os.environ, "CC": "false", "CXX": "false"}
+        subprocess.run([sys.executable, "-c", program], cwd=source, env=environment, check=True, capture_output=True)
     pip(python, "install", "--no-deps", "--no-index", "--quiet", *wheels.glob("*.whl"))
 
 
