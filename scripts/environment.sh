@@ -9,16 +9,13 @@ export PYTHONSAFEPATH=1
 # print_usage FILE: the comment at its top.
 print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"; }
 
-# list_options: every KEY of an experiment, from the one file that defines them.
+# list_options: what an experiment may set.
 list_options() {
-  printf 'KEYs of an experiment:\n'
-  awk '/^properties:/ { listing = 1 } !listing { next }
-    /^  [a-z_]+:/ { key = $1; sub(":", "", key) }
-    match($0, /description: /) {
-      text = substr($0, RSTART + RLENGTH); folded = (text ~ /^>/)
-      if (folded) { text = ""; while ((getline line) > 0 && line !~ /^    [a-z$]/) { sub(/^ +/, "", line); text = text " " line } }
-      else if (text ~ /^"/) { sub(/^"/, "", text); sub(/".*/, "", text) } else { sub(/, (\$ref|enum|type):? .*/, "", text); sub(/, (\$ref|enum|type):.*/, "", text) }
-      sub(/^ +/, "", text); printf "  %-16s %s\n", key, text }' "$ROOT/workflow/experiment.schema.yaml"
+  if [[ -x $VENV/bin/python ]]; then
+    "$VENV/bin/python" -m recurrent_mt experiment --help
+  else
+    echo "$ROOT/workflow/experiment.schema.yaml explains every KEY; once $VENV is set up, so does this help."
+  fi
 }
 
 # prepare_environment: set up what is missing. SETUP=no uses VENV unchanged.

@@ -1,7 +1,7 @@
 """Runs an experiment: from text to words, data, trainings, translations, tables, and a report.
 
-An experiment is a file of configs/experiments; KEY=VALUE changes one of its options, all of which are listed in
-workflow/experiment.schema.yaml. The same call goes on where an earlier one stopped; a changed option trains anew, and
+An experiment is a file of configs/experiments; KEY=VALUE changes one of its options, which are listed below, with
+their defaults in parentheses. The same call goes on where an earlier one stopped; a changed option trains anew, and
 leaves in place what was there. A system that fails is named at the end, and stops no other.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..experiments.corpora import check_files, fill_name, list_published
 from ..experiments.launcher import Launch, launch
-from ..experiments.options import PROJECT, read_experiment
+from ..experiments.options import PROJECT, describe_options, read_experiment
 from ..experiments.plan import make_plan
 from .arguments import positive
 
@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--profile", metavar="NAME", help="folder of workflow/profiles, such as slurm: run on a cluster"
     )
     parser.add_argument("--dry-run", action="store_true", help="print every command, and do nothing")
+    parser.add_argument_group("KEYs", description=describe_options())
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import yaml
@@ -72,6 +73,25 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     merged = {**defaults, **options, **changes}
     check_together(merged, str(file))
     return merged
+
+
+def describe_options() -> str:
+    """Every option with what it does and its default, for people; where to find that if this is no clone."""
+    if not SCHEMA.is_file():
+        return "listed in workflow/experiment.schema.yaml of a clone of the project"
+    lines = []
+    for key, entry in load_yaml(SCHEMA)["properties"].items():
+        default = entry.get("default")
+        text = entry["description"] + (f" ({shown_default(default)})" if default not in (None, "", [], {}) else "")
+        lines += wrap(text, width=100, initial_indent=f"{key:<17}", subsequent_indent=" " * 17)
+    return "\n".join(lines)
+
+
+def shown_default(value: Any) -> str:
+    """A default as it would be given."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def write_rates(value: Any) -> Any:

@@ -1,11 +1,13 @@
 """Experiments: what their files and the command line may say, and what is refused before anything starts."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from recurrent_mt.experiments.options import PROJECT, OptionError, read_experiment
+from recurrent_mt.experiments.options import PROJECT, SCHEMA, OptionError, load_yaml, read_experiment
 from recurrent_mt.experiments.plan import make_plan
+from tests.commands import call
 
 EXPERIMENTS = sorted((PROJECT / "configs" / "experiments").rglob("*.yaml"))
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
@@ -132,3 +134,10 @@ def test_the_schema_documents_every_option():
     properties = load_yaml(Path(SCHEMA))["properties"]
     assert len(properties) > 30
     assert all(entry.get("description") for entry in properties.values())
+
+
+def test_help_lists_every_option_with_what_it_does_and_its_default():
+    listed = call("experiment", "--help").stdout.partition("KEYs:")[2]
+    for key in load_yaml(SCHEMA)["properties"]:
+        assert re.search(rf"^  {key} +\w", listed, re.MULTILINE), key
+    assert "of the search (5)" in listed and "true" in listed
