@@ -27,7 +27,7 @@ def corpus(tmp_path_factory):
     return write_corpus(tmp_path_factory.mktemp("recipes") / "corpus")
 
 
-def quickstart(corpus, out="quickstart", **options):
+def quickstart(corpus, /, out="quickstart", **options):
     fixed = {"corpus": corpus, "segmentation": "sentencepiece:60", "systems": ",".join(SYSTEMS)}
     return command("quickstart.sh", **{**TINY, **fixed, "out": corpus.parent / out, **options})
 
