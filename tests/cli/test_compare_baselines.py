@@ -127,15 +127,18 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
     options = {key: value for key, value in TINY.items() if key != "updates"}
     fixed = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:40", "out": corpus.parent / "timed"}
     line = command("compare_baselines.sh", **{**options, **fixed, "systems": "transformer", "minutes": ".5"})
-    folder = corpus.parent / "timed" / "systems" / "transformer" / "seed-1"
-    log = folder / "train.log"
-    said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in read(log))
+    folders = (corpus.parent / "timed" / "trainings").glob
+
+    def logged():
+        return "".join(map(read, folders("transformer-*/seed-1/train.log")))
+
+    said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in logged())
     assert "stopped; the same call continues from here" in said
-    assert not (folder / "failure").exists()
-    stop_when(line, signal.SIGKILL, lambda: "Saved checkpoint" in read(log))
-    before = max(map(int, re.findall(r'num_updates": "(\d+)"', read(log))))
+    assert not list(folders("*/seed-1/failure"))
+    stop_when(line, signal.SIGKILL, lambda: "Saved checkpoint" in logged())
+    before = max(map(int, re.findall(r'num_updates": "(\d+)"', logged())))
     run(line)
-    text = read(log)
+    text = logged()
     (stop,) = re.findall(r"cumulative_training_time: ([\d.]+) > stop_time_hours: 0.008333", text)
     assert float(stop) * 60 > 0.5
     out = corpus.parent / "timed"
