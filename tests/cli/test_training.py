@@ -83,9 +83,8 @@ def test_a_second_call_waits_for_a_training_whose_own_call_was_killed(tmp_path):
 
 
 def wait_for(log, text, process):
-    deadline = time.monotonic() + 60
     while not log.exists() or text not in log.read_text():
-        assert time.monotonic() < deadline and process.poll() is None
+        assert process.poll() is None
         time.sleep(0.02)
 
 
@@ -95,9 +94,8 @@ def wait_for(log, text, process):
 def test_a_kill_leaves_the_peak_so_far(tmp_path):
     file = tmp_path / "peak-memory"
     process = subprocess.Popen(training(tmp_path, *holding(60, "import time; time.sleep(60)")), start_new_session=True)
-    deadline = time.monotonic() + 60
     while not file.exists():
-        assert time.monotonic() < deadline and process.poll() is None
+        assert process.poll() is None
         time.sleep(0.05)
     subprocess.run(["kill", "-KILL", "--", f"-{process.pid}"], check=True)
     assert process.wait() == -signal.SIGKILL

@@ -29,16 +29,17 @@ def loss_and_gradients(criterion, model, **options):
 def assert_same(model, **options):
     theirs = loss_and_gradients(CrossEntropyCriterion, model, **options)
     ours = loss_and_gradients(ChunkedCrossEntropyCriterion, model, **options)
-    torch.testing.assert_close(ours[0], theirs[0])
+    # fairseq's loss is in single precision, whatever the model is in.
+    torch.testing.assert_close(ours[0].float(), theirs[0].float())
     for a, b in zip(ours[1], theirs[1]):
-        # In a model of a few units, fairseq's own gradients differ from those in double precision by a few 1e-6.
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
     assert ours[2] == theirs[2] and ours[3].keys() == theirs[3].keys()
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_the_chunked_loss_and_its_gradients_are_fairseqs(architecture):
-    assert_same(build(architecture).eval())
+    # Double, as fairseq's own gradients of so small a model are off by more than the tolerance in single precision.
+    assert_same(build(architecture).double().eval())
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
