@@ -45,3 +45,16 @@ class Dropout(nn.Module):
     def extra_repr(self) -> str:
         """What PyTorch prints."""
         return f"p={self.probability}"
+
+
+class WordDropout(Dropout):
+    """The same for whole words: all of an embedding or nothing (Gal and Ghahramani 2016; Sennrich and Zhang 2019).
+
+    Each position of a sentence is dropped for itself, as in Nematus.
+    """
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Embeddings (…, E), whose shape stays."""
+        if not self.probability:
+            return values
+        return values * super().forward(values.new_ones(values.shape[:-1])).unsqueeze(-1)

@@ -33,6 +33,9 @@ class GRUVariant(NamedTuple):
         input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
         time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
         layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
+        recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
+            (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
+            lost on its way, and every kernel can do it.
     """
 
     gate_bias: bool = True
@@ -40,6 +43,7 @@ class GRUVariant(NamedTuple):
     input_skip: bool = False
     time_skip: int = 0
     layer_norm: bool = False
+    recurrent_dropout: float = 0.0
 
 
 #: As published.
@@ -79,6 +83,7 @@ class GRU(nn.Module):
         self.bias = nn.Parameter(torch.zeros((3 if variant.gate_bias else 1) * hidden_size))
         self.time_skip = TimeSkip(hidden_size, variant.time_skip) if variant.time_skip else None
         self.output = LayerOutput(input_size, hidden_size, skip=variant.input_skip, norm=variant.layer_norm)
+        self.dropout = Dropout(variant.recurrent_dropout, owner=type(self).__name__)
 
     def project(self, rows: Tensor) -> Tensor:
         """The products of inputs (N, E) with their weights, biases included: (N, 3H)."""
@@ -87,7 +92,10 @@ class GRU(nn.Module):
 
     def recurrent_weights(self) -> tuple[Tensor | Matrix, Tensor | Matrix]:
         """The gates' and the candidate's recurrent weights as the kernels take them."""
-        return kernel_weight(self.gate_weight), kernel_weight(self.candidate_weight)
+        gate, candidate = kernel_weight(self.gate_weight), kernel_weight(self.candidate_weight)
+        if not self.dropout.probability:
+            return gate, candidate
+        return self.dropout(gate), self.dropout(candidate)
 
     def before_the_start(self, initial: Tensor) -> tuple[Tensor, Tensor | None]:
         """The states before the first step and the gate over time, as the kernels take them.

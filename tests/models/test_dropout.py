@@ -1,9 +1,11 @@
-"""Dropout in translation, as fairseq's --retain-dropout asks for it."""
+"""Dropout of words and of recurrent matrices, and dropout in translation, as fairseq's --retain-dropout asks for it."""
 
 import pytest
 import torch
 from fairseq.dataclass.configs import FairseqConfig
 
+from recurrent_mt.layers.dropout import WordDropout
+from recurrent_mt.layers.gru import GRU, GRUVariant
 from tests.models.building import ARCHITECTURES, build, sample
 
 
@@ -47,4 +49,53 @@ def test_retained_dropout_reaches_every_place_that_drops_units():
         "gru_encoder", retain=True, encoder_self_attention_heads=2, decoder_self_attention_heads=2, **options
     )
     places = [module for name, module in model.named_modules() if "dropout" in name.rsplit(".", 1)[-1]]
-    assert len(places) == 8 and all(place.retained for place in places)
+    assert len(places) == 14 and all(place.retained for place in places)
+
+
+def test_word_dropout_takes_or_leaves_a_whole_embedding_and_scales_what_it_leaves():
+    torch.manual_seed(1)
+    dropped = WordDropout(0.25, owner="Test")(torch.ones(40, 50, 6))
+    assert torch.equal(dropped, dropped[:, :, :1].expand_as(dropped))
+    assert dropped.unique().tolist() == [0.0, pytest.approx(1 / 0.75)]
+    assert dropped[:, :, 0].eq(0).double().mean().item() == pytest.approx(0.25, abs=0.04)
+
+
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_a_word_that_is_dropped_gives_its_embedding_no_gradient(side):
+    model = build("gru_encoder", word_dropout=1.0)
+    model.train()
+    model(**sample([5, 3], [4, 2])["net_input"])[0].sum().backward()
+    assert getattr(model, side).embed_tokens.weight.grad.abs().max() == 0
+
+
+@pytest.mark.parametrize("backend", ["reference", "packed"])
+def test_recurrent_dropout_drops_numbers_of_the_recurrent_matrices_for_all_steps_of_a_batch(backend):
+    torch.manual_seed(2)
+    layer = GRU(3, 4, variant=GRUVariant(recurrent_dropout=0.5), backend=backend).double()
+    rows, initial, counts = torch.randn(7, 3).double(), torch.randn(3, 4).double(), (3, 2, 2)
+    torch.manual_seed(5)
+    dropped = layer(rows, initial, counts)
+    torch.manual_seed(5)
+    gate, candidate = (weight.detach() for weight in layer.recurrent_weights())
+    assert {0.0, 2.0} == set((gate / layer.gate_weight).unique().tolist())
+    layer.eval()
+    whole = layer(rows, initial, counts)
+    with torch.no_grad():
+        layer.gate_weight.copy_(gate)
+        layer.candidate_weight.copy_(candidate)
+    assert not torch.allclose(dropped, whole)
+    assert torch.equal(layer(rows, initial, counts), dropped)
+
+
+def test_recurrent_dropout_reaches_encoder_and_decoder():
+    model = build("gru_encoder", recurrent_dropout=0.5, encoder_bidirectional=True, encoder_layers=2, decoder_layers=2)
+    layers = [part for part in model.modules() if isinstance(part, GRU)]
+    assert len(layers) == 6 and all(layer.dropout.probability == 0.5 for layer in layers)
+    model.train()
+    batch = sample([5, 3], [4, 2])["net_input"]
+    assert not torch.equal(model(**batch)[0], model(**batch)[0])
+
+
+def test_recurrent_dropout_and_low_rank_exclude_each_other():
+    with pytest.raises(ValueError, match="--recurrent-dropout .* --gru-rank"):
+        build("gru_encoder", recurrent_dropout=0.5, gru_rank=2)

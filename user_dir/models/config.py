@@ -46,6 +46,16 @@ class EncoderDecoderConfig(FairseqDataclass):
     decoder_dropout_out: Optional[float] = option(
         None, "dropout of the readout and between layers, as in fairseq's lstm (default: --dropout)"
     )
+    recurrent_dropout: float = option(
+        0.0,
+        "probability of dropping a number of the GRUs' recurrent matrices, in the decoder and in gru_encoder, for all "
+        "steps of a batch at once (Merity et al. 2018, section 3)",
+    )
+    word_dropout: float = option(
+        0.0,
+        "probability of dropping the whole embedding of a word, on both sides (Gal and Ghahramani 2016; Sennrich and "
+        "Zhang 2019, section 3.1)",
+    )
 
     encoder_embed_dim: int = option(512, "source embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
     encoder_embed_path: Optional[str] = option(None, "file of pretrained source embeddings, as in fairseq's lstm")

@@ -54,6 +54,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             source_embedding,
             layer=layer,
             dropout_in=dropout(cfg, "encoder_dropout_in"),
+            word_dropout=cfg.word_dropout,
             dropout_out=dropout(cfg, "encoder_dropout_out"),
             max_positions=max_source_positions,
             self_attention=encoder_self_attention(
@@ -69,6 +70,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             layer=build_decoder_layer(cfg, **sizes),
             output=build_output(cfg, target_embedding),
             dropout_in=dropout(cfg, "decoder_dropout_in"),
+            word_dropout=cfg.word_dropout,
             dropout_out=dropout(cfg, "decoder_dropout_out"),
             max_positions=max_target_positions,
             autocast=str(cfg.autocast),

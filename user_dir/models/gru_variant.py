@@ -21,6 +21,8 @@ def gru_variant(cfg: EncoderDecoderConfig, *, layer_norm: bool) -> GRUVariant:
         raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
     if cfg.skip_time < 0 or cfg.skip_time == 1:
         raise ValueError(f"--skip-time must be 0 (off), or 2 steps or more, not {cfg.skip_time}")
+    if cfg.gru_rank and cfg.recurrent_dropout:
+        raise ValueError("--recurrent-dropout drops numbers of whole matrices: it does not work with --gru-rank")
     if str(cfg.initialization) == "published":
         unpublished = {
             "--gru-rank": cfg.gru_rank,
@@ -39,4 +41,5 @@ def gru_variant(cfg: EncoderDecoderConfig, *, layer_norm: bool) -> GRUVariant:
         input_skip=cfg.skip_io,
         time_skip=cfg.skip_time,
         layer_norm=layer_norm,
+        recurrent_dropout=cfg.recurrent_dropout,
     )
