@@ -47,14 +47,25 @@ class Dropout(nn.Module):
         return f"p={self.probability}"
 
 
-class WordDropout(Dropout):
-    """The same for whole words: all of an embedding or nothing (Gal and Ghahramani 2016; Sennrich and Zhang 2019).
+class EmbeddingDropout(Dropout):
+    """Dropout of embeddings: of whole words, and of the units of those that are left.
 
-    Each position of a sentence is dropped for itself, as in Nematus.
+    Words: Gal and Ghahramani (2016), "A Theoretically Grounded Application of Dropout in Recurrent Neural Networks";
+    Sennrich and Zhang (2019), "Revisiting Low-Resource Neural Machine Translation". As in Nematus, each position of a
+    sentence is dropped for itself.
+
+    Args:
+        probability: of a unit.
+        words: probability of a word.
+        owner: as in :class:`Dropout`.
     """
+
+    def __init__(self, probability: float, *, words: float = 0.0, owner: str) -> None:
+        super().__init__(probability, owner=owner)
+        self.words = words
 
     def forward(self, values: Tensor) -> Tensor:
         """Embeddings (…, E), whose shape stays."""
-        if not self.probability:
-            return values
-        return values * super().forward(values.new_ones(values.shape[:-1])).unsqueeze(-1)
+        if self.words and (self.training or self.retained):
+            values = values * F.dropout(values.new_ones(values.shape[:-1]), self.words).unsqueeze(-1)
+        return super().forward(values)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from recurrent_mt.kernels.cross_entropy import cross_entropy
 from recurrent_mt.kernels.packing import make_packing, padding_at_ends
 from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
-from recurrent_mt.layers.dropout import Dropout, WordDropout
+from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.hypotheses import for_each_hypothesis
 
@@ -30,7 +30,6 @@ class Decoder(FairseqIncrementalDecoder):
         layer: the recurrence.
         output: from features to scores, or an adaptive softmax.
         dropout_in: dropout of the embeddings.
-        word_dropout: dropout of whole embeddings.
         dropout_out: dropout of the features.
         max_positions: length of the longest target.
         autocast: a name in :data:`~user_dir.models.autocast.FORMATS`.
@@ -43,8 +42,7 @@ class Decoder(FairseqIncrementalDecoder):
         *,
         layer: GRUDecoder,
         output: nn.Module,
-        dropout_in: float,
-        word_dropout: float,
+        dropout_in: EmbeddingDropout,
         dropout_out: float,
         max_positions: int,
         autocast: str = "none",
@@ -56,8 +54,7 @@ class Decoder(FairseqIncrementalDecoder):
         # fairseq's adaptive_loss and get_normalized_probs look for an attribute of this name.
         self.adaptive_softmax = output if isinstance(output, AdaptiveSoftmax) else None
         self.output_projection = None if self.adaptive_softmax is not None else output
-        self.dropout_in = Dropout(dropout_in, owner=type(self).__name__)
-        self.word_dropout = WordDropout(word_dropout, owner=type(self).__name__)
+        self.dropout_in = dropout_in
         self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
         self._max_positions = max_positions
 
@@ -137,7 +134,7 @@ class Decoder(FairseqIncrementalDecoder):
         return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
 
     def _embed(self, tokens: Tensor) -> Tensor:
-        return self.dropout_in(self.word_dropout(self.embed_tokens(tokens)))
+        return self.dropout_in(self.embed_tokens(tokens))
 
     def output_layer(self, features: Tensor) -> Tensor:
         """Features (B, T, O) to scores (B, T, V), unless the softmax is adaptive."""

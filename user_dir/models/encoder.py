@@ -9,7 +9,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from recurrent_mt.kernels.packing import padding_at_ends
-from recurrent_mt.layers.dropout import Dropout, WordDropout
+from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.self_attention import EncoderSelfAttention
 
@@ -25,7 +25,6 @@ class Encoder(FairseqEncoder):
         layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which gives the
             sizes of its output as ``annotation_size`` and ``summary_size``.
         dropout_in: dropout of the embeddings.
-        word_dropout: dropout of whole embeddings.
         dropout_out: dropout of the annotations and the summary.
         max_positions: length of the longest source.
         self_attention: applied to the layer's output, or None.
@@ -38,8 +37,7 @@ class Encoder(FairseqEncoder):
         embedding: nn.Embedding,
         *,
         layer: nn.Module,
-        dropout_in: float,
-        word_dropout: float,
+        dropout_in: EmbeddingDropout,
         dropout_out: float,
         max_positions: int,
         self_attention: EncoderSelfAttention | None = None,
@@ -50,8 +48,7 @@ class Encoder(FairseqEncoder):
         self.embed_tokens = embedding
         self.layer = layer
         self.self_attention = self_attention
-        self.dropout_in = Dropout(dropout_in, owner=type(self).__name__)
-        self.word_dropout = WordDropout(word_dropout, owner=type(self).__name__)
+        self.dropout_in = dropout_in
         self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
         self._max_positions = max_positions
 
@@ -64,7 +61,7 @@ class Encoder(FairseqEncoder):
             src_lengths: not used; fairseq passes it.
             **kwargs: other things that tasks pass; ignored.
         """
-        embedded = self.dropout_in(self.word_dropout(self.embed_tokens(src_tokens)))
+        embedded = self.dropout_in(self.embed_tokens(src_tokens))
         with autocast(self.autocast, embedded):
             output = self.layer(embedded, padding_at_ends(src_tokens, self.dictionary.pad()))
             if self.self_attention is not None:

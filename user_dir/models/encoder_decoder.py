@@ -15,6 +15,7 @@ from torch import nn
 
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder
+from recurrent_mt.layers.dropout import EmbeddingDropout
 from recurrent_mt.layers.published_initialization import initialize_as_published_
 from recurrent_mt.layers.readout import MaxoutReadout
 
@@ -53,8 +54,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             task.source_dictionary,
             source_embedding,
             layer=layer,
-            dropout_in=dropout(cfg, "encoder_dropout_in"),
-            word_dropout=cfg.word_dropout,
+            dropout_in=EmbeddingDropout(dropout(cfg, "encoder_dropout_in"), words=cfg.word_dropout, owner="Encoder"),
             dropout_out=dropout(cfg, "encoder_dropout_out"),
             max_positions=max_source_positions,
             self_attention=encoder_self_attention(
@@ -69,8 +69,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             target_embedding,
             layer=build_decoder_layer(cfg, **sizes),
             output=build_output(cfg, target_embedding),
-            dropout_in=dropout(cfg, "decoder_dropout_in"),
-            word_dropout=cfg.word_dropout,
+            dropout_in=EmbeddingDropout(dropout(cfg, "decoder_dropout_in"), words=cfg.word_dropout, owner="Decoder"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
             max_positions=max_target_positions,
             autocast=str(cfg.autocast),
