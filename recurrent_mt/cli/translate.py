@@ -168,6 +168,7 @@ def search(form: TextForm, options: argparse.Namespace, program: str, flags: Seq
     joining = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
     command = [
         *(str(Path(sys.executable).parent / program), str(data), "--user-dir", str(find_plugin())),
+        *("--task", "native_translation"),
         *("--source-lang", form.source, "--target-lang", form.target, "--path", options.model),
         *("--beam", str(options.beam), "--max-len-a", "2", "--max-len-b", "10", "--max-tokens", "4000"),
         *("--num-workers", "0", "--no-progress-bar", *joining[form.segmentation]),

@@ -59,6 +59,11 @@ def test_systems_of_one_size_differ_in_their_architecture_alone():
     assert "--criterion chunked_cross_entropy" in arguments("gru_encoder-none")
 
 
+@pytest.mark.parametrize("name", ["lstm", "fconv", "transformer", "gru_encoder-additive", "grconv_encoder-none"])
+def test_all_systems_of_a_comparison_have_one_optimizer(name):
+    assert "--optimizer fused_adam" in arguments(name)
+
+
 def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():
     assert "--encoder-layers [(64, 3)] * 4" in arguments("fconv", "decoder_size=127")
     transformer = arguments("transformer", "decoder_size=250", "updates=500")

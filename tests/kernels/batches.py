@@ -42,7 +42,7 @@ def packing_of(lengths: Sequence[int], *, left_pad: bool = True) -> Packing:
 def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
     """Normal numbers, the same for the same shape and seed."""
     generator = torch.Generator().manual_seed(seed + sum(n * 31**i for i, n in enumerate(shape)))
-    return torch.randn(*shape, generator=generator, dtype=dtype)
+    return torch.randn(shape, generator=generator, dtype=dtype)
 
 
 def assert_same_outputs_and_gradients(

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_loss
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -24,6 +25,12 @@ def problem(dtype=torch.float64, *, bias=True):
     return factors[0], factors[1], factors[2] if bias else None, target
 
 
+def loss_of(*arguments, **options):
+    loss, of_targets = cross_entropy(*arguments, **options)
+    assert torch.equal(loss, of_targets) and not of_targets.requires_grad
+    return loss
+
+
 def torchs(features, weight, bias, target):
     scores = F.linear(features, weight, bias)
     return F.cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), target, reduction="sum")
@@ -38,16 +45,65 @@ def gradients(loss, factors):
 @every_backend(["reference", "packed", "native"])
 def test_loss_and_gradients_are_those_of_all_scores_at_once(few_rows, backend, dtype, bias):
     *factors, target = problem(dtype, bias=bias)
-    ours, expected = cross_entropy(*factors, target, backend=backend), torchs(*factors, target)
+    ours, expected = loss_of(*factors, target, backend=backend), torchs(*factors, target)
     torch.testing.assert_close(ours, expected)
     for a, b in zip(gradients(ours, factors), gradients(expected, factors)):
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("smoothing", [0.1, 0.9])
+@every_backend(["reference", "packed", "native"])
+def test_with_label_smoothing_losses_and_gradients_are_fairseqs(few_rows, backend, smoothing, bias):
+    *factors, target = problem(bias=bias)
+    ours = cross_entropy(*factors, target, label_smoothing=smoothing, backend=backend)
+    log_probabilities = torch.log_softmax(F.linear(*factors), dim=1)
+    expected = label_smoothed_nll_loss(log_probabilities, target, smoothing)
+    torch.testing.assert_close(ours, expected)
+    assert not ours[1].requires_grad
+    for a, b in zip(gradients(ours[0], factors), gradients(expected[0], factors)):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@every_backend(["reference", "packed", "native"])
+def test_the_gradient_is_that_of_the_loss(few_rows, backend, smoothing):
+    *factors, target = problem()
+
+    def loss(*given):
+        return cross_entropy(*given, target, label_smoothing=smoothing, backend=backend)[0]
+
+    assert torch.autograd.gradcheck(loss, factors)
+
+
+@every_backend(["reference", "packed", "native"])
+def test_an_impossible_word_does_not_count_without_label_smoothing(backend):
+    features, weight, bias, target = problem()
+    with torch.no_grad():
+        bias[5] = -torch.inf
+    target[target == 5] = 0
+    ours, expected = (run(features, weight, bias, target) for run in (loss_of, torchs))
+    assert expected.isfinite()
+    torch.testing.assert_close(ours, expected)
+
+
+@pytest.mark.parametrize("smoothing", [-0.1, 1.0, torch.nan])
+def test_label_smoothing_out_of_range_is_refused(smoothing):
+    with pytest.raises(ValueError, match="label_smoothing must be from 0 to below 1, not"):
+        cross_entropy(*problem(), label_smoothing=smoothing)
+
+
+def test_one_word_alone_cannot_be_smoothed():
+    features, target = random(3, SIZE), torch.zeros(3, dtype=torch.long)
+    assert loss_of(features, random(1, SIZE), None, target) == 0
+    with pytest.raises(ValueError, match=r"label_smoothing is 0\.1, but a vocabulary of one word has no others"):
+        cross_entropy(features, random(1, SIZE), None, target, label_smoothing=0.1)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_the_loss_of_narrow_weights_is_wide(few_rows, dtype):
     *factors, target = problem(dtype)
-    ours, expected = cross_entropy(*factors, target), torchs(*factors, target)
+    ours, expected = loss_of(*factors, target), torchs(*factors, target)
     assert ours.dtype == torch.float32
     tolerance = 16 * torch.finfo(dtype).eps
     torch.testing.assert_close(ours, expected, rtol=tolerance, atol=0)
@@ -60,7 +116,7 @@ def test_the_loss_of_narrow_weights_is_wide(few_rows, dtype):
 def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows, backend):
     *factors, target = problem(torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        ours = cross_entropy(*factors, target, backend=backend)
+        ours = loss_of(*factors, target, backend=backend)
     narrow = [factor.detach().bfloat16() for factor in factors[:2]]
     expected = F.cross_entropy(F.linear(*narrow).float() + factors[2], target, reduction="sum")
     torch.testing.assert_close(ours, expected, rtol=0.01, atol=0)  # `native` does not round the scores
@@ -71,16 +127,16 @@ def test_under_autocast_products_are_narrow_and_the_loss_is_not(few_rows, backen
 @every_backend(["packed", "native"])
 def test_only_wanted_gradients_of_the_loss_are_made(backend):
     features, weight, bias, target = problem()
-    alone = cross_entropy(features, weight.detach(), bias.detach(), target, backend=backend)
+    alone = loss_of(features, weight.detach(), bias.detach(), target, backend=backend)
     (only,) = torch.autograd.grad(alone, [features])
     torch.testing.assert_close(only, torch.autograd.grad(torchs(features, weight, bias, target), [features])[0])
-    assert not cross_entropy(features.detach(), weight.detach(), None, target).requires_grad
+    assert not loss_of(features.detach(), weight.detach(), None, target).requires_grad
 
 
 @every_backend(["packed", "native"])
 def test_a_second_backward_pass_gives_the_same(backend):
     *factors, target = problem()
-    loss = cross_entropy(*factors, target, backend=backend)
+    loss = loss_of(*factors, target, backend=backend)
     first, second = (torch.autograd.grad(loss, factors, retain_graph=True) for _ in range(2))
     for a, b in zip(first, second):
         assert torch.equal(a, b)
@@ -103,9 +159,7 @@ def test_the_scores_are_never_all_made_at_once(monkeypatch):
     rows, vocabulary = 4 * packed.FEWEST_ROWS, 50
     features, weight = random(rows, SIZE, seed=1), random(vocabulary, SIZE, seed=2)
     with Largest() as largest:
-        loss = cross_entropy(
-            features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long)
-        )
+        loss = loss_of(features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long))
         loss.backward()
     assert largest.numbers == packed.FEWEST_ROWS * vocabulary
 
@@ -113,7 +167,7 @@ def test_the_scores_are_never_all_made_at_once(monkeypatch):
 @every_backend(["packed", "native"])
 def test_the_loss_of_no_rows_is_zero(backend):
     weight = random(VOCABULARY, SIZE).requires_grad_()
-    loss = cross_entropy(torch.zeros(0, SIZE), weight, None, torch.zeros(0, dtype=torch.long), backend=backend)
+    loss = loss_of(torch.zeros(0, SIZE), weight, None, torch.zeros(0, dtype=torch.long), backend=backend)
     assert loss == 0 and not torch.autograd.grad(loss, weight)[0].any()
 
 
@@ -123,7 +177,7 @@ def test_shapes_that_do_not_fit_are_refused(wrong):
     given = {"weight": weight, "bias": bias, "target": target}
     given[wrong] = given[wrong][:, 1:] if wrong == "weight" else given[wrong][1:]
     with pytest.raises(ValueError, match=r"do not fit: \(11, 4\)"):
-        cross_entropy(features, **given)
+        loss_of(features, **given)
 
 
 @every_backend(["native"])
@@ -132,7 +186,7 @@ def test_a_target_outside_the_vocabulary_is_refused(backend, word):
     features, weight, bias, target = problem()
     target[3] = word
     with pytest.raises(ValueError, match="target must be from 0 to 6"):
-        cross_entropy(features, weight, bias, target, backend=backend)
+        loss_of(features, weight, bias, target, backend=backend)
 
 
 @every_backend(["packed", "native"])
@@ -141,7 +195,7 @@ def test_rows_beyond_one_piece_count_as_much(backend):
     features, weight = random(600, 5).requires_grad_(), random(131, 5, seed=1).requires_grad_()
     target = torch.arange(600) % 131
     ours, expected = (
-        cross_entropy(features, weight, None, target, backend=backend),
+        loss_of(features, weight, None, target, backend=backend),
         torchs(features, weight, None, target),
     )
     torch.testing.assert_close(ours, expected)

@@ -61,12 +61,13 @@ def test_grconv(leaves, size, unit_gates, activation):
 
 @needs_native
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(st.integers(0, 600), width, st.integers(1, 300), st.booleans())
-def test_cross_entropy(rows, size, vocabulary, biased):
+@given(st.integers(0, 600), width, st.integers(2, 300), st.booleans(), st.sampled_from([0.0, 0.1]))
+def test_cross_entropy(rows, size, vocabulary, biased, smoothing):
     tensors = scaled((rows, size), (vocabulary, size), (vocabulary,))
     target = torch.arange(rows) * 7 % vocabulary
 
     def run(backend, features, weight, bias):
-        return [cross_entropy(features, weight, bias if biased else None, target, backend=backend).unsqueeze(0)]
+        given = features, weight, bias if biased else None, target
+        return cross_entropy(*given, label_smoothing=smoothing, backend=backend)
 
     assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])

@@ -1,15 +1,20 @@
 """The objective of the papers' code: the loss is summed over the minibatch, and the gradient of that sum is clipped."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from fairseq.criterions import register_criterion
-from fairseq.criterions.cross_entropy import CrossEntropyCriterionConfig
 from torch import Tensor, nn
 
-from .chunked_cross_entropy import ChunkedCrossEntropyCriterion
+from .chunked_cross_entropy import ChunkedCrossEntropyConfig, ChunkedCrossEntropyCriterion
 
 
-@register_criterion("summed_cross_entropy", dataclass=CrossEntropyCriterionConfig)
+@dataclass
+class SummedCrossEntropyConfig(ChunkedCrossEntropyConfig):
+    """The options of ``chunked_cross_entropy``."""
+
+
+@register_criterion("summed_cross_entropy", dataclass=SummedCrossEntropyConfig)
 class SummedCrossEntropyCriterion(ChunkedCrossEntropyCriterion):
     """Cross-entropy whose gradient is that of the sum over all words of the batch.
 

@@ -65,8 +65,9 @@ class Decoder(FairseqIncrementalDecoder):
         incremental_state: IncrementalState | None = None,
         features_only: bool = False,
         loss_of: Tensor | None = None,
+        label_smoothing: float = 0.0,
         **kwargs: Any,
-    ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
+    ) -> tuple[Tensor | tuple[Tensor, Tensor], dict[str, list[Tensor]] | None]:
         """Scores the word after each previous word.
 
         Args:
@@ -77,18 +78,19 @@ class Decoder(FairseqIncrementalDecoder):
             loss_of: (B, T) the words that follow, padding among them, if only their loss is asked for. A model wrapped
                 for several processes (DistributedDataParallel) must use its output weights in here: it expects
                 gradients of what its forward pass has used, and of nothing else.
+            label_smoothing: of that loss.
             **kwargs: what tasks pass to both encoder and decoder; ignored.
 
         Returns:
             The scores (B, T, V), or the features (B, T, O) if asked for or if the softmax is adaptive; and, outside
             training and with attention, ``{"attn": [(B, T, S)]}`` in the layout of the source tokens: the weight of an
             annotation that covers several tokens is spread evenly over them. Instead of the scores, with ``loss_of``,
-            the sum of its words' −log p.
+            what :meth:`cross_entropy` returns for its words.
         """
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         if loss_of is not None:
             words = loss_of.ne(self.dictionary.pad())
-            return self.cross_entropy(features[words], loss_of[words]), extra
+            return self.cross_entropy(features[words], loss_of[words], label_smoothing), extra
         return features if features_only else self.output_layer(features), extra
 
     def extract_features(
@@ -143,8 +145,8 @@ class Decoder(FairseqIncrementalDecoder):
         with autocast(self.autocast, features):
             return self.output_projection(features)
 
-    def cross_entropy(self, features: Tensor, target: Tensor) -> Tensor:
-        """The sum of −log p of the targets (N,) given the features (N, O), as :meth:`output_layer` would score them.
+    def cross_entropy(self, features: Tensor, target: Tensor, label_smoothing: float) -> tuple[Tensor, Tensor]:
+        """The loss, and the sum of −log p, of the targets (N,) given the features (N, O) of :meth:`output_layer`.
 
         The scores are computed for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`.
         It does not work with adaptive softmax.
@@ -153,7 +155,10 @@ class Decoder(FairseqIncrementalDecoder):
         with autocast(self.autocast, features):
             if isinstance(output, nn.Sequential):
                 features, output = output[:-1](features), output[-1]
-            return cross_entropy(features, output.weight, output.bias, target, backend=self.layer.first.gru.backend)
+            backend = self.layer.first.gru.backend
+            return cross_entropy(
+                features, output.weight, output.bias, target, label_smoothing=label_smoothing, backend=backend
+            )
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         """Keeps the hypotheses ``new_order`` of a running search."""

@@ -4,8 +4,8 @@
 # file, which is the log until it is whole.
 SEARCH = "PYTHONUNBUFFERED=1 fairseq-generate"
 SEARCH_FLAGS = (
-    f"--user-dir {shlex.quote(config['plugin'])} --source-lang {SOURCE} --target-lang {TARGET} --max-len-a 2 --max-len-b 10"
-    " --max-tokens 4000 --num-workers 0 --no-progress-bar"
+    f"--user-dir {shlex.quote(config['plugin'])} --task native_translation --source-lang {SOURCE} --target-lang {TARGET}"
+    " --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar"
 )
 # How long the n-best lists in a log are, at most.
 LISTED = 10

@@ -24,9 +24,11 @@ FEWEST_ROWS = 128
 """For any vocabulary: fewer rows at a time multiply slowly and add to the weight's gradient too often."""
 
 
-def cross_entropy(features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
+def cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
+) -> tuple[Tensor, Tensor]:
     """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
-    return _CrossEntropy.apply(features, weight, bias, target)
+    return _CrossEntropy.apply(features, weight, bias, target, label_smoothing)
 
 
 class _Gradients(NamedTuple):
@@ -39,31 +41,39 @@ class _Gradients(NamedTuple):
 
 class _CrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
+    ) -> tuple[Tensor, Tensor]:
         number = torch.promote_types(features.dtype, torch.float32)
         wanted = _Gradients(*(
             torch.zeros_like(tensor, dtype=number) if needed and tensor is not None else None
             for tensor, needed in zip((features, weight, bias), ctx.needs_input_grad)
         ))  # fmt: skip
-        total = features.new_zeros((), dtype=number)
+        others = label_smoothing / (weight.size(0) - 1) if label_smoothing else 0.0
+        total, of_others = (features.new_zeros((), dtype=number) for _ in range(2))
         for rows in _pieces(features.size(0), weight):
             some, words = features[rows], target[rows].unsqueeze(1)
             log_probabilities = torch.log_softmax(_scores(some, weight, bias), dim=1)
             total -= log_probabilities.gather(1, words).sum()
+            if others:
+                of_others -= others * log_probabilities.sum()
             if any(ctx.needs_input_grad):
-                # The gradient of the scores is softmax − one-hot.
+                # The gradient of the scores is softmax − q.
                 grad = log_probabilities.exp_()
-                grad.scatter_add_(1, words, grad.new_full(words.shape, -1))
+                if others:
+                    grad.sub_(others)
+                grad.scatter_add_(1, words, grad.new_full(words.shape, label_smoothing + others - 1))
                 _add_gradients_(wanted, rows, grad, some, weight)
         ctx.save_for_backward(*wanted)
         ctx.formats = features.dtype, weight.dtype, None if bias is None else bias.dtype
-        return total
+        ctx.mark_non_differentiable(total)
+        return (1 - label_smoothing - others) * total + of_others, total
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_total: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved = zip(ctx.saved_tensors, ctx.formats)
-        return *(None if grad is None else (grad * grad_total).to(number) for grad, number in saved), None
+        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), None, None
 
 
 def _pieces(rows: int, weight: Tensor) -> list[slice]:

@@ -6,9 +6,16 @@ import torch
 from torch import Tensor
 
 
-def cross_entropy(features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
+def cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
+) -> tuple[Tensor, Tensor]:
     """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
     scores = features @ weight.t()
     if bias is not None:
         scores = scores + bias
-    return -torch.log_softmax(scores, dim=1).gather(1, target.unsqueeze(1)).sum()
+    log_probabilities = torch.log_softmax(scores, dim=1)
+    total = -log_probabilities.gather(1, target.unsqueeze(1)).sum()
+    if not label_smoothing:
+        return total, total.detach()
+    others = label_smoothing / (weight.size(0) - 1)
+    return (1 - label_smoothing - others) * total - others * log_probabilities.sum(), total.detach()

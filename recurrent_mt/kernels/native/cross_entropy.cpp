@@ -19,13 +19,29 @@ using std::optional;
 /// How many rows are scored at once: few enough for their scores to be small beside everything else in a batch.
 constexpr int64_t ROWS = 256;
 
-/// Turns the scores of a row into the gradient of its loss, softmax − one-hot, and returns the loss.
+/// How probable every other word is to be, and how much more so the target: 0 and 1 without label smoothing.
 template <typename T>
-INLINE T loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t target) {
+struct Labels {
+  T others, target_beyond_others;
+
+  Labels(double smoothing, int64_t vocabulary)
+      : others(smoothing ? smoothing / (vocabulary - 1) : 0),
+        target_beyond_others(smoothing ? 1 - smoothing - smoothing / (vocabulary - 1) : 1) {}
+};
+
+/// The loss of a row, and −log p of its target, which is the same without label smoothing.
+template <typename T>
+struct Loss {
+  T smoothed, of_target;
+};
+
+/// Turns the scores of a row into the gradient of its loss, softmax − labels, and returns the loss.
+template <typename T>
+INLINE Loss<T> loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t target, Labels<T> labels) {
   constexpr int64_t BLOCK = 64;
   T largest = -std::numeric_limits<T>::infinity();
   // In one sum of float32, thousands of small terms would be lost beside a large one.
-  double sum = 0;
+  double sum = 0, sum_of_scores = 0;
   if (bias) {
 #pragma omp simd
     for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
@@ -35,19 +51,25 @@ INLINE T loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t
   const T score = scores[target] - largest;
   for (int64_t first = 0; first < vocabulary; first += BLOCK) {
     const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
-    T part = 0;
-#pragma omp simd reduction(+ : part)
+    T part = 0, part_of_scores = 0;
+#pragma omp simd reduction(+ : part, part_of_scores)
     for (int64_t word = first; word < last; word++) {
+      part_of_scores += scores[word] - largest;
       scores[word] = exponential(scores[word] - largest);
       part += scores[word];
     }
     sum += part;
+    sum_of_scores += part_of_scores;
   }
   const T scale = static_cast<T>(1 / sum);
 #pragma omp simd
-  for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
-  scores[target] -= T(1);
-  return static_cast<T>(std::log(sum)) - score;
+  for (int64_t word = 0; word < vocabulary; word++) scores[word] = scores[word] * scale - labels.others;
+  scores[target] -= labels.target_beyond_others;
+  const T of_target = static_cast<T>(std::log(sum)) - score;
+  // Without label smoothing, a word that is impossible, whose score is −∞, does not count.
+  if (labels.others == 0) return {of_target, of_target};
+  const T of_all = static_cast<T>(vocabulary * std::log(sum) - sum_of_scores);
+  return {labels.target_beyond_others * of_target + labels.others * of_all, of_target};
 }
 
 /// What is computed besides the loss; undefined where it is not needed.
@@ -55,23 +77,27 @@ struct Gradients {
   Tensor features, weight, bias;
 };
 
+/// The losses of all rows, the smoothed and the target's, and the gradients of the former.
 template <typename T>
-Tensor run(const Tensor& features, const Tensor& weight, const optional<Tensor>& bias, const Tensor& target,
-           Gradients& grads) {
+std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, const optional<Tensor>& bias,
+                               const Tensor& target, Labels<T> labels, Gradients& grads) {
   const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
   const RightFactor forward(weight.t()), backward = grads.features.defined() ? RightFactor(weight) : RightFactor();
   Tensor scores = uninitialized({std::min(rows, ROWS), vocabulary}, number_of<T>()),
-         losses = uninitialized({rows}, number_of<T>());
+         smoothed = uninitialized({rows}, number_of<T>()), of_targets = uninitialized({rows}, number_of<T>());
   const int64_t* const words = target.const_data_ptr<int64_t>();
-  T* const loss = losses.data_ptr<T>();
+  T *const loss = smoothed.data_ptr<T>(), *const of_target = of_targets.data_ptr<T>();
   for (int64_t first = 0; first < rows; first += ROWS) {
     const int64_t count = std::min(ROWS, rows - first);
     const auto some = rows_of<T>(features).part(first, count), grad = rows_of<T>(scores).part(0, count);
     forward.multiply<T>(some, grad, Into::replace);
     for_rows(count, vocabulary, [&](int64_t begin, int64_t end) {
       vectorized([=, added = bias ? bias->const_data_ptr<T>() : nullptr]() INLINE_LAMBDA {
-        for (int64_t row = begin; row < end; row++)
-          loss[first + row] = loss_and_gradient<T>(grad[row], added, vocabulary, words[first + row]);
+        for (int64_t row = begin; row < end; row++) {
+          const auto found = loss_and_gradient<T>(grad[row], added, vocabulary, words[first + row], labels);
+          loss[first + row] = found.smoothed;
+          of_target[first + row] = found.of_target;
+        }
       });
     });
     if (grads.features.defined())
@@ -80,12 +106,13 @@ Tensor run(const Tensor& features, const Tensor& weight, const optional<Tensor>&
       add_outer_products<T>(grad, vocabulary, some, size, weight.scalar_type(), grads.weight);
     if (grads.bias.defined()) grads.bias.add_(scores.narrow(0, 0, count).sum(0));
   }
-  return losses.sum();
+  return {smoothed.sum(), of_targets.sum()};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
-                                                         const optional<Tensor>& bias, const Tensor& target,
-                                                         bool needs_features, bool needs_weight, bool needs_bias) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
+                                                                 const optional<Tensor>& bias, const Tensor& target,
+                                                                 double label_smoothing, bool needs_features,
+                                                                 bool needs_weight, bool needs_bias) {
   TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
                     features.sizes(), " and ", weight.sizes());
   const auto number = features.scalar_type();
@@ -94,6 +121,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features,
   const Tensor feature_rows = checked("features", features, {rows, size}, number),
                words = checked("target", target, {rows}, at::kLong);
   const optional<Tensor> biases = checked("bias", bias, {vocabulary}, number);
+  TORCH_CHECK_VALUE(label_smoothing == 0 || (0 < label_smoothing && label_smoothing < 1 && vocabulary > 1),
+                    "label_smoothing must be from 0 to below 1, and 0 for one word, not ", label_smoothing, " for ",
+                    vocabulary);
   if (rows) {
     const auto [least, most] = words.aminmax();
     TORCH_CHECK_VALUE(least.item<int64_t>() >= 0 && most.item<int64_t>() < vocabulary, "target must be from 0 to ",
@@ -102,18 +132,19 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features,
   Gradients grads{needs_features ? uninitialized({rows, size}, number) : Tensor(),
                   needs_weight ? zeros({vocabulary, size}, number) : Tensor(),
                   needs_bias ? zeros({vocabulary}, number) : Tensor()};
-  const Tensor total = in_format("features", number, [&](auto zero) {
-    return run<decltype(zero)>(feature_rows, weight, biases, words, grads);
+  const auto [loss, total] = in_format("features", number, [&](auto zero) {
+    using T = decltype(zero);
+    return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary), grads);
   });
-  return {total, grads.features, grads.weight, grads.bias};
+  return {loss, total, grads.features, grads.weight, grads.bias};
 }
 
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, bool needs_features, "
-      "bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor)");
+      "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, float label_smoothing, "
+      "bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("cross_entropy", &cross_entropy); }
