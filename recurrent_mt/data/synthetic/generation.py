@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .chinese.clauses import Chinese
-from .composer import SentenceComposer
-from .english.clauses import English
-from .french.clauses import French
+from .chinese import Chinese
+from .composer.sentences import SentenceComposer
+from .english import English
+from .french import French
 from .sampling import Rng, Weighted
 from .tree import Leaf, Tree
 from .typography import detokenize

@@ -5,11 +5,10 @@ Nodes are compared by identity: they are the anchors by which the words of two l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .lexicon.entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
-
-TENSES = ("present", "progressive", "past", "past_progressive", "future")
 
 
 @dataclass(eq=False)
@@ -152,10 +151,10 @@ class Existence:
 
 @dataclass(eq=False)
 class Clause:
-    """A subject and a predicate in one of TENSES.
+    """A subject and a predicate; the tense is present, progressive, past, past_progressive or future.
 
     ``gap`` names the part that a relative clause leaves out (subject, object or oblique), which is then the
-    ``antecedent``.
+    ``antecedent``. ``asked``: a yes/no question. ``after_when``: English tells its future in the present.
     """
 
     subject: Nominal | None
@@ -171,6 +170,12 @@ class Clause:
     time_first: bool = False
     gap: str = ""
     antecedent: Nominal | None = None
+    asked: bool = False
+    after_when: bool = False
+
+    def clauses(self) -> Iterator[Clause]:
+        """Yields this clause."""
+        yield self
 
     @property
     def stative(self) -> bool:
@@ -196,11 +201,9 @@ class Compound:
     first: Clause | Compound
     second: Clause | Compound
     fronted: bool = False
+    asked = False
 
-
-@dataclass(eq=False)
-class Sentence:
-    """A statement, or a yes/no question about one clause."""
-
-    body: Clause | Compound
-    question: bool = False
+    def clauses(self) -> Iterator[Clause]:
+        """Yields the clauses that are joined, in order."""
+        yield from self.first.clauses()
+        yield from self.second.clauses()

@@ -18,7 +18,6 @@ from .meaning import (
     Nominal,
     NounPhrase,
     PlaceName,
-    Sentence,
 )
 from .tree import Anchor, Leaf, Node, Tree
 
@@ -52,17 +51,16 @@ class Realizer(ABC):
         """Returns this language's side of an entry of the lexicon."""
         return getattr(entry, self.language)
 
-    def sentence(self, sentence: Sentence) -> Tree:
+    def sentence(self, body: Clause | Compound) -> Tree:
         """Returns the tree of a sentence, its words in their final form."""
-        end = Leaf("PUNCT", "?" if sentence.question else ".", (sentence, "end"))
-        opening = self.open_question(sentence) if sentence.question else []
-        tree = Tree("ROOT", [*opening, self.body(sentence.body, sentence if sentence.question else None), end])
+        end = Leaf("PUNCT", "?" if body.asked else ".", (body, "end"))
+        tree = Tree("ROOT", [*(self.open_question(body) if body.asked else []), self.body(body), end])
         for leaf, following in pairwise(list(tree.leaves())):
             if leaf.liaison and self.elides(leaf.token, following.token):
                 leaf.token = leaf.liaison
         return tree
 
-    def open_question(self, sentence: Sentence) -> list[Leaf]:
+    def open_question(self, body: Clause | Compound) -> list[Leaf]:
         """Returns words that make a statement a question."""
         return []
 
@@ -70,13 +68,12 @@ class Realizer(ABC):
     def elides(self, token: str, following: str) -> bool:
         """Whether a word takes its form for use before vowels."""
 
-    def body(self, body: Clause | Compound, question: Sentence | None = None, as_present: bool = False) -> Tree:
-        """Returns a clause, or several joined; for the arguments see :meth:`predicate`."""
+    def body(self, body: Clause | Compound) -> Tree:
+        """Returns a clause, or several joined."""
         if isinstance(body, Clause):
-            return self.clause(body, question, as_present)
+            return self.clause(body)
         connective, anchor = body.connective, (body, "connective")
-        first = self.body(body.first, as_present=as_present)
-        second = self.body(body.second, as_present=as_present or connective == "when")
+        first, second = self.body(body.first), self.body(body.second)
         words = self.connectives[connective].split()
         comma = Leaf("PUNCT", ",", (body, "comma"))
         if connective in ("and", "but", "so"):
@@ -86,9 +83,9 @@ class Realizer(ABC):
         subordinate = Tree("SBAR", [*links, second])
         return Tree("S", [subordinate, comma, first] if body.fronted else [first, subordinate])
 
-    def clause(self, clause: Clause, question: Sentence | None = None, as_present: bool = False) -> Tree:
+    def clause(self, clause: Clause) -> Tree:
         """Returns the tree of a clause; of a relative clause, what follows its pronoun."""
-        *inverted, verb_phrase = self.predicate(clause, question, as_present)
+        *inverted, verb_phrase = self.predicate(clause)
         subject: list[Node] = []
         if isinstance(clause.predicate, Existence):
             subject = [Tree("NP", [Leaf("PRON", self.there_word, (clause, "there"))])]
@@ -102,14 +99,8 @@ class Realizer(ABC):
         return Tree("S", [*inverted, *subject, verb_phrase, time])
 
     @abstractmethod
-    def predicate(self, clause: Clause, question: Sentence | None, as_present: bool) -> list[Node]:
-        """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one.
-
-        Args:
-            clause: what it says.
-            question: the sentence if it is a question.
-            as_present: whether the future is told in the present, as in English after *when*.
-        """
+    def predicate(self, clause: Clause) -> list[Node]:
+        """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one."""
 
     def relative_clause(self, clause: Clause) -> Tree:
         """Returns a relative clause with its pronoun."""

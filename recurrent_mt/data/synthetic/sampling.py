@@ -59,13 +59,11 @@ class Weighted(Generic[Item]):
         return self.items[bisect_right(cumulated, rng.random() * cumulated[-1], 0, len(cumulated) - 1)]
 
 
-class Zipf(Weighted[Item]):
+def zipf(items: Sequence[Item], shift: float = 2.7) -> Weighted[Item]:
     """Draws the item of rank r (from 1) with weight 1 / (r + shift): the Zipf–Mandelbrot law with exponent 1.
 
     Args:
         items: what is drawn, most frequent first.
         shift: flattens the head of the distribution.
     """
-
-    def __init__(self, items: Sequence[Item], shift: float = 2.7) -> None:
-        super().__init__(items, [1 / (rank + shift) for rank in range(1, len(items) + 1)])
+    return Weighted(items, [1 / (rank + shift) for rank in range(1, len(items) + 1)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lexicon import sample_verbs
+from ..lexicon import sample_adverbs, sample_times, sample_verbs
 from ..lexicon.entries import Verb
 from ..meaning import (
     Action,
@@ -17,8 +17,7 @@ from ..meaning import (
     Quality,
 )
 from ..sampling import Weighted
-from .adjuncts import AdjunctComposer
-from .nominals import HUMAN
+from .nominals import HUMAN, NominalComposer
 
 _TENSE = Weighted(["present", "past", "future", "progressive", "past_progressive"], [38, 32, 14, 8, 8])
 _GAP = Weighted(["subject", "object", "oblique"], [45, 43, 12])
@@ -28,10 +27,12 @@ _FRAMES = {  # by the words left for the predicate
     5: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("dative",), ("intransitive",)], [60, 15, 13, 5, 7]),
     8: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("clausal",), ("dative",)], [46, 11, 13, 26, 4]),
 }
+_LIVING = ("person", "animal")
+_PAST_YEARS, _FUTURE_YEARS = (1850, 2020), (2035, 2090)
 
 
-class ClauseComposer(AdjunctComposer):
-    """Draws clauses."""
+class ClauseComposer(NominalComposer):
+    """Draws clauses: subject and predicate first, then the optional parts."""
 
     def clause(
         self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
@@ -71,8 +72,8 @@ class ClauseComposer(AdjunctComposer):
         else:
             subject = self.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
         clause = Clause(subject, Action(verb), tense, gap=gap, antecedent=antecedent)
-        self.adjust_tense(clause)
-        self.negate(clause)
+        self._adjust_tense(clause)
+        self._negate(clause)
         return clause
 
     def _governing(self, gap: str, object_class: str) -> Verb | None:
@@ -102,8 +103,8 @@ class ClauseComposer(AdjunctComposer):
             self._qualify(clause, kind, budget)
         else:
             clause.predicate = action
-        self.adjust_tense(clause)
-        self.add_adjuncts(clause, kind, budget)
+        self._adjust_tense(clause)
+        self._add_adjuncts(clause, kind, budget)
         return clause
 
     def _passive(self, kind: str, budget: int) -> Action | None:
@@ -193,6 +194,72 @@ class ClauseComposer(AdjunctComposer):
                 clause = Clause(None, Existence(theme, location), tense)
                 clause.negated = theme.determiner == "indefinite" and self._rng.happens(0.12)
                 return clause
+
+    def _adjust_tense(self, clause: Clause) -> None:
+        """Turns the progressive of a state, or of what happens in a moment, into the simple tense."""
+        action = clause.predicate
+        if clause.stative or (isinstance(action, Action) and not action.verb.progressive):
+            clause.tense = {"progressive": "present", "past_progressive": "past"}.get(clause.tense, clause.tense)
+
+    def _negate(self, clause: Clause) -> None:
+        """Negates one clause in seven, where the predicate allows it."""
+        action = clause.predicate if isinstance(clause.predicate, Action) else None
+        if action and (action.complement or (clause.modal and clause.modal.en == "must")):
+            return
+        clause.negated = self._rng.happens(0.14)
+        if clause.negated and isinstance(clause.predicate, Quality):
+            clause.predicate.modifier.degree = None
+
+    def _add_adjuncts(self, clause: Clause, kind: str, budget: int) -> None:
+        """Adds adjuncts to a clause.
+
+        Args:
+            clause: with subject and predicate.
+            kind: the class of nouns of its subject.
+            budget: about how many words the predicate may take in all.
+        """
+        action = clause.predicate if isinstance(clause.predicate, Action) else None
+        active = action is not None and not action.passive and action.complement is None
+        if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
+            modals = sample_verbs(("modal",), kind, None)
+            clause.modal = modals.draw(self._rng) if modals else None
+        self._negate(clause)
+        self._add_frequency(clause)
+        if active and kind in _LIVING and not clause.stative:
+            self._add_circumstances(clause, kind, budget)
+        if budget >= 3 and self._rng.happens(0.22):
+            self._add_time(clause)
+
+    def _add_frequency(self, clause: Clause) -> None:
+        denied_event = clause.negated and clause.tense == "past" and not clause.stative
+        compared = isinstance(clause.predicate, Quality) and clause.predicate.standard
+        clausal = isinstance(clause.predicate, Action) and clause.predicate.complement
+        excluded = denied_event or compared or clausal or clause.modal or clause.tense.endswith("progressive")
+        if not excluded and self._rng.happens(0.1):
+            clause.frequency = sample_adverbs("frequency", clause.negated).draw(self._rng)
+
+    def _add_circumstances(self, clause: Clause, kind: str, budget: int) -> None:
+        rng, verb = self._rng, clause.predicate.verb  # type: ignore[union-attr]  # called for actions
+        if not clause.negated and rng.happens(0.16):
+            clause.manner = sample_adverbs("manner", False).draw(rng)
+        if verb.frame in ("oblique", "dative") or verb.etre or budget < 4 or clause.gap:
+            return
+        intransitive = verb.frame == "intransitive"
+        if rng.happens(0.6 if intransitive else 0.16):
+            clause.location = self.location(max(3, budget - 2) if intransitive else 3)
+        elif kind == "person" and rng.happens(0.12):
+            clause.companion = self.nominal(HUMAN, 2)
+
+    def _add_time(self, clause: Clause) -> None:
+        rng = self._rng
+        if clause.frequency or (clause.tense == "past" and clause.stative and clause.negated):
+            return
+        if clause.tense in ("past", "future") and rng.happens(0.22):
+            clause.time = rng.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
+        else:
+            sampler = sample_times(clause.tense)
+            clause.time = sampler.draw(rng) if sampler else None
+        clause.time_first = not clause.gap and clause.time is not None and rng.happens(0.4)
 
 
 def noun_class(nominal: Nominal) -> str:

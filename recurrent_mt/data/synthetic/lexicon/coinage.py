@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from ..english.morphology import regular_plural
-from ..french.morphology import regular_feminine
-from ..french.morphology import regular_plural as french_plural
+from ..english_morphology import regular_plural
+from ..french_morphology import regular_feminine
+from ..french_morphology import regular_plural as french_plural
 from ..sampling import Rng
 from .entries import Adjective, Noun, ProperNoun
 from .tables import noun_classes, read_nouns, rows

@@ -1,4 +1,4 @@
-"""French inflection: plurals, feminines, conjugation."""
+"""French inflection: plurals, feminines, conjugation; and where words elide."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..lexicon.entries import Adjective
+    from .lexicon.entries import Adjective
 
-_IRREGULAR = Path(__file__).parents[1] / "lexicon" / "irregular_verbs.tsv"
-_PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
+_IRREGULAR = Path(__file__).parent / "lexicon" / "irregular_verbs.tsv"
 _IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 _FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 _PRESENT = {
@@ -19,6 +18,13 @@ _PRESENT = {
     "re": ("s", "s", "", "ons", "ez", "ent"),
 }
 _PARTICIPLE = {"er": "é", "ir": "i", "re": "u"}
+_VOWELS = frozenset("aàâæeéèêëiîïoôœuùûyhAÀÂÆEÉÈÊËIÎÏOÔŒUÙÛYH")
+_ASPIRATED = ("héros", "hibou", "hérisson", "haricot", "haïku", "hangar", "huit", "onze")
+
+
+def begins_with_vowel(token: str) -> bool:
+    """Whether words elide before the token; an aspirated h, *huit* and *onze* forbid it."""
+    return token[0] in _VOWELS and not token.startswith(_ASPIRATED)
 
 
 def regular_plural(word: str) -> str:
