@@ -8,23 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SideStatistics:
-    """One language of one part of a corpus.
-
-    Attributes:
-        sentences: lines.
-        tokens: of all lines.
-        longest: tokens of the longest line.
-        types: different tokens.
-        unknown_tokens: tokens that are not in the dictionary, which models see as one unknown word.
-        unknown_types: different ones among them.
-    """
+    """One language of one part of a corpus."""
 
     sentences: int
-    tokens: int
-    longest: int
-    types: int
-    unknown_tokens: int
-    unknown_types: int
+    tokens: int  # of all lines
+    longest: int  # tokens of the longest line
+    types: int  # different tokens
+    unknown_tokens: int  # tokens that are not in the dictionary, which models see as one unknown word
+    unknown_types: int  # different ones among them
 
 
 def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatistics:

@@ -58,17 +58,11 @@ class LanguageScorer:
 
 
 class ScoredBlock(NamedTuple):
-    """Scores of the pairs of a block.
+    """Scores of the pairs of a block."""
 
-    Attributes:
-        scores: float32, the lower, the more like the domain.
-        words: uint32, tokens of the source.
-        progress: as the block has it.
-    """
-
-    scores: np.ndarray
-    words: np.ndarray
-    progress: float
+    scores: np.ndarray  # float32, the lower, the more like the domain
+    words: np.ndarray  # uint32, tokens of the source
+    progress: float  # as the block has it
 
 
 def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) -> ScoredBlock:

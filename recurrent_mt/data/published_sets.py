@@ -29,21 +29,13 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass(frozen=True)
 class PublishedSet:
-    """A parallel corpus that mtdata knows.
+    """A parallel corpus that mtdata knows."""
 
-    Attributes:
-        identifier: mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages are in the order of the text.
-        url: of the one file that holds both sides.
-        members: patterns of the two files in it, None where it is no archive.
-        format: mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
-        columns: of the two sides, in a table; None for the first two.
-    """
-
-    identifier: str
-    url: str
-    members: list[str] | None
-    format: str
-    columns: list[int] | None
+    identifier: str  # mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages are in the order of the text
+    url: str  # of the one file that holds both sides
+    members: list[str] | None  # patterns of the two files in it, None where it is no archive
+    format: str  # mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
+    columns: list[int] | None  # of the two sides, in a table; None for the first two
 
     @property
     def languages(self) -> list[str]:

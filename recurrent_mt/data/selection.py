@@ -21,29 +21,17 @@ Lines = tuple[list[bytes], list[bytes]]
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What to select from and how much.
+    """What to select from and how much."""
 
-    Attributes:
-        source: file of the source side.
-        target: file of the target side.
-        languages: codes of the two sides.
-        in_domain: prefixes of parallel text of the domain.
-        words: how many words of the source to select.
-        out: prefix of the two files made.
-        report: file for the report; one that ends with .json instead appears beside it.
-        seed: of the sample that represents the whole corpus.
-        jobs: processes.
-    """
-
-    source: Path
-    target: Path
-    languages: tuple[str, str]
-    in_domain: Sequence[Path]
-    words: int
-    out: Path
-    report: Path
-    seed: int = 1
-    jobs: int = 1
+    source: Path  # file of the source side
+    target: Path  # file of the target side
+    languages: tuple[str, str]  # codes of the two sides
+    in_domain: Sequence[Path]  # prefixes of parallel text of the domain
+    words: int  # how many words of the source to select
+    out: Path  # prefix of the two files made
+    report: Path  # file for the report; one that ends with .json instead appears beside it
+    seed: int = 1  # of the sample that represents the whole corpus
+    jobs: int = 1  # processes
 
     def __post_init__(self) -> None:
         if self.words < 1 or self.jobs < 1:

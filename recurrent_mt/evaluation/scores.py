@@ -35,29 +35,17 @@ LIKE_LENGTHS = (10, 20)
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes:
-        metrics: names of `metrics.METRICS`, each for the whole test set.
-        detailed: those of them that are broken down as well.
-        tokenize: one of sacrebleu's tokenizations; None chooses by target language.
-        resamples: of the bootstrap, for intervals and tests; 0 for neither.
-        limits: of the length groups.
-        most_unknown: where the last group of unknown words begins.
-        window: lengths that a point of a curve covers.
-        fewest: sentences below which a point is left out.
-        jobs: processes that count; the numbers do not depend on it.
-    """
-
-    metrics: Sequence[str] = ("bleu", "chrf", "ter")
-    detailed: Sequence[str] = ("bleu",)
-    tokenize: str | None = None
-    resamples: int = RESAMPLES
-    limits: Sequence[int] = (10, 20, 30, 40, 50, 60)
-    most_unknown: int = 5
-    window: int = 10
-    fewest: int = 10
-    jobs: int = 1
+    metrics: Sequence[str] = ("bleu", "chrf", "ter")  # names of `metrics.METRICS`, each for the whole test set
+    detailed: Sequence[str] = ("bleu",)  # those of them that are broken down as well
+    tokenize: str | None = None  # one of sacrebleu's tokenizations; None chooses by target language
+    resamples: int = RESAMPLES  # of the bootstrap, for intervals and tests; 0 for neither
+    limits: Sequence[int] = (10, 20, 30, 40, 50, 60)  # of the length groups
+    most_unknown: int = 5  # where the last group of unknown words begins
+    window: int = 10  # lengths that a point of a curve covers
+    fewest: int = 10  # sentences below which a point is left out
+    jobs: int = 1  # processes that count; the numbers do not depend on it
 
 
 @dataclass(frozen=True)

@@ -34,27 +34,18 @@ GIBIBYTE = 2**30
 
 @dataclass(frozen=True)
 class TrainLog:
-    """What a training run says of itself.
+    """What a training run says of itself."""
 
-    Attributes:
-        parameters: of the model, shared ones counted once, and `fast_path_copies` not at all.
-        updates: of the last report.
-        words_per_second: see the module's docstring; None if no whole interval was free of other work.
-        best_valid_loss: per token, base 2; None without a validation, or where it never was a number.
-        wall_seconds: from start to last report, the time between calls not counted.
-        finished: whether the last call ended by itself.
-        validations: updates to validation loss, per token, base 2; of an update that was done twice, the later.
-        gpu_memory: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU.
-            fairseq writes to a tenth of a gibibyte, and of the updates between reports nothing is known.
-    """
-
-    parameters: int
-    updates: int
-    words_per_second: float | None
-    best_valid_loss: float | None
-    wall_seconds: float
-    finished: bool
+    parameters: int  # of the model, shared ones counted once, and `fast_path_copies` not at all
+    updates: int  # of the last report
+    words_per_second: float | None  # see the module's docstring; None if no whole interval was free of other work
+    best_valid_loss: float | None  # per token, base 2; None without a validation, or where it never was a number
+    wall_seconds: float  # from start to last report, the time between calls not counted
+    finished: bool  # whether the last call ended by itself
+    #: updates to validation loss, per token, base 2; of an update that was done twice, the later
     validations: dict[int, float] = field(default_factory=dict)
+    #: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU. fairseq writes
+    #: to a tenth of a gibibyte, and of the updates between reports nothing is known.
     gpu_memory: float | None = None
 
 

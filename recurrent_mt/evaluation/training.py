@@ -32,17 +32,11 @@ GPU_NOTE = "GPU: what torch had given out at its most, in the updates that fairs
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """What became of one system.
-
-    Attributes:
-        name: of the system.
-        records: of its trainings that count; empty if none does.
-        failures: seed to what went wrong.
-    """
+    """What became of one system."""
 
     name: str
-    records: Sequence[Record] = ()
-    failures: dict[int, str] = field(default_factory=dict)
+    records: Sequence[Record] = ()  # of its trainings that count; empty if none does
+    failures: dict[int, str] = field(default_factory=dict)  # seed to what went wrong
 
     @property
     def status(self) -> str:

@@ -29,21 +29,13 @@ class Interval:
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a corpus.
+    """The score of a corpus."""
 
-    Attributes:
-        name: the metric as printed, for example ``BLEU`` or ``chrF2``.
-        value: the score itself, unrounded.
-        signature: everything that determines the number: references, case, tokenization, version.
-        interval: None unless resampling was requested.
-        details: anything else the metric reports, such as n-gram precisions; empty if nothing.
-    """
-
-    name: str
-    value: float
-    signature: str
-    interval: Interval | None = None
-    details: str = ""
+    name: str  # the metric as printed, for example ``BLEU`` or ``chrF2``
+    value: float  # the score itself, unrounded
+    signature: str  # everything that determines the number: references, case, tokenization, version
+    interval: Interval | None = None  # None unless resampling was requested
+    details: str = ""  # anything else the metric reports, such as n-gram precisions; empty if nothing
 
     def __str__(self) -> str:
         """One line, as printed by sacrebleu's command."""

@@ -25,15 +25,10 @@ _BLOCK = 100
 
 @dataclass(frozen=True, eq=False)
 class SentenceStatistics:
-    """The sufficient statistics of a system's sentences under one metric.
+    """The sufficient statistics of a system's sentences under one metric."""
 
-    Attributes:
-        metric: sacrebleu's metric, as configured; knows what a row means.
-        rows: (N, K), one row per sentence. A subset's score is a function of the sum of its rows.
-    """
-
-    metric: Metric
-    rows: np.ndarray
+    metric: Metric  # sacrebleu's metric, as configured; knows what a row means
+    rows: np.ndarray  # (N, K), one row per sentence. A subset's score is a function of the sum of its rows.
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -21,17 +21,12 @@ SEED_VARIABLE = "SACREBLEU_SEED"
 
 @dataclass(frozen=True)
 class PairedResult:
-    """A system compared with the baseline.
-
-    Attributes:
-        name: the system's name.
-        score: with its interval, if there is one.
-        p_value: of the difference from the baseline; None for the baseline itself, and if there is only one sentence,
-            which cannot tell a difference from chance.
-    """
+    """A system compared with the baseline."""
 
     name: str
-    score: Score
+    score: Score  # with its interval, if there is one
+    #: of the difference from the baseline; None for the baseline itself, and if there is only one sentence, which
+    #: cannot tell a difference from chance
     p_value: float | None
 
     @property

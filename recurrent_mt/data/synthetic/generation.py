@@ -23,27 +23,16 @@ _PATIENCE = 3000
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence pair.
+    """One sentence pair."""
 
-    Attributes:
-        split: train, valid or test.
-        source_tokens: the true-cased tokens of the source, the leaves of its tree.
-        target_tokens: those of the target.
-        source_tree: the constituents of the source.
-        target_tree: those of the target.
-        alignment: pairs of positions in source and target, from 0, sorted.
-        source_text: the source as people write it, with a capital letter and without tokenization.
-        target_text: the target as people write it.
-    """
-
-    split: str
-    source_tokens: list[str]
-    target_tokens: list[str]
-    source_tree: Tree
-    target_tree: Tree
-    alignment: list[tuple[int, int]]
-    source_text: str
-    target_text: str
+    split: str  # train, valid or test
+    source_tokens: list[str]  # the true-cased tokens of the source, the leaves of its tree
+    target_tokens: list[str]  # those of the target
+    source_tree: Tree  # the constituents of the source
+    target_tree: Tree  # those of the target
+    alignment: list[tuple[int, int]]  # pairs of positions in source and target, from 0, sorted
+    source_text: str  # the source as people write it, with a capital letter and without tokenization
+    target_text: str  # the target as people write it
 
 
 def generate(

@@ -44,14 +44,10 @@ class SeedNoise:
 
     Two or three seeds say little of their own cell's spread; under the assumption that all cells have the same, all of
     them estimate it together.
-
-    Attributes:
-        deviation: pooled standard deviation.
-        degrees: of freedom that it rests on.
     """
 
-    deviation: float
-    degrees: int
+    deviation: float  # pooled standard deviation
+    degrees: int  # of freedom that it rests on
 
     def is_far(self, difference: float, seeds: Sequence[int]) -> bool:
         """Whether two means over so many seeds are further apart than `FAR` standard errors of their difference."""
@@ -77,21 +73,14 @@ def count_seeds_of(records: pandas.DataFrame, metric: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class AblationResults:
-    """All cells.
+    """All cells."""
 
-    Attributes:
-        name: of the ablation.
-        base: the cell that the others are compared with.
-        cells: in the order asked for.
-        records: every number: scores of the cells that have a translation (none if the base has none), and costs.
-        signatures: of the metrics; empty if the base has no translation.
-    """
-
-    name: str
-    base: str
-    cells: Sequence[TrainedSystem]
+    name: str  # of the ablation
+    base: str  # the cell that the others are compared with
+    cells: Sequence[TrainedSystem]  # in the order asked for
+    #: every number: scores of the cells that have a translation (none if the base has none), and costs
     records: pandas.DataFrame
-    signatures: Mapping[str, str]
+    signatures: Mapping[str, str]  # of the metrics; empty if the base has no translation
 
     def table(self) -> Table:
         """One row a cell, in the order asked for."""

@@ -20,19 +20,12 @@ FIELDS = {"sentence": int, "source": list, "target": list, "weights": list}
 
 @dataclass(frozen=True)
 class SoftAlignment:
-    """A sentence pair with its weights.
+    """A sentence pair with its weights."""
 
-    Attributes:
-        number: of the sentence, from 0.
-        source: tokens, ``</s>`` included where the model has read one.
-        target: likewise.
-        weights: (T, S), each row a distribution over the source.
-    """
-
-    number: int
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    weights: np.ndarray
+    number: int  # of the sentence, from 0
+    source: tuple[str, ...]  # tokens, ``</s>`` included where the model has read one
+    target: tuple[str, ...]  # likewise
+    weights: np.ndarray  # (T, S), each row a distribution over the source
 
     def __post_init__(self) -> None:
         """Checks shape and weights.
