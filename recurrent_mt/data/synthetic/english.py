@@ -39,6 +39,7 @@ class English(Realizer):
 
     language = "en"
     and_word = "and"
+    with_word = "with"
     in_word = ("in", "in")
     connectives: ClassVar = {word: word for word in ("and", "but", "so", "because", "when", "if", "while")}
     there_word = "there"
@@ -72,11 +73,8 @@ class English(Realizer):
             children = self._governed(clause, predicate)
         if clause.manner:
             children.append(Tree("AdvP", [Leaf("ADV", clause.manner.en, (clause, "manner"))]))
-        if clause.location:
-            children.append(self.location(clause.location))
-        if clause.companion:
-            children.append(self.prepositional("with", clause.companion, (clause, "with")))
-        return [*children, *self.complement(predicate)] if isinstance(predicate, Action) else children
+        complement = self.complement(predicate) if isinstance(predicate, Action) else []
+        return [*children, *self.circumstances(clause), *complement]
 
     def _quality(self, quality: Quality) -> Tree:
         adjective, head, more = quality.modifier.adjective, (quality.modifier, "head"), (quality, "more")
@@ -124,13 +122,7 @@ class English(Realizer):
             children += self._determiner(phrase, negated=context == "negated")
         children += [self.adjective_phrase(use, use.adjective.en) for use in phrase.adjectives]
         children.append(Leaf("NOUN", phrase.noun.en_plural if phrase.plural else phrase.noun.en, (phrase, "head")))
-        if possessor and not genitive:
-            children.append(self.prepositional("of", possessor, (phrase, "of")))
-        if phrase.location:
-            children.append(self.location(phrase.location))
-        if phrase.relative:
-            children.append(self.relative_clause(phrase.relative))
-        return Tree("NP", children)
+        return Tree("NP", [*children, *self.dependents(phrase, "" if genitive else "of")])
 
     def _determiner(self, phrase: NounPhrase, *, negated: bool) -> list[Leaf]:
         kind, plural, anchor = phrase.determiner, phrase.plural, (phrase, "determiner")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from .french_morphology import adjective_form, begins_with_vowel, conjugation, participle_form
+from .french_morphology import adjective_form, begins_with_vowel, conjugation, contract, participle_form
 from .lexicon.entries import Adjective
 from .meaning import Action, Clause, Compound, Coordination, Existence, Nominal, NounPhrase, PlaceName, Pronoun, Quality
 from .realizer import Realizer
@@ -28,6 +28,7 @@ class French(Realizer):
 
     language = "fr"
     and_word = "et"
+    with_word = "avec"
     in_word = ("à", "en")
     decimal_mark = ","
     connectives: ClassVar = {
@@ -67,11 +68,7 @@ class French(Realizer):
             children = [nucleus, theme, self.location(predicate.location)]
         else:
             children = self._action(clause, predicate)
-        if clause.location:
-            children.append(self.location(clause.location))
-        if clause.companion:
-            children.append(self.prepositional("avec", clause.companion, (clause, "with")))
-        return [Tree("VP", children)]
+        return [Tree("VP", [*children, *self.circumstances(clause)])]
 
     def _quality(self, clause: Clause, quality: Quality) -> list[Node]:
         subject, use = clause.agreeing, quality.modifier
@@ -146,14 +143,7 @@ class French(Realizer):
         }
         noun = Leaf("NOUN", phrase.noun.fr_plural if phrase.plural else phrase.noun.fr, (phrase, "head"))
         determiner = self._determiner(phrase, context, adjective_follows=bool(phrases[True]))
-        children: list[Node] = [*determiner, *phrases[True], noun, *phrases[False]]
-        if phrase.possessor:
-            children.append(self.prepositional("de", phrase.possessor, (phrase, "of")))
-        if phrase.location:
-            children.append(self.location(phrase.location))
-        if phrase.relative:
-            children.append(self.relative_clause(phrase.relative))
-        return Tree("NP", children)
+        return Tree("NP", [*determiner, *phrases[True], noun, *phrases[False], *self.dependents(phrase, "de")])
 
     def _determiner(self, phrase: NounPhrase, context: str, *, adjective_follows: bool) -> list[Leaf]:
         """Returns the words before the noun and its adjectives."""
@@ -208,8 +198,12 @@ def _nucleus(clause: Clause, infinitive: str, clitics: list[Leaf]) -> Tree:
         words = (("ADP", "en", None), ("NOUN", "train", None), ("ADP", "de", "d'"))
         during = [Leaf(label, word, (clause, "tense"), liaison=liaison) for label, word, liaison in words]
         leaves, tail = [_finite(clause, "être")], [*during, *clitics, verb]
+    elif action and action.passive and clause.tense == "past":
+        been = Leaf("AUX", "été", (clause, "passive"))
+        leaves = [_finite(clause, "avoir", tense="present")]
+        tail = [been, _participle(clause, infinitive, clause.agreeing)]
     elif action and action.passive:
-        leaves, tail = _passive(clause, action)
+        leaves, tail = [_finite(clause, "être", "passive")], [_participle(clause, infinitive, clause.agreeing)]
     elif action and clause.tense == "past" and not clause.stative:
         leaves = [*clitics, _finite(clause, "être" if action.verb.etre else "avoir", tense="present")]
         controller = clause.agreeing if action.verb.etre else _preceding_object(clause, action)
@@ -240,15 +234,6 @@ def _participle(clause: Clause, infinitive: str, controller: Nominal | None) -> 
     if controller:
         token = participle_form(token, controller.gender, controller.plural)
     return Leaf("VERB", token, (clause, "verb"))
-
-
-def _passive(clause: Clause, action: Action) -> tuple[list[Leaf], list[Leaf]]:
-    """Returns what comes before and after *pas* in a passive: *a été* or *sera*, and the participle."""
-    participle = _participle(clause, action.verb.fr, clause.agreeing)
-    if clause.tense == "past":
-        been = Leaf("AUX", "été", (clause, "passive"))
-        return [_finite(clause, "avoir", tense="present")], [been, participle]
-    return [_finite(clause, "être", "passive")], [participle]
 
 
 def _preceding_object(clause: Clause, action: Action) -> Nominal | None:
@@ -296,21 +281,3 @@ def _possessive(phrase: NounPhrase) -> Leaf:
     if phrase.plural or phrase.gender == "m":
         return Leaf("DET", stem + ("es" if phrase.plural else "on"), anchor)
     return Leaf("DET", stem + "a", anchor, liaison=stem + "on")
-
-
-def contract(node: Node, preposition: str, anchor: Anchor) -> bool:
-    """Fuses *de* or *à* with the definite article that begins the phrase, if one does: *du*, *aux*.
-
-    Returns:
-        Whether the first leaf now holds the preposition, with its anchor added.
-    """
-    leaves = node.leaves()
-    article, following = next(leaves), next(leaves, None)
-    if article.label != "DET" or article.token not in ("le", "les") or following is None:
-        return False
-    if article.token == "le" and begins_with_vowel(following.token):
-        return False
-    plural = article.token == "les"
-    article.token = {"de": "des" if plural else "du", "à": "aux" if plural else "au"}[preposition]
-    article.label, article.liaison, article.anchors = "ADP", None, (*article.anchors, anchor)
-    return True

@@ -1,10 +1,12 @@
-"""French inflection: plurals, feminines, conjugation; and where words elide."""
+"""French word forms: plurals, feminines, conjugation, elision and contraction."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .tree import Anchor, Node
 
 if TYPE_CHECKING:
     from .lexicon.entries import Adjective
@@ -25,6 +27,20 @@ _ASPIRATED = ("héros", "hibou", "hérisson", "haricot", "haïku", "hangar", "hu
 def begins_with_vowel(token: str) -> bool:
     """Whether words elide before the token; an aspirated h, *huit* and *onze* forbid it."""
     return token[0] in _VOWELS and not token.startswith(_ASPIRATED)
+
+
+def contract(node: Node, preposition: str, anchor: Anchor) -> bool:
+    """Fuses *de* or *à* with the definite article that begins the phrase, *du*, *aux*; returns whether one does."""
+    leaves = node.leaves()
+    article, following = next(leaves), next(leaves, None)
+    if article.label != "DET" or article.token not in ("le", "les") or following is None:
+        return False
+    if article.token == "le" and begins_with_vowel(following.token):
+        return False
+    plural = article.token == "les"
+    article.token = {"de": "des" if plural else "du", "à": "aux" if plural else "au"}[preposition]
+    article.label, article.liaison, article.anchors = "ADP", None, (*article.anchors, anchor)
+    return True
 
 
 def regular_plural(word: str) -> str:

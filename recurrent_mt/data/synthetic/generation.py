@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from .chinese import Chinese
 from .composer.sentences import SentenceComposer
@@ -80,10 +81,9 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
     sources: set[tuple[str, ...]] = set()
     held_out: set[tuple[str, ...]] = set()
     for index, split in enumerate(SPLITS):
-        pairs = _SentencePairs(pair, Rng(len(SPLITS) * seed + index), min_words, max_words)
+        drawn = _draw(pair, split, Rng(len(SPLITS) * seed + index), range(min_words, max_words + 1))
         for made in range(sizes.get(split, 0)):
-            for _ in range(_PATIENCE):
-                example = pairs.draw(split)
+            for example in islice(drawn, _PATIENCE):
                 if example is None:
                     continue
                 source, target = tuple(example.source_tokens), tuple(example.target_tokens)
@@ -100,28 +100,22 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
             yield example
 
 
-class _SentencePairs:
-    """Draws sentence pairs within a range of lengths."""
-
-    def __init__(self, pair: str, rng: Rng, min_words: int, max_words: int) -> None:
-        self._languages = pair.split("-")
-        self._realizers = [_REALIZERS[language]() for language in self._languages]
-        self._rng = rng
-        self._composer = SentenceComposer(rng)
-        self._min_words, self._max_words = min_words, max_words
-        lengths = range(min_words, max_words + 1)
-        self._lengths = Weighted(lengths, [_length_weight(length) for length in lengths])
-
-    def draw(self, split: str) -> Example | None:
-        """Returns a sentence pair, or None if what was drawn is too short or too long."""
-        meaning = self._composer.sentence(self._lengths.draw(self._rng))
-        trees = [realizer.sentence(meaning) for realizer in self._realizers]
+def _draw(pair: str, split: str, rng: Rng, lengths: range) -> Iterator[Example | None]:
+    """Yields sentence pairs without end; None where what was drawn is too short or too long."""
+    languages = pair.split("-")
+    realizers = [_REALIZERS[language]() for language in languages]
+    composer = SentenceComposer(rng)
+    wanted = Weighted(lengths, list(map(_length_weight, lengths)))
+    while True:
+        meaning = composer.sentence(wanted.draw(rng))
+        trees = [realizer.sentence(meaning) for realizer in realizers]
         leaves = [list(tree.leaves()) for tree in trees]
-        if not all(self._min_words <= len(side) <= self._max_words for side in leaves):
-            return None
+        if not all(len(side) in lengths for side in leaves):
+            yield None
+            continue
         tokens = [[leaf.token for leaf in side] for side in leaves]
-        texts = [detokenize(side, language) for side, language in zip(tokens, self._languages)]
-        return Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
+        texts = [detokenize(side, language) for side, language in zip(tokens, languages)]
+        yield Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
 
 
 def _length_weight(length: int) -> float:

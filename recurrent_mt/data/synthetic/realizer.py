@@ -23,29 +23,18 @@ from .tree import Anchor, Leaf, Node, Tree
 
 
 class Realizer(ABC):
-    """Turns meanings into the trees of one language.
+    """Turns meanings into the trees of one language."""
 
-    Attributes:
-        language: code of the language, the attribute of its words in the lexicon.
-        connectives: words that join clauses.
-        there_word: the subject of a clause of existence.
-        and_word: joins noun phrases.
-        enumeration_comma: stands between the first of several noun phrases.
-        in_word: before towns and years.
-        that_word: before the clause that is said or thought.
-        decimal_mark: in amounts of money.
-        elided: forms before vowels of words that join clauses.
-    """
-
-    language: ClassVar[str]
-    connectives: ClassVar[dict[str, str]]
-    there_word: ClassVar[str]
-    and_word: ClassVar[str]
-    enumeration_comma: ClassVar[str] = ","
-    in_word: ClassVar[tuple[str, str]]
-    that_word: ClassVar[str]
-    decimal_mark: ClassVar[str] = "."
-    elided: ClassVar[dict[str, str]] = {}
+    language: ClassVar[str]  # its code, the attribute of its words in the lexicon
+    connectives: ClassVar[dict[str, str]]  # words that join clauses
+    there_word: ClassVar[str]  # the subject of a clause of existence
+    and_word: ClassVar[str]  # joins noun phrases
+    with_word: ClassVar[str]  # before a companion
+    enumeration_comma: ClassVar[str] = ","  # between the first of several noun phrases
+    in_word: ClassVar[tuple[str, str]]  # before towns and years
+    that_word: ClassVar[str]  # before the clause that is said or thought
+    decimal_mark: ClassVar[str] = "."  # in amounts of money
+    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of words that join clauses
 
     def word(self, entry: Any) -> Any:
         """Returns this language's side of an entry of the lexicon."""
@@ -119,6 +108,13 @@ class Realizer(ABC):
         that = Leaf("SCONJ", self.that_word, (action, "that"), liaison=self.elided.get(self.that_word))
         return [Tree("SBAR", [that, self.clause(action.complement)])]
 
+    def circumstances(self, clause: Clause) -> list[Node]:
+        """Returns where something happens, and with whom."""
+        phrases: list[Node] = [self.location(clause.location)] if clause.location else []
+        if clause.companion:
+            phrases.append(self.prepositional(self.with_word, clause.companion, (clause, "with")))
+        return phrases
+
     def time(self, clause: Clause) -> Tree:
         """Returns the time expression of a clause."""
         if isinstance(clause.time, int):
@@ -153,6 +149,17 @@ class Realizer(ABC):
     @abstractmethod
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
         """Returns a noun with its dependents."""
+
+    def dependents(self, phrase: NounPhrase, of: str) -> list[Node]:
+        """Returns what follows a noun: the possessor after a preposition, unless that is empty, and the rest."""
+        after: list[Node] = []
+        if phrase.possessor and of:
+            after.append(self.prepositional(of, phrase.possessor, (phrase, "of")))
+        if phrase.location:
+            after.append(self.location(phrase.location))
+        if phrase.relative:
+            after.append(self.relative_clause(phrase.relative))
+        return after
 
     @abstractmethod
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:

@@ -37,13 +37,9 @@ class ClauseComposer(NominalComposer):
     def clause(
         self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
     ) -> Clause:
-        """Returns a clause.
+        """Returns a clause of about so many words; what is not given is drawn.
 
-        Args:
-            budget: about how many words.
-            tense: one of TENSES; drawn if empty.
-            subject: the subject; drawn if None.
-            subject_class: the class of what a given subject, a pronoun, refers to.
+        ``subject_class`` is the class of nouns that a given subject, a pronoun, refers to.
         """
         rng = self._rng
         tense = tense or _TENSE.draw(rng)
@@ -211,13 +207,7 @@ class ClauseComposer(NominalComposer):
             clause.predicate.modifier.degree = None
 
     def _add_adjuncts(self, clause: Clause, kind: str, budget: int) -> None:
-        """Adds adjuncts to a clause.
-
-        Args:
-            clause: with subject and predicate.
-            kind: the class of nouns of its subject.
-            budget: about how many words the predicate may take in all.
-        """
+        """Adds adjuncts to a clause whose subject is of a class of nouns, within the words left for its predicate."""
         action = clause.predicate if isinstance(clause.predicate, Action) else None
         active = action is not None and not action.passive and action.complement is None
         if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
