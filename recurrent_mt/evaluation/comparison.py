@@ -65,9 +65,7 @@ class RunComparison:
         if test_set.baseline != self.baseline:
             notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
         notes += reading_notes(records, test_set.baseline)
-        for system in self.systems:
-            for seed, reason in system.failures.items():
-                notes.append(f"{system.name}, seed {seed}, failed: {reason.rstrip('.')}.")
+        notes += [note for system in self.systems for note in system.failure_notes]
         caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
         header = ["System", *map(name_metric, test_set.signatures)]
         return Table(caption, header, names, rows, notes, list_signatures(test_set.signatures), "column")

@@ -13,7 +13,6 @@ from ..metrics import SentenceStatistics, two_sided_p_value
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
-    Bucket,
     Bucketing,
     by_length,
     by_unknown_words,
@@ -69,7 +68,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
-    everything = Bucketing(ALL, [Bucket(ALL, range(len(test_set)))])
+    everything = Bucketing(ALL, {ALL: range(len(test_set))})
     records: list[Record] = []
     signatures = {}
     for metric in settings.metrics:
@@ -171,9 +170,9 @@ def score_groups(
         baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
         if own is None:
             continue
-        for bucket in own.buckets:
-            blank = Record(one.name, one.metric, None, by=own.by, bucket=bucket.label, n=len(bucket.sentences))
-            yield from score_bucket(blank, one, bucket.sentences, resamples, baseline)
+        for label, sentences in own.buckets.items():
+            blank = Record(one.name, one.metric, None, by=own.by, bucket=label, n=len(sentences))
+            yield from score_bucket(blank, one, sentences, resamples, baseline)
 
 
 def score_bucket(

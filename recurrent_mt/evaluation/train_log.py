@@ -82,30 +82,22 @@ class SpeedMeter:
 
     def __init__(self) -> None:
         """Starts before the first report."""
-        self.tokens = 0.0
-        self.seconds = 0.0
-        self.last_update: int | None = None
-        self.clean = False
-
-    def restart(self) -> None:
-        """A new call of fairseq-train begins."""
-        self.last_update = None
-        self.clean = False
+        self.tokens = self.seconds = 0.0
+        #: The update that the running interval began with; None once something else than training happened in it.
+        self.first_update: int | None = None
 
     def interrupt(self) -> None:
-        """Something else than training happens in the running interval."""
-        self.clean = False
+        """A call of fairseq-train begins, or something else than training happens in the running interval."""
+        self.first_update = None
 
     def report(self, stats: dict[str, float]) -> None:
         """An interval ends with this ``train_inner`` report."""
-        updates = int(stats["num_updates"])
-        speed = stats.get("wps", 0)
-        if self.clean and self.last_update is not None and speed > 0:
-            tokens = stats.get("wpb", 0) * (updates - self.last_update)
+        updates, speed = int(stats["num_updates"]), stats.get("wps", 0)
+        if self.first_update is not None and speed > 0:
+            tokens = stats.get("wpb", 0) * (updates - self.first_update)
             self.tokens += tokens
             self.seconds += tokens / speed
-        self.last_update = updates
-        self.clean = True
+        self.first_update = updates
 
     def words_per_second(self) -> float | None:
         """The mean over all intervals that counted."""
@@ -139,7 +131,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
-            speed.restart()
+            speed.interrupt()
             finished = False
         elif match := REPORT.search(text):
             reports.append(parse_report(path, match, call=len(parameters), line=line))

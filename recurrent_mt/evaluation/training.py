@@ -43,6 +43,11 @@ class TrainedSystem:
         """Why there is no score."""
         return "failed" if self.failures else "not yet"
 
+    @property
+    def failure_notes(self) -> list[str]:
+        """What went wrong, a line a seed."""
+        return [f"{self.name}, seed {seed}, failed: {why.rstrip('.')}." for seed, why in self.failures.items()]
+
 
 def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | None = None) -> TrainedSystem:
     """One system from its folder in a run: trainings whose test set was translated; nothing of one that is not there.

@@ -1,4 +1,4 @@
-"""Counts per sentence that sum up to a metric; scores of many subsets of one test set are computed from them."""
+"""Scores, and the counts per sentence that sum up to them: many subsets of one test set are scored from these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sacrebleu.metrics.base import Score as SacrebleuScore
 
 from ..ordered_map import ordered_map
 from .builders import METRICS
-from .score import Interval, Score
 
 SEED = 12345
 """sacrebleu's default, so that resampled numbers are the same as those of its command."""
@@ -21,6 +20,45 @@ SLOW = {"meteor", "ter"}
 """Metrics that take milliseconds per sentence, so that several processes pay off."""
 
 _BLOCK = 100
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95% confidence interval by bootstrap resampling, as sacrebleu prints it: ``mean`` ± ``half_width``.
+
+    The mean is that of the resampled scores, not the score itself, and the width that between the percentiles 2.5 and
+    97.5.
+    """
+
+    mean: float
+    half_width: float
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half_width
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a corpus."""
+
+    name: str  # the metric as printed, for example ``BLEU`` or ``chrF2``
+    value: float  # the score itself, unrounded
+    signature: str  # everything that determines the number: references, case, tokenization, version
+    interval: Interval | None = None  # None unless resampling was requested
+    details: str = ""  # anything else the metric reports, such as n-gram precisions; empty if nothing
+
+    def __str__(self) -> str:
+        """One line, as printed by sacrebleu's command."""
+        spread = f" (μ = {self.interval.mean:.2f} ± {self.interval.half_width:.2f})" if self.interval else ""
+        details = f" {self.details}" if self.details else ""
+        return f"{self.name}|{self.signature} = {self.value:.2f}{spread}{details}"
 
 
 @dataclass(frozen=True, eq=False)

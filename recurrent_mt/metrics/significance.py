@@ -13,8 +13,7 @@ from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.base import Score as SacrebleuScore
 from sacrebleu.significance import PairedTest, Result
 
-from .score import Interval, Score
-from .sentence_statistics import SEED, SentenceStatistics, plain_numbers
+from .sentence_statistics import SEED, Interval, Score, SentenceStatistics, plain_numbers
 
 SEED_VARIABLE = "SACREBLEU_SEED"
 
