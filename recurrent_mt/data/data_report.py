@@ -35,12 +35,7 @@ def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatist
 
 
 def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:
-    """A table.
-
-    Args:
-        statistics: by part and language.
-        vocabularies: size of each language's dictionary, without fairseq's four symbols.
-    """
+    """A table of statistics by part and language; vocabularies are sizes without fairseq's four symbols."""
     lines = [
         "## Prepared text",
         "",

@@ -25,11 +25,7 @@ class LanguageScorer:
     """The difference of cross-entropies of one side (Moore and Lewis 2010).
 
     Both models know the same words, those that occur twice in the domain: what the domain never says must not look
-    cheaper to one of them.
-
-    Args:
-        domain: tokens of the domain's sentences.
-        general: tokens of a sample of the corpus.
+    cheaper to one of them. They learn from tokens of the domain's sentences and of a sample of the corpus.
 
     Raises:
         ValueError: no word occurs twice in the domain.

@@ -101,15 +101,7 @@ def fetch(
 ) -> Path:
     """Downloads a corpus to ``FOLDER/HOST/PATH``; several corpora may lie in one file, which comes once.
 
-    Args:
-        corpus: which.
-        folder: of all downloads.
-        mirror: an address that has the files under ``MIRROR/HOST/PATH``.
-        sha256: of the file.
-        report: see `download`.
-
-    Raises:
-        DownloadError: if it cannot be had whole.
+    A mirror is an address that has the files under ``MIRROR/HOST/PATH``; the rest is as of `download`.
     """
     address = urlsplit(corpus.url)
     place = f"{address.netloc}{address.path}"

@@ -65,12 +65,7 @@ def pair_rules(
 ) -> tuple[Rule, ...]:
     """The rules, in the order in which they are tried: a pair goes by the first whose test is true.
 
-    Args:
-        languages: codes of source and target.
-        held_out: casefolded lines of each side that must not occur.
-        max_words: the most words of a side, before segmentation.
-        max_ratio: how many times the words of the other a side may have.
-        language_check: with the test for the language, the slowest.
+    ``held_out`` are casefolded lines of each side; the rest is as of :class:`.Cleaning`.
 
     Raises:
         ValueError: a language that cannot be told.

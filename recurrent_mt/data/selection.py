@@ -120,12 +120,9 @@ def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Line
 
 
 def take_lowest(scores: np.ndarray, words: np.ndarray, wanted: int) -> np.ndarray:
-    """Which pairs (N,) bool have the lowest scores: as many as have the words wanted, the earlier ones of equals.
+    """Which pairs (N,) bool have the lowest scores (N,), the earlier ones of equals.
 
-    Args:
-        scores: (N,).
-        words: of each pair (N,).
-        wanted: words to fill; the pair that reaches them is taken.
+    As many are taken as have the words wanted, of those of each pair (N,), with the pair that reaches them.
     """
     if words.sum(dtype=np.int64) <= wanted:
         return np.ones(len(scores), bool)

@@ -163,15 +163,7 @@ def read_results(
     resamples: int,
     jobs: int = 1,
 ) -> AblationResults:
-    """Reads what an ablation left.
-
-    Args:
-        name: of the ablation.
-        cells: names of its systems.
-        folders: run folders, one for each segmentation.
-        base: the cell that the others are compared with.
-        resamples: of the bootstrap.
-        jobs: processes that count.
+    """Reads what the systems of an ablation left in its run folders, one for each segmentation.
 
     Raises:
         FileError: if a folder is not that of a run, or a log is damaged.

@@ -131,13 +131,9 @@ def analyze(
     settings: Settings | None = None,
     training_text: Sequence[str] | None = None,
 ) -> Analysis:
-    """Counts everything.
+    """Counts everything; the first system is the baseline.
 
-    Args:
-        test_set: what the systems translated.
-        systems: the first is the baseline.
-        settings: which metrics, how many resamples, which groups.
-        training_text: raw target sentences of the training set, for words by frequency.
+    ``training_text`` are raw target sentences of the training set, for words by frequency.
 
     Raises:
         ValueError: as `score_systems`.

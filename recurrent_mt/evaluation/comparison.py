@@ -166,14 +166,9 @@ def compare_systems(
     resamples: int = RESAMPLES,
     jobs: int = 1,
 ) -> RunComparison:
-    """Compares all systems of a run that have not failed.
+    """Compares all systems of a run that have not failed, on its own test set and extra ones, by their names.
 
-    Args:
-        run: which systems and seeds of which folder.
-        baseline: one of its models; without it, see `choose_baseline`.
-        extra_tests: names of test sets besides the recipe's own.
-        resamples: of the bootstrap, for intervals and tests; 0 for neither.
-        jobs: processes that count.
+    Without a baseline, see `choose_baseline`; ``resamples`` and ``jobs`` are as in `Settings`.
 
     Raises:
         FileError: if a file is missing or damaged.

@@ -52,10 +52,7 @@ class TrainedSystem:
 def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | None = None) -> TrainedSystem:
     """One system from its folder in a run: trainings whose test set was translated; nothing of one that is not there.
 
-    Args:
-        name: of the system.
-        folder: has a folder ``seed-N`` for each training.
-        seeds: those that count; None for all.
+    The folder has a ``seed-N`` for each training; None for all seeds.
 
     Raises:
         FileError: if a log is damaged.
@@ -157,12 +154,9 @@ def find_costs(records: pandas.DataFrame, system: str) -> dict[str, float | None
 
 
 def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: dict[str, str] | None = None) -> Table:
-    """What trainings and searches took, one row a system; columns of what is known of one at least.
+    """What trainings and searches took, one row a system; dashes for systems without trainings.
 
-    Args:
-        records: of trainings.
-        names: of the systems; those without trainings get dashes.
-        rates: system to the learning rate that was chosen for it, for a column if there are any.
+    There is a column of GPU memory, and of the learning rates chosen (by system), if there are any.
     """
     gpu = any(record.value for record in select_records(records, by=BY_TRAINING, metric=GPU_MEMORY))
     header = [*(["rate"] if rates else []), "parameters", "updates", "minutes", "valid. loss", "words/s", "sentences/s"]

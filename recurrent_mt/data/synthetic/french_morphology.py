@@ -89,12 +89,7 @@ def participle_form(participle: str, gender: str, plural: bool) -> str:
 
 
 class Conjugation:
-    """The forms of one French verb.
-
-    Attributes:
-        infinitive: its infinitive.
-        participle: the past participle, masculine singular.
-    """
+    """The forms of one French verb; the participle is that of the past, masculine singular."""
 
     def __init__(self, infinitive: str) -> None:
         self.infinitive = infinitive
@@ -120,13 +115,7 @@ class Conjugation:
         self._imperfect_stem = self._present[3][:-3]
 
     def form(self, tense: str, person: int, plural: bool) -> str:
-        """Returns a finite form.
-
-        Args:
-            tense: ``present``, ``imperfect`` or ``future``.
-            person: 1, 2 or 3.
-            plural: whether the subject is plural.
-        """
+        """Returns the finite form of a person (1 to 3) in the ``present``, ``imperfect`` or ``future``."""
         index = person - 1 + 3 * plural
         if tense == "present":
             return self._present[index]

@@ -72,9 +72,8 @@ class Location:
 class NounPhrase:
     """A noun with its dependents.
 
-    ``determiner`` is definite, indefinite, partitive, demonstrative, possessive, each, several, few, many,
-    numeral or amount; ``number`` is the numeral or the amount in cents; ``owner`` the person that a
-    possessive refers to.
+    ``determiner`` is definite, indefinite, partitive, demonstrative, possessive, each, several, few, many, numeral or
+    amount; ``number`` is the numeral or the amount in cents; ``owner`` the person that a possessive refers to.
     """
 
     noun: Noun

@@ -131,10 +131,8 @@ class Realizer(ABC):
     def nominal(self, nominal: Nominal, context: str = "") -> Node:
         """Returns a noun phrase.
 
-        Args:
-            nominal: what it says.
-            context: ``subject``; ``negated`` for the object of a negated verb, whose indefinite articles change;
-                ``after de``, where *des* and *du* vanish in French; otherwise empty.
+        The context is ``subject``; ``negated`` for the object of a negated verb, whose indefinite articles change;
+        ``after de``, where *des* and *du* vanish in French; otherwise empty.
         """
         if isinstance(nominal, NounPhrase):
             return self.noun_phrase(nominal, context)

@@ -59,10 +59,7 @@ class SoftAlignment:
     def merged(self, segmentation: str | None) -> SoftAlignment:
         """The alignment of words: summed over the pieces of a source word, averaged over those of a target word.
 
-        Each row stays a distribution.
-
-        Args:
-            segmentation: ``bpe``, ``sentencepiece``, or None to change nothing.
+        Each row stays a distribution. The segmentation is ``bpe``, ``sentencepiece``, or None to change nothing.
         """
         if segmentation is None:
             return self

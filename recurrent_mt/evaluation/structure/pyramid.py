@@ -52,12 +52,7 @@ class Pyramid:
 
     @classmethod
     def from_levels(cls, number: int, leaves: Sequence[str], levels: Sequence) -> Pyramid:
-        """Makes a pyramid.
-
-        Args:
-            number: of the sentence.
-            leaves: its tokens.
-            levels: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
+        """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
 
         Raises:
             ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.
