@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from ..evaluation.file_scores import PAIRED_TESTS, Scoring, score_files
 from ..evaluation.tables import tables_as_text
@@ -64,8 +63,6 @@ def run(options: argparse.Namespace) -> None:
     scoring = make_settings(Scoring, options)
     if scoring.paired and len(options.system) < 2:
         options.parser.error("--paired compares systems with the first one: give --system at least twice")
-    # sacrebleu logs each step of a paired test.
-    logging.getLogger("sacrebleu").setLevel(logging.WARNING)
     references = read_sentences(options.reference)
     systems = {}
     for name, file in split_files(options.parser, options.system).items():

@@ -17,13 +17,14 @@ from .records import ALL, Record, make_frame, select_records
 from .run_folder import RunFolder, read_runs
 from .score_tables import list_signatures, name_metric, reading_notes, score_columns
 from .scores import Scores, Settings, score_systems
-from .tables import UNKNOWN, Cell, Table, format_number, write_results
+from .tables import UNKNOWN, Cell, Table, write_results
 from .test_set import System
 from .training import (
     PARAMETERS,
     SENTENCES,
     WORDS,
     TrainedSystem,
+    cost_cells,
     find_costs,
     read_trained_system,
     summarize_seeds,
@@ -34,7 +35,12 @@ OPERATIONS = "operations a token"
 HEIGHT_OF_A_CELL = 0.32
 #: Standard errors from which on a difference is called one.
 FAR = 2.0
-COSTS = ("parameters", "MFLOP a token", "words/s", "sentences/s")
+COSTS = {
+    "parameters": (PARAMETERS, "{:,.0f}", 1),
+    "MFLOP a token": (OPERATIONS, "{:.2f}", 1e6),
+    "words/s": (WORDS, "{:,.0f}", 1),
+    "sentences/s": (SENTENCES, "{:.1f}", 1),
+}
 COST_NOTE = (
     "MFLOP a token: operations of matrix products and convolutions for a target token, its translation given, the "
     "encoder's share included. Words/s: target tokens in training. Sentences/s: in translation. Both were measured "
@@ -101,7 +107,7 @@ class AblationResults:
         for cell, scores in zip(self.cells, zip(*columns) if columns else [()] * len(self.cells)):
             if scores and str(scores[0]) == UNKNOWN:
                 scores = (Cell(cell.status), *scores[1:])
-            rows.append([*scores, *map(Cell, cost_cells(find_costs(self.records, cell.name)))])
+            rows.append([*scores, *cost_cells(find_costs(self.records, cell.name), COSTS)])
         notes = list(self.notes(noise))
         signatures = list_signatures(self.signatures)
         return Table(f"Ablation: {self.name}", ["Cell", *header, *COSTS], names, rows, notes, signatures, "column")
@@ -141,17 +147,6 @@ class AblationResults:
         cells = [{"name": cell.name, "failures": cell.failures} for cell in self.cells]
         context = {"baseline": self.base, "cells": cells, "signatures": dict(self.signatures)}
         write_results(prefix, [self.table()], self.records, **context)
-
-
-def cost_cells(costs: Mapping[str, float | None]) -> list[str]:
-    """Size and speed of a cell."""
-    operations = costs.get(OPERATIONS)
-    return [
-        format_number(costs.get(PARAMETERS), ",.0f"),
-        format_number(None if operations is None else operations / 1e6, ".2f"),
-        format_number(costs.get(WORDS), ",.0f"),
-        format_number(costs.get(SENTENCES), ".1f"),
-    ]
 
 
 def read_results(

@@ -77,11 +77,15 @@ class FastPathCopies:
         return count
 
 
-class SpeedMeter:
-    """Adds up tokens and seconds of the log intervals in which nothing but training happened."""
+class Progress:
+    """What the reports of a log add up to; speed counts the intervals in which nothing but training happened."""
 
     def __init__(self) -> None:
         """Starts before the first report."""
+        self.updates = 0
+        self.validations: dict[int, float] = {}
+        self.wall: dict[int, float] = {}  # the last reading of each call: fairseq counts from each start anew
+        self.least_free = math.inf
         self.tokens = self.seconds = 0.0
         #: The update that the running interval began with; None once something else than training happened in it.
         self.first_update: int | None = None
@@ -90,27 +94,21 @@ class SpeedMeter:
         """A call of fairseq-train begins, or something else than training happens in the running interval."""
         self.first_update = None
 
-    def report(self, stats: dict[str, float]) -> None:
-        """An interval ends with this ``train_inner`` report."""
+    def report(self, tag: str, stats: dict[str, float], call: int) -> None:
+        """Adds a report: ``train_inner`` at the end of an interval, ``train`` of an epoch, or ``valid``."""
         updates, speed = int(stats["num_updates"]), stats.get("wps", 0)
-        if self.first_update is not None and speed > 0:
-            tokens = stats.get("wpb", 0) * (updates - self.first_update)
-            self.tokens += tokens
-            self.seconds += tokens / speed
-        self.first_update = updates
-
-    def words_per_second(self) -> float | None:
-        """The mean over all intervals that counted."""
-        return self.tokens / self.seconds if self.seconds else None
-
-
-@dataclass(frozen=True)
-class ProgressReport:
-    """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``; its :data:`NUMBERS`."""
-
-    tag: str
-    call: int
-    stats: dict[str, float]
+        self.updates = max(self.updates, updates)
+        self.least_free = min(self.least_free, stats.get("gb_free", math.inf))
+        if "wall" in stats:
+            self.wall[call] = stats["wall"]
+        if tag == "valid":
+            self.validations[updates] = stats["loss"]
+        elif tag == "train_inner":
+            if self.first_update is not None and speed > 0:
+                tokens = stats.get("wpb", 0) * (updates - self.first_update)
+                self.tokens += tokens
+                self.seconds += tokens / speed
+            self.first_update = updates
 
 
 def read_train_log(path: str | PathLike[str]) -> TrainLog:
@@ -122,8 +120,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
     """
     parameters: list[int] = []
-    reports: list[ProgressReport] = []
-    speed, copies = SpeedMeter(), FastPathCopies()
+    progress, copies = Progress(), FastPathCopies()
     finished = False
     gpu_size = 0.0
     for line, text in read_lines(path):
@@ -131,14 +128,12 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
-            speed.interrupt()
+            progress.interrupt()
             finished = False
         elif match := REPORT.search(text):
-            reports.append(parse_report(path, match, call=len(parameters), line=line))
-            if match[1] == "train_inner":
-                speed.report(reports[-1].stats)
+            progress.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
-            speed.interrupt()
+            progress.interrupt()
         elif FINISHED.search(text):
             finished = True
         elif match := GPU_MEMORY.search(text):
@@ -147,24 +142,20 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             copies.read(text)
     if not parameters:
         raise FileError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
-    validations = {
-        int(report.stats["num_updates"]): report.stats["loss"] for report in reports if report.tag == "valid"
-    }
-    free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
         parameters=parameters[0],
-        updates=int(max((report.stats["num_updates"] for report in reports), default=0)),
-        words_per_second=speed.words_per_second(),
-        best_valid_loss=min(filter(math.isfinite, validations.values()), default=None),
-        wall_seconds=wall_seconds(reports),
+        updates=progress.updates,
+        words_per_second=progress.tokens / progress.seconds if progress.seconds else None,
+        best_valid_loss=min(filter(math.isfinite, progress.validations.values()), default=None),
+        wall_seconds=sum(progress.wall.values()),
         finished=finished,
-        validations=validations,
-        gpu_memory=(gpu_size - min(free)) * GIBIBYTE if gpu_size and free else None,
+        validations=progress.validations,
+        gpu_memory=(gpu_size - progress.least_free) * GIBIBYTE if gpu_size and progress.least_free < math.inf else None,
     )
 
 
-def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> ProgressReport:
-    """Reads the JSON of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
+def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> dict[str, float]:
+    """The :data:`NUMBERS` of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
     tag = match[1]
     try:
         stats = json.loads(match[2])
@@ -179,7 +170,7 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, 
         # A model that has diverged has any loss.
         if number is None or (name != "loss" and not 0 <= number < math.inf):
             raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
-    return ProgressReport(tag, call, {name: number for name, number in numbers.items() if number is not None})
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def parse_number(value: Any) -> float | None:
@@ -188,12 +179,3 @@ def parse_number(value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def wall_seconds(reports: list[ProgressReport]) -> float:
-    """The sum of the last readings of all calls: fairseq counts from each start anew."""
-    last: dict[int, float] = {}
-    for report in reports:
-        if "wall" in report.stats:
-            last[report.call] = report.stats["wall"]
-    return sum(last.values())
