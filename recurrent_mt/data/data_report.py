@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -20,18 +21,15 @@ class SideStatistics:
 
 def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatistics:
     """Counts tokenized lines; memory grows with the different tokens alone."""
-    sentences = tokens = longest = unknown = 0
-    types: set[str] = set()
+    sentences = longest = 0
+    counts = Counter[str]()
     for line in lines:
         words = line.split()
         sentences += 1
-        tokens += len(words)
         longest = max(longest, len(words))
-        unknown += sum(word not in dictionary for word in words)
-        types.update(words)
-    return SideStatistics(
-        sentences, tokens, longest, len(types), unknown, sum(word not in dictionary for word in types)
-    )
+        counts.update(words)
+    unknown = [count for word, count in counts.items() if word not in dictionary]
+    return SideStatistics(sentences, counts.total(), longest, len(counts), sum(unknown), len(unknown))
 
 
 def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:

@@ -70,7 +70,6 @@ class _NameMaker:
         self._rng = rng
         self._syllables = rows("syllables")
         self._made: set[str] = set()
-        self._made_chinese: set[str] = set()
 
     def make(self, *, open_ending: bool = False) -> tuple[str, str]:
         """Returns a new name, with ``open_ending`` one for endings to join, and its transliteration."""
@@ -84,9 +83,8 @@ class _NameMaker:
                 chinese += row[vowel] + coda_chinese
             if open_ending:
                 latin = latin.rstrip("aeiou")
-            if len(latin) > 3 and latin not in self._made and chinese not in self._made_chinese:
-                self._made.add(latin)
-                self._made_chinese.add(chinese)
+            if len(latin) > 3 and self._made.isdisjoint((latin, chinese)):
+                self._made |= {latin, chinese}
                 return latin.capitalize(), chinese
 
 
