@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ..ordered_map import processors
 
-Settings = TypeVar("Settings")
+Kind = TypeVar("Kind")
 
 
 def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count") -> None:
@@ -32,7 +32,7 @@ def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -
     add_jobs_argument(parser, "processes")
 
 
-def make_settings(kind: type[Settings], options: Namespace, **others: Any) -> Settings:
+def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
     """The settings of a dataclass whose fields are named like options; those that are not are given."""
     names = [field.name for field in fields(kind) if field.name not in others]  # type: ignore[arg-type]
     return kind(**{name: getattr(options, name) for name in names}, **others)

@@ -150,13 +150,7 @@ class AblationResults:
 
 
 def read_results(
-    name: str,
-    cells: Sequence[str],
-    folders: Sequence[str | PathLike[str]],
-    *,
-    base: str,
-    resamples: int,
-    jobs: int = 1,
+    name: str, cells: Sequence[str], folders: Sequence[str | PathLike[str]], *, base: str, resamples: int, jobs: int = 1
 ) -> AblationResults:
     """Reads what the systems of an ablation left in its run folders, one for each segmentation.
 

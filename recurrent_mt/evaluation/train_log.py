@@ -77,7 +77,7 @@ class FastPathCopies:
         return count
 
 
-class Progress:
+class ReportTotals:
     """What the reports of a log add up to; speed counts the intervals in which nothing but training happened."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
     """
     parameters: list[int] = []
-    progress, copies = Progress(), FastPathCopies()
+    totals, copies = ReportTotals(), FastPathCopies()
     finished = False
     gpu_size = 0.0
     for line, text in read_lines(path):
@@ -128,12 +128,12 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
-            progress.interrupt()
+            totals.interrupt()
             finished = False
         elif match := REPORT.search(text):
-            progress.report(match[1], parse_report(path, match, line), call=len(parameters))
+            totals.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
-            progress.interrupt()
+            totals.interrupt()
         elif FINISHED.search(text):
             finished = True
         elif match := GPU_MEMORY.search(text):
@@ -144,13 +144,13 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         raise FileError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
     return TrainLog(
         parameters=parameters[0],
-        updates=progress.updates,
-        words_per_second=progress.tokens / progress.seconds if progress.seconds else None,
-        best_valid_loss=min(filter(math.isfinite, progress.validations.values()), default=None),
-        wall_seconds=sum(progress.wall.values()),
+        updates=totals.updates,
+        words_per_second=totals.tokens / totals.seconds if totals.seconds else None,
+        best_valid_loss=min(filter(math.isfinite, totals.validations.values()), default=None),
+        wall_seconds=sum(totals.wall.values()),
         finished=finished,
-        validations=progress.validations,
-        gpu_memory=(gpu_size - progress.least_free) * GIBIBYTE if gpu_size and progress.least_free < math.inf else None,
+        validations=totals.validations,
+        gpu_memory=(gpu_size - totals.least_free) * GIBIBYTE if gpu_size and totals.least_free < math.inf else None,
     )
 
 

@@ -122,7 +122,7 @@ class English(Realizer):
             children += self._determiner(phrase, negated=context == "negated")
         children += [self.adjective_phrase(use, use.adjective.en) for use in phrase.adjectives]
         children.append(Leaf("NOUN", phrase.noun.en_plural if phrase.plural else phrase.noun.en, (phrase, "head")))
-        return Tree("NP", [*children, *self.dependents(phrase, "" if genitive else "of")])
+        return Tree("NP", [*children, *self.noun_dependents(phrase, "" if genitive else "of")])
 
     def _determiner(self, phrase: NounPhrase, *, negated: bool) -> list[Leaf]:
         kind, plural, anchor = phrase.determiner, phrase.plural, (phrase, "determiner")

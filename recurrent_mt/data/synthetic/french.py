@@ -143,7 +143,7 @@ class French(Realizer):
         }
         noun = Leaf("NOUN", phrase.noun.fr_plural if phrase.plural else phrase.noun.fr, (phrase, "head"))
         determiner = self._determiner(phrase, context, adjective_follows=bool(phrases[True]))
-        return Tree("NP", [*determiner, *phrases[True], noun, *phrases[False], *self.dependents(phrase, "de")])
+        return Tree("NP", [*determiner, *phrases[True], noun, *phrases[False], *self.noun_dependents(phrase, "de")])
 
     def _determiner(self, phrase: NounPhrase, context: str, *, adjective_follows: bool) -> list[Leaf]:
         """Returns the words before the noun and its adjectives."""

@@ -107,11 +107,7 @@ class Conjugation:
             raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
         self._present = tuple(_before_ending(stem, group, ending) + ending for ending in _PRESENT[group])
         self.participle = stem + _PARTICIPLE[group]
-        self._future_stem = {
-            "er": _before_ending(stem, "er", "er") + "er",
-            "ir": infinitive,
-            "re": stem + "r",
-        }[group]
+        self._future_stem = {"er": _before_ending(stem, "er", "er") + "er", "ir": infinitive, "re": stem + "r"}[group]
         self._imperfect_stem = self._present[3][:-3]
 
     def form(self, tense: str, person: int, plural: bool) -> str:

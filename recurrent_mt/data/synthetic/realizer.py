@@ -148,7 +148,7 @@ class Realizer(ABC):
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
         """Returns a noun with its dependents."""
 
-    def dependents(self, phrase: NounPhrase, of: str) -> list[Node]:
+    def noun_dependents(self, phrase: NounPhrase, of: str) -> list[Node]:
         """Returns what follows a noun: the possessor after a preposition, unless that is empty, and the rest."""
         after: list[Node] = []
         if phrase.possessor and of:

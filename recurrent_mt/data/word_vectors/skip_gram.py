@@ -57,14 +57,7 @@ def frequent_words(paths: Sequence[Path], min_count: int) -> frozenset[str]:
 
 
 def train_skip_gram(
-    sentences: Iterable[list[str]],
-    *,
-    size: int,
-    window: int,
-    negatives: int,
-    epochs: int,
-    seed: int,
-    workers: int,
+    sentences: Iterable[list[str]], *, size: int, window: int, negatives: int, epochs: int, seed: int, workers: int
 ) -> WordVectors:
     """A vector for every word of the sentences, the most frequent word first; the options are those of the tool.
 

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from ..lexicon import sample_adverbs, sample_times, sample_verbs
 from ..lexicon.entries import Verb
-from ..meaning import (
-    Action,
-    Clause,
-    Coordination,
-    Existence,
-    Name,
-    Nominal,
-    NounPhrase,
-    PlaceName,
-    Pronoun,
-    Quality,
-)
+from ..meaning import Action, Clause, Coordination, Existence, Name, Nominal, NounPhrase, PlaceName, Pronoun, Quality
 from ..sampling import Weighted
 from .nominals import HUMAN, NominalComposer
 
