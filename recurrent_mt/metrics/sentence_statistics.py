@@ -103,7 +103,8 @@ class SentenceStatistics:
 
     def score_of_sum(self, total: Sequence[float] | np.ndarray) -> SacrebleuScore:
         """The sacrebleu score object for a sum of rows (K,); the number is its attribute ``score``."""
-        return self.metric._compute_score_from_stats(plain_numbers(total))
+        # As Python's numbers: with single precision's, numpy 2 would compute the score in it, too.
+        return self.metric._compute_score_from_stats(list(map(float, total)))
 
     def score_sentences(self) -> list[float]:
         """The score of each sentence by itself."""
@@ -121,11 +122,6 @@ class SentenceStatistics:
         draws = (np.bincount(generator.choice(count, size=count), minlength=count) for _ in range(resamples))
         # Sums in single precision, like sacrebleu's.
         return np.array([times @ self.rows for times in draws]).astype(np.float32)
-
-
-def plain_numbers(total: Sequence[float] | np.ndarray) -> list[float]:
-    """A sum of rows (K,) as Python's numbers: with single precision's, numpy 2 would compute the score in it, too."""
-    return list(map(float, total))
 
 
 def statistics(

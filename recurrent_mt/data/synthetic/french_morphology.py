@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,47 +89,44 @@ def participle_form(participle: str, gender: str, plural: bool) -> str:
     return stem if not plural or stem.endswith("s") else stem + "s"
 
 
+@dataclass(frozen=True)
 class Conjugation:
-    """The forms of one French verb; the participle is that of the past, masculine singular."""
+    """The forms of one French verb: six of each tense, and the past participle, masculine singular."""
 
-    def __init__(self, infinitive: str) -> None:
-        self.infinitive = infinitive
-        irregular = _irregular_verbs().get(infinitive)
-        if irregular is None:
-            self._conjugate_regular(infinitive)
-            return
-        self._present = tuple(irregular[1:7])
-        self.participle, self._future_stem = irregular[7:9]
-        self._imperfect_stem = irregular[9] if len(irregular) > 9 else self._present[3][:-3]
-
-    def _conjugate_regular(self, infinitive: str) -> None:
-        stem, group = infinitive[:-2], infinitive[-2:]
-        if group not in _PRESENT:
-            raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
-        self._present = tuple(_before_ending(stem, group, ending) + ending for ending in _PRESENT[group])
-        self.participle = stem + _PARTICIPLE[group]
-        self._future_stem = {"er": _before_ending(stem, "er", "er") + "er", "ir": infinitive, "re": stem + "r"}[group]
-        self._imperfect_stem = self._present[3][:-3]
+    present: tuple[str, ...]
+    imperfect: tuple[str, ...]
+    future: tuple[str, ...]
+    participle: str
 
     def form(self, tense: str, person: int, plural: bool) -> str:
         """Returns the finite form of a person (1 to 3) in the ``present``, ``imperfect`` or ``future``."""
-        index = person - 1 + 3 * plural
-        if tense == "present":
-            return self._present[index]
-        if tense == "future":
-            return self._future_stem + _FUTURE[index]
-        stem, ending = self._imperfect_stem, _IMPERFECT[index]
-        if ending[0] == "i" and stem.endswith("ge") and self.infinitive.endswith("ger"):
-            stem = stem[:-1]
-        elif ending[0] == "i" and stem.endswith("ç"):
-            stem = stem[:-1] + "c"
-        return stem + ending
+        return getattr(self, tense)[person - 1 + 3 * plural]
 
 
 @cache
 def conjugation(infinitive: str) -> Conjugation:
-    """Returns the conjugation of a verb, made once."""
-    return Conjugation(infinitive)
+    """Returns the conjugation of a verb, made once.
+
+    Raises:
+        ValueError: it is irregular and not in the table.
+    """
+    if irregular := _irregular_verbs().get(infinitive):
+        present = irregular[1:7]
+        participle, future_stem, imperfect_stem = [*irregular[7:], ""][:3]
+    else:
+        stem, group = infinitive[:-2], infinitive[-2:]
+        if group not in _PRESENT:
+            raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
+        present = [_before_ending(stem, group, ending) + ending for ending in _PRESENT[group]]
+        participle = stem + _PARTICIPLE[group]
+        future_stem = {"er": _before_ending(stem, "er", "er") + "er", "ir": infinitive, "re": stem + "r"}[group]
+        imperfect_stem = ""
+    # nous mangeons: je mangeais, nous mangions; nous commençons: je commençais, nous commencions
+    stem = imperfect_stem or present[3][:-3]
+    before_i = stem[:-1] + "c" if stem.endswith("ç") else stem[:-1] if infinitive.endswith("ger") else stem
+    imperfect = [(before_i if ending[0] == "i" else stem) + ending for ending in _IMPERFECT]
+    future = [future_stem + ending for ending in _FUTURE]
+    return Conjugation(tuple(present), tuple(imperfect), tuple(future), participle)
 
 
 @cache
