@@ -240,9 +240,8 @@ def _modal_auxiliaries(clause: Clause, modal: str) -> list[Leaf]:
 
 def _aspect(clause: Clause) -> list[Leaf]:
     """Returns 了, in a relative clause 过, for an event in the past that is neither denied nor a habit."""
-    action = clause.predicate
     past_event = clause.tense == "past" and not (clause.stative or clause.negated or clause.frequency)
-    if not past_event or (isinstance(action, Action) and action.complement):
+    if not past_event or (clause.action and clause.action.complement):
         return []
     return [Leaf("PART", "过" if clause.gap else "了", (clause, "tense"))]
 

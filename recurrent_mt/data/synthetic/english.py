@@ -73,7 +73,7 @@ class English(Realizer):
             children = self._governed(clause, predicate)
         if clause.manner:
             children.append(Tree("AdvP", [Leaf("ADV", clause.manner.en, (clause, "manner"))]))
-        complement = self.complement(predicate) if isinstance(predicate, Action) else []
+        complement = self.complement(clause.action) if clause.action else []
         return [*children, *self.circumstances(clause), *complement]
 
     def _quality(self, quality: Quality) -> Tree:
@@ -173,7 +173,7 @@ def _affirmative(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
     if clause.modal:
         return _modal_group(clause, tense)
     told, verb = (clause, "tense"), (clause, "verb")
-    action = clause.predicate if isinstance(clause.predicate, Action) else None
+    action = clause.action
     be = be_form("past" if tense.startswith("past") else "present", *_agreement(clause))
     if action is None or action.passive:
         role = (clause, "passive") if action else verb
@@ -214,8 +214,7 @@ def _modal_group(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
 
 
 def _infinitive(clause: Clause) -> Leaf:
-    token = clause.predicate.verb.en if isinstance(clause.predicate, Action) else "be"
-    return Leaf("VERB", token, (clause, "verb"))
+    return Leaf("VERB", clause.action.verb.en if clause.action else "be", (clause, "verb"))
 
 
 def _agreement(clause: Clause) -> tuple[int, bool]:

@@ -189,7 +189,7 @@ def _clitics(action: Action) -> list[Leaf]:
 
 def _nucleus(clause: Clause, infinitive: str, clitics: list[Leaf]) -> Tree:
     """Returns the verb with its clitics, negation and adverb of frequency: *ne l'a pas souvent vue*."""
-    action = clause.predicate if isinstance(clause.predicate, Action) else None
+    action = clause.action
     verb = Leaf("VERB", infinitive, (clause, "verb"))
     tail: list[Leaf] = []
     if clause.modal:

@@ -177,11 +177,14 @@ class Clause:
         yield self
 
     @property
+    def action(self) -> Action | None:
+        """The predicate, if it is an action."""
+        return self.predicate if isinstance(self.predicate, Action) else None
+
+    @property
     def stative(self) -> bool:
         """Whether the clause tells a state: its past is the French imparfait."""
-        if isinstance(self.predicate, Action) and not self.modal:
-            return self.predicate.verb.stative
-        return True
+        return self.modal is not None or self.action is None or self.action.verb.stative
 
     @property
     def agreeing(self) -> Nominal:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..lexicon import sample_adverbs, sample_times, sample_verbs
 from ..lexicon.entries import Verb
 from ..meaning import Action, Clause, Coordination, Existence, Name, Nominal, NounPhrase, PlaceName, Pronoun, Quality
@@ -49,7 +51,8 @@ class ClauseComposer(NominalComposer):
         if gap == "subject":
             clause = Clause(None, None, tense, gap=gap, antecedent=antecedent)  # type: ignore[arg-type]
             return self._predicate(clause, kind, budget - 1)
-        verb = self._governing(gap, kind)
+        frame = "transitive" if gap == "object" else "oblique"
+        verb = self._draw_verb(frame, kind, 8, lambda verb: gap == "object" or verb.fr_preposition == "de")
         if verb is None:
             return None
         if budget <= 4 and "person" in verb.subjects and self._rng.happens(0.5):
@@ -61,17 +64,11 @@ class ClauseComposer(NominalComposer):
         self._negate(clause)
         return clause
 
-    def _governing(self, gap: str, object_class: str) -> Verb | None:
-        """Returns a verb whose object, or whose complement with *de*, can be of this class."""
-        frame = "transitive" if gap == "object" else "oblique"
+    def _draw_verb(self, frame: str, object_class: str, tries: int, fits: Callable[[Verb], bool]) -> Verb | None:
+        """Returns a verb that fits and whose object can be of this class; None if so many draws find none."""
         sampler = sample_verbs((frame,), None, object_class)
-        if sampler is None:
-            return None
-        for _ in range(8):
-            verb = sampler.draw(self._rng)
-            if gap == "object" or verb.fr_preposition == "de":
-                return verb
-        return None
+        drawn = (sampler.draw(self._rng) for _ in range(tries)) if sampler else iter(())
+        return next(filter(fits, drawn), None)
 
     def _predicate(self, clause: Clause, kind: str, budget: int) -> Clause:
         """Fills in the predicate of a clause whose subject is of a class of nouns."""
@@ -93,16 +90,12 @@ class ClauseComposer(NominalComposer):
         return clause
 
     def _passive(self, kind: str, budget: int) -> Action | None:
-        sampler = sample_verbs(("transitive",), None, kind)
-        if sampler is None:
+        verb = self._draw_verb("transitive", kind, 4, lambda verb: verb.passive and not verb.en_particle)
+        if verb is None:
             return None
-        for _ in range(4):
-            verb = sampler.draw(self._rng)
-            if verb.passive and not verb.en_particle:
-                told = budget >= 3 and self._rng.happens(0.8)
-                agent = self.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
-                return Action(verb, passive=True, agent=agent)
-        return None
+        told = budget >= 3 and self._rng.happens(0.8)
+        agent = self.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
+        return Action(verb, passive=True, agent=agent)
 
     def _qualify(self, clause: Clause, kind: str, budget: int) -> None:
         modifier = self.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
@@ -182,13 +175,12 @@ class ClauseComposer(NominalComposer):
 
     def _adjust_tense(self, clause: Clause) -> None:
         """Turns the progressive of a state, or of what happens in a moment, into the simple tense."""
-        action = clause.predicate
-        if clause.stative or (isinstance(action, Action) and not action.verb.progressive):
+        if clause.stative or (clause.action and not clause.action.verb.progressive):
             clause.tense = {"progressive": "present", "past_progressive": "past"}.get(clause.tense, clause.tense)
 
     def _negate(self, clause: Clause) -> None:
         """Negates one clause in seven, where the predicate allows it."""
-        action = clause.predicate if isinstance(clause.predicate, Action) else None
+        action = clause.action
         if action and (action.complement or (clause.modal and clause.modal.en == "must")):
             return
         clause.negated = self._rng.happens(0.14)
@@ -197,7 +189,7 @@ class ClauseComposer(NominalComposer):
 
     def _add_adjuncts(self, clause: Clause, kind: str, budget: int) -> None:
         """Adds adjuncts to a clause whose subject is of a class of nouns, within the words left for its predicate."""
-        action = clause.predicate if isinstance(clause.predicate, Action) else None
+        action = clause.action
         active = action is not None and not action.passive and action.complement is None
         if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
             modals = sample_verbs(("modal",), kind, None)
@@ -212,7 +204,7 @@ class ClauseComposer(NominalComposer):
     def _add_frequency(self, clause: Clause) -> None:
         denied_event = clause.negated and clause.tense == "past" and not clause.stative
         compared = isinstance(clause.predicate, Quality) and clause.predicate.standard
-        clausal = isinstance(clause.predicate, Action) and clause.predicate.complement
+        clausal = clause.action and clause.action.complement
         excluded = denied_event or compared or clausal or clause.modal or clause.tense.endswith("progressive")
         if not excluded and self._rng.happens(0.1):
             clause.frequency = sample_adverbs("frequency", clause.negated).draw(self._rng)
