@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..evaluation.ablation.plots import draw_plots
-from ..evaluation.ablation.results import read_results
+from ..evaluation.ablation import draw_plots, read_results
 from ..evaluation.figures import save_figure
 from ..evaluation.scores import RESAMPLES
 from ..evaluation.tables import tables_as_text

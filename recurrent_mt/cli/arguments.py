@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, TypeVar
 
 from ..ordered_map import processors
+
+Kind = TypeVar("Kind")
 
 
 def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count") -> None:
@@ -15,12 +19,7 @@ def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count"
 
 
 def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -> None:
-    """Adds files and languages of parallel text, its output and report, and ``--jobs``.
-
-    Args:
-        parser: to add them to.
-        several: whether each side is a list of files.
-    """
+    """Adds files of parallel text (several a side, perhaps), languages, output, report, and ``--jobs``."""
     help_text = "plain, .gz, .xz or .bz2" + ", in order" * several
     for side in ("source", "target"):
         parser.add_argument(
@@ -31,6 +30,12 @@ def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -
     parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
     parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
     add_jobs_argument(parser, "processes")
+
+
+def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
+    """The settings of a dataclass whose fields are named like options; those that are not are given."""
+    names = [field.name for field in fields(kind) if field.name not in others]  # type: ignore[arg-type]
+    return kind(**{name: getattr(options, name) for name in names}, **others)
 
 
 def split_named(parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE") -> list[tuple[str, str]]:

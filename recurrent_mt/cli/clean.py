@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from ..data import cleaning
-from .arguments import add_parallel_text_arguments
+from .arguments import add_parallel_text_arguments, make_settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,24 +40,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="the most words on a side, as a multiple of the other side's (3.0)",
     )
-    parser.add_argument("--no-language-check", action="store_true", help="keep lines in other languages; faster")
+    parser.add_argument(
+        "--no-language-check", dest="language_check", action="store_false", help="keep lines in other languages; faster"
+    )
     parser.add_argument("--examples", type=int, default=3, metavar="N", help="pairs shown for each rule (3)")
 
 
 def run(options: argparse.Namespace) -> None:
     """Writes the pairs that are kept and the report."""
-    settings = cleaning.Cleaning(
-        sources=options.source,
-        targets=options.target,
-        languages=(options.source_lang, options.target_lang),
-        out=options.out,
-        report=options.report,
-        exclude=options.exclude,
-        max_words=options.max_words,
-        max_ratio=options.max_ratio,
-        language_check=not options.no_language_check,
-        examples=options.examples,
-        jobs=options.jobs,
-    )
-    counts = cleaning.clean(settings)
+    languages = (options.source_lang, options.target_lang)
+    files = {"sources": options.source, "targets": options.target}
+    counts = cleaning.clean(make_settings(cleaning.Cleaning, options, languages=languages, **files))
     print(f"{counts.kept.sum():,} of {counts.seen.sum():,} pairs kept; {options.report} tells why the others went.")

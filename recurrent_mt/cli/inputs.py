@@ -14,7 +14,7 @@ from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, cho
 from ..fairseq_dictionary import read_dictionary
 from ..metrics import METRICS, split_words
 from ..text_files import read_sentences, require_same_count
-from .arguments import add_jobs_argument, split_named, whole_numbers
+from .arguments import add_jobs_argument, make_settings, split_named, whole_numbers
 
 
 def add_input_arguments(parser: ArgumentParser) -> None:
@@ -98,8 +98,7 @@ def read_input(options: Namespace) -> dict[str, Any]:
         systems = [read_system(name, files, options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = read_sentences(options.training_text)
-    names = "metrics", "detailed", "resamples", "limits", "most_unknown", "window", "jobs"
-    settings = Settings(**{name: getattr(options, name) for name in names})
+    settings = make_settings(Settings, options, tokenize=None, fewest=Settings.fewest)
     if options.only:
         systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
     name = options.baseline or choose_baseline([system.name for system in systems])

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..evaluation.figures import save_figure
 from ..evaluation.learning_curves import draw_learning_curves, learning_curve_table, read_learning_curves
 from ..evaluation.tables import tables_as_text
+from .arguments import split_named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +33,7 @@ def run(options: argparse.Namespace) -> None:
     if options.every < 1:
         options.parser.error(f"--every must be at least 1, not {options.every}")
     curves = {}
-    for value in options.system:
-        name, equals, logs = value.partition("=")
-        if not (name and equals and logs):
-            options.parser.error(f"--system must be NAME=LOG[,LOG], not '{value}'")
+    for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]"):
         curves[name] = read_learning_curves(logs.split(","), every=options.every)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     save_figure(draw_learning_curves(curves), options.out)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from ..evaluation.file_scores import PAIRED_TESTS, Scoring, score_files
 from ..evaluation.tables import tables_as_text
 from ..text_files import read_sentences, require_same_count
-from .arguments import add_jobs_argument, split_files
+from .arguments import add_jobs_argument, make_settings, split_files
 from .inputs import add_metrics_argument
 
 
@@ -61,12 +60,9 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if the files do not fit together.
         ModuleNotFoundError: for METEOR without nltk.
     """
-    names = "metrics", "target_language", "tokenize", "lowercase", "confidence", "paired", "seed"
-    scoring = Scoring(**{name: getattr(options, name) for name in names})
+    scoring = make_settings(Scoring, options)
     if scoring.paired and len(options.system) < 2:
         options.parser.error("--paired compares systems with the first one: give --system at least twice")
-    # sacrebleu logs each step of a paired test.
-    logging.getLogger("sacrebleu").setLevel(logging.WARNING)
     references = read_sentences(options.reference)
     systems = {}
     for name, file in split_files(options.parser, options.system).items():

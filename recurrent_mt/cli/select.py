@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from ..data import selection
-from .arguments import add_parallel_text_arguments
+from .arguments import add_parallel_text_arguments, make_settings
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
@@ -40,18 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Writes the selected pairs and the report."""
-    settings = selection.Selection(
-        source=options.source,
-        target=options.target,
-        languages=(options.source_lang, options.target_lang),
-        in_domain=options.in_domain,
-        words=options.words,
-        out=options.out,
-        report=options.report,
-        seed=options.seed,
-        jobs=options.jobs,
-    )
-    counts = selection.select(settings)
+    languages = (options.source_lang, options.target_lang)
+    counts = selection.select(make_settings(selection.Selection, options, languages=languages))
     print(
         f"{counts.selected_pairs:,} of {counts.pairs:,} pairs selected, {counts.selected_words:,} of {counts.words:,} "
         f"source words; see {options.report}."

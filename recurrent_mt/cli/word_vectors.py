@@ -86,15 +86,8 @@ def train_vectors(options: argparse.Namespace) -> WordVectors:
     share = 100 * counts[UNKNOWN] / counts.total()
     print(f"{counts.total()} tokens, {share:.2f}% <unk>; {missing} of {len(known)} words do not occur", flush=True)
     start = time.monotonic()
-    vectors = train_skip_gram(
-        text,
-        size=options.size,
-        window=options.window,
-        negatives=options.negatives,
-        epochs=options.epochs,
-        seed=options.seed,
-        workers=options.workers,
-    )
+    names = "size", "window", "negatives", "epochs", "seed", "workers"
+    vectors = train_skip_gram(text, **{name: getattr(options, name) for name in names})
     print(f"trained in {time.monotonic() - start:.1f} s")
     return vectors
 

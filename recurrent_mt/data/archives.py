@@ -20,11 +20,7 @@ _BLOCK = 1 << 20
 
 
 def require_whole(path: Path, name: str | None = None) -> None:
-    """Reads the file to its end, with the checksums that its format has.
-
-    Args:
-        path: the file.
-        name: whose ending tells the format, where the file is called otherwise.
+    """Reads the file to its end, with the checksums of the format that its name, or the name given, ends with.
 
     Raises:
         FileError: if it is empty, cut off or damaged.
@@ -52,15 +48,7 @@ def require_whole(path: Path, name: str | None = None) -> None:
 
 
 def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
-    """Takes files out of a tar or zip archive.
-
-    Args:
-        archive: the archive.
-        patterns: names, in which ``*`` matches anything; each must be met by one file.
-        folder: where they go.
-
-    Returns:
-        The files, one a pattern.
+    """Takes files out of a tar or zip archive to a folder: one a pattern, in which ``*`` matches anything.
 
     Raises:
         LookupError: if no file matches a pattern, or several do.

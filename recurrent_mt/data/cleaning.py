@@ -24,33 +24,19 @@ from .words import normalize
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning:
-    """What to clean and how.
+    """What to clean and how."""
 
-    Attributes:
-        sources: files of the source side.
-        targets: as many of the target side.
-        languages: codes of the two sides.
-        out: prefix of the two files made.
-        report: file for the report; one that ends with .json instead appears beside it.
-        exclude: prefixes of held-out sets.
-        max_words: the most words of a side.
-        max_ratio: how many times the words of the other a side may have.
-        language_check: whether lines in other languages are dropped.
-        examples: dropped pairs that the report shows for each rule.
-        jobs: processes.
-    """
-
-    sources: Sequence[Path]
-    targets: Sequence[Path]
-    languages: tuple[str, str]
-    out: Path
-    report: Path
-    exclude: Sequence[Path] = ()
-    max_words: int = 100
-    max_ratio: float = 3.0
-    language_check: bool = True
-    examples: int = 3
-    jobs: int = 1
+    sources: Sequence[Path]  # files of the source side
+    targets: Sequence[Path]  # as many of the target side
+    languages: tuple[str, str]  # codes of the two sides
+    out: Path  # prefix of the two files made
+    report: Path  # file for the report; one that ends with .json instead appears beside it
+    exclude: Sequence[Path] = ()  # prefixes of held-out sets
+    max_words: int = 100  # the most words of a side
+    max_ratio: float = 3.0  # how many times the words of the other a side may have
+    language_check: bool = True  # whether lines in other languages are dropped
+    examples: int = 3  # dropped pairs that the report shows for each rule
+    jobs: int = 1  # processes
 
     def __post_init__(self) -> None:
         if self.max_words < 1 or self.max_ratio < 1 or self.examples < 0 or self.jobs < 1:
@@ -131,25 +117,16 @@ def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tupl
 
 
 class CleanedBlock(NamedTuple):
-    """What is left of a block, and what happened to the rest.
+    """What is left of a block, and what happened to the rest."""
 
-    Attributes:
-        file: as the block has it.
-        progress: as the block has it.
-        seen: how many pairs.
-        normalized: how many pairs normalization changed.
-        kept: lines of source and target with newlines, and the pairs' records (see :data:`.RECORD`).
-        dropped: number of the rule, of the line, and both texts.
-        broken: for each side, numbers of lines that are not UTF-8.
-    """
-
-    file: int
-    progress: float
-    seen: int
-    normalized: int
+    file: int  # as the block has it
+    progress: float  # as the block has it
+    seen: int  # how many pairs
+    normalized: int  # how many pairs normalization changed
+    #: lines of source and target with newlines, and the pairs' records (see :data:`.RECORD`)
     kept: tuple[bytes, bytes, bytes]
-    dropped: list[tuple[int, int, str, str]]
-    broken: tuple[list[int], list[int]]
+    dropped: list[tuple[int, int, str, str]]  # number of the rule, of the line, and both texts
+    broken: tuple[list[int], list[int]]  # for each side, numbers of lines that are not UTF-8
 
 
 def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str]) -> CleanedBlock:

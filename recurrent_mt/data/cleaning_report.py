@@ -26,28 +26,22 @@ class DroppedPair(NamedTuple):
 
 @dataclass
 class CleaningCounts:
-    """Counts of a corpus.
+    """Counts of a corpus."""
 
-    Attributes:
-        rules: in order.
-        files: names of the source files, in order.
-        max_examples: how many of each rule to remember.
-        seen: pairs of each file (files,).
-        normalized: pairs that normalization changed (files,).
-        dropped: pairs that each rule dropped (files, rules).
-        broken: for each file of either side with lines that are not UTF-8, how many, and the numbers of the first.
-        examples: the first pairs dropped, by the names of rules.
-    """
-
-    rules: Sequence[Rule]
-    files: Sequence[str]
-    max_examples: int
+    rules: Sequence[Rule]  # in order
+    files: Sequence[str]  # names of the source files, in order
+    max_examples: int  # how many of each rule to remember
+    #: for each file of either side with lines that are not UTF-8, how many, and the numbers of the first
     broken: dict[str, tuple[int, list[int]]] = field(default_factory=dict)
+    seen: np.ndarray = field(init=False)  # pairs of each file (files,)
+    normalized: np.ndarray = field(init=False)  # pairs that normalization changed (files,)
+    dropped: np.ndarray = field(init=False)  # pairs that each rule dropped (files, rules)
+    examples: dict[str, list[DroppedPair]] = field(init=False)  # the first pairs dropped, by the names of rules
 
     def __post_init__(self) -> None:
         self.seen, self.normalized = np.zeros((2, len(self.files)), int)
         self.dropped = np.zeros((len(self.files), len(self.rules)), int)
-        self.examples: dict[str, list[DroppedPair]] = {rule.name: [] for rule in self.rules}
+        self.examples = {rule.name: [] for rule in self.rules}
 
     def remember(self, rule: int, example: DroppedPair) -> None:
         """Keeps an example, unless there are enough."""

@@ -77,15 +77,10 @@ def mark_duplicates(records: Path, verdicts: np.ndarray, code: int, *, bucket_pa
 
 @dataclass(frozen=True)
 class LengthModel:
-    """Gale and Church (1993): a unit of source length gives rise to ``ratio`` of the target, with a variance.
+    """Gale and Church (1993): a unit of source length gives rise to ``ratio`` of the target, with a variance."""
 
-    Attributes:
-        ratio: their c.
-        variance: their s squared, for each unit of source length.
-    """
-
-    ratio: float
-    variance: float
+    ratio: float  # their c
+    variance: float  # their s squared, for each unit of source length
 
     @classmethod
     def fit(cls, source: np.ndarray, target: np.ndarray) -> LengthModel:

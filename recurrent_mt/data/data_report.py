@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class SideStatistics:
-    """One language of one part of a corpus.
-
-    Attributes:
-        sentences: lines.
-        tokens: of all lines.
-        longest: tokens of the longest line.
-        types: different tokens.
-        unknown_tokens: tokens that are not in the dictionary, which models see as one unknown word.
-        unknown_types: different ones among them.
-    """
+    """One language of one part of a corpus."""
 
     sentences: int
-    tokens: int
-    longest: int
-    types: int
-    unknown_tokens: int
-    unknown_types: int
+    tokens: int  # of all lines
+    longest: int  # tokens of the longest line
+    types: int  # different tokens
+    unknown_tokens: int  # tokens that are not in the dictionary, which models see as one unknown word
+    unknown_types: int  # different ones among them
 
 
 def count_side(lines: Iterable[str], dictionary: Collection[str]) -> SideStatistics:
     """Counts tokenized lines; memory grows with the different tokens alone."""
-    sentences = tokens = longest = unknown = 0
-    types: set[str] = set()
+    sentences = longest = 0
+    counts = Counter[str]()
     for line in lines:
         words = line.split()
         sentences += 1
-        tokens += len(words)
         longest = max(longest, len(words))
-        unknown += sum(word not in dictionary for word in words)
-        types.update(words)
-    return SideStatistics(
-        sentences, tokens, longest, len(types), unknown, sum(word not in dictionary for word in types)
-    )
+        counts.update(words)
+    unknown = [count for word, count in counts.items() if word not in dictionary]
+    return SideStatistics(sentences, counts.total(), longest, len(counts), sum(unknown), len(unknown))
 
 
 def as_markdown(statistics: dict[tuple[str, str], SideStatistics], vocabularies: dict[str, int]) -> str:
-    """A table.
-
-    Args:
-        statistics: by part and language.
-        vocabularies: size of each language's dictionary, without fairseq's four symbols.
-    """
+    """A table of statistics by part and language; vocabularies are sizes without fairseq's four symbols."""
     lines = [
         "## Prepared text",
         "",

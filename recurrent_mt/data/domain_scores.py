@@ -25,11 +25,7 @@ class LanguageScorer:
     """The difference of cross-entropies of one side (Moore and Lewis 2010).
 
     Both models know the same words, those that occur twice in the domain: what the domain never says must not look
-    cheaper to one of them.
-
-    Args:
-        domain: tokens of the domain's sentences.
-        general: tokens of a sample of the corpus.
+    cheaper to one of them. They learn from tokens of the domain's sentences and of a sample of the corpus.
 
     Raises:
         ValueError: no word occurs twice in the domain.
@@ -58,17 +54,11 @@ class LanguageScorer:
 
 
 class ScoredBlock(NamedTuple):
-    """Scores of the pairs of a block.
+    """Scores of the pairs of a block."""
 
-    Attributes:
-        scores: float32, the lower, the more like the domain.
-        words: uint32, tokens of the source.
-        progress: as the block has it.
-    """
-
-    scores: np.ndarray
-    words: np.ndarray
-    progress: float
+    scores: np.ndarray  # float32, the lower, the more like the domain
+    words: np.ndarray  # uint32, tokens of the source
+    progress: float  # as the block has it
 
 
 def score_block(block: Block, source: LanguageScorer, target: LanguageScorer) -> ScoredBlock:

@@ -30,17 +30,11 @@ class DownloadError(RuntimeError):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait for a server.
+    """How long to wait for a server."""
 
-    Attributes:
-        attempts: connections in a row that bring nothing new before it is given up.
-        pause: seconds before the second of them; doubled for each further one.
-        timeout: seconds without a byte after which a connection counts as cut.
-    """
-
-    attempts: int = 5
-    pause: float = 2.0
-    timeout: float = 60.0
+    attempts: int = 5  # connections in a row that bring nothing new before it is given up
+    pause: float = 2.0  # seconds before the second of them; doubled for each further one
+    timeout: float = 60.0  # seconds without a byte after which a connection counts as cut
 
 
 def download(

@@ -44,12 +44,7 @@ class NgramModel:
     """
 
     def __init__(
-        self,
-        sentences: Sequence[Sequence[int]],
-        vocabulary_size: int,
-        *,
-        order: int = 3,
-        discount: float | None = None,
+        self, sentences: Sequence[Sequence[int]], vocabulary_size: int, *, order: int = 3, discount: float | None = None
     ) -> None:
         if not len(sentences):
             raise ValueError("an n-gram model needs sentences")

@@ -105,21 +105,13 @@ def write_pairs(pairs: Iterable[tuple[str, str]], folder: Path, languages: tuple
 
 
 class Block(NamedTuple):
-    """Consecutive lines of one pair of files, without their newlines.
+    """Consecutive lines of one pair of files, without their newlines."""
 
-    Attributes:
-        file: the number of the pair of files, from 0.
-        first_line: the number of the first line in them, from 1.
-        source: lines.
-        target: as many lines.
-        progress: the share of all the bytes of source files that was read with this block.
-    """
-
-    file: int
-    first_line: int
+    file: int  # the number of the pair of files, from 0
+    first_line: int  # the number of the first line in them, from 1
     source: list[bytes]
     target: list[bytes]
-    progress: float
+    progress: float  # the share of all the bytes of source files that was read with this block
 
     def write(self, files: tuple[IO[bytes], IO[bytes]], taken: np.ndarray) -> None:
         """Writes the lines of both sides that are taken (lines,) bool."""

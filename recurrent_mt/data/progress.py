@@ -17,12 +17,7 @@ class Progress:
         self._pairs = 0
 
     def update(self, pairs: int, share: float) -> None:
-        """Counts pairs done.
-
-        Args:
-            pairs: how many more.
-            share: how much of the input is done, of 1.
-        """
+        """Counts more pairs done; ``share`` is how much of the input that makes, of 1."""
         self._pairs += pairs
         now = time.monotonic()
         if now - self._printed >= _SECONDS:

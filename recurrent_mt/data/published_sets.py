@@ -29,21 +29,13 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass(frozen=True)
 class PublishedSet:
-    """A parallel corpus that mtdata knows.
+    """A parallel corpus that mtdata knows."""
 
-    Attributes:
-        identifier: mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages are in the order of the text.
-        url: of the one file that holds both sides.
-        members: patterns of the two files in it, None where it is no archive.
-        format: mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
-        columns: of the two sides, in a table; None for the first two.
-    """
-
-    identifier: str
-    url: str
-    members: list[str] | None
-    format: str
-    columns: list[int] | None
+    identifier: str  # mtdata's, ``GROUP-NAME-VERSION-LANGUAGE-LANGUAGE``; the languages are in the order of the text
+    url: str  # of the one file that holds both sides
+    members: list[str] | None  # patterns of the two files in it, None where it is no archive
+    format: str  # mtdata's name for how the sentences are written: txt, tsv, sgm, tmx …
+    columns: list[int] | None  # of the two sides, in a table; None for the first two
 
     @property
     def languages(self) -> list[str]:
@@ -109,15 +101,7 @@ def fetch(
 ) -> Path:
     """Downloads a corpus to ``FOLDER/HOST/PATH``; several corpora may lie in one file, which comes once.
 
-    Args:
-        corpus: which.
-        folder: of all downloads.
-        mirror: an address that has the files under ``MIRROR/HOST/PATH``.
-        sha256: of the file.
-        report: see `download`.
-
-    Raises:
-        DownloadError: if it cannot be had whole.
+    A mirror is an address that has the files under ``MIRROR/HOST/PATH``; the rest is as of `download`.
     """
     address = urlsplit(corpus.url)
     place = f"{address.netloc}{address.path}"

@@ -25,19 +25,12 @@ _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[!-~]+|[!-~]+@[!-~]+\.[a-z]+",
 
 @dataclass(frozen=True)
 class Rule:
-    """Why pairs go.
-
-    Attributes:
-        name: in the report.
-        reason: in the report.
-        test: of one pair, or of a whole corpus (see :mod:`.corpus_rules`).
-        parameters: of the test, by name; the report shows them.
-    """
+    """Why pairs go."""
 
     name: str
-    reason: str
-    test: Callable[..., Any]
-    parameters: dict[str, Any] = field(default_factory=dict)
+    reason: str  # both are in the report
+    test: Callable[..., Any]  # of one pair, or of a whole corpus (see :mod:`.corpus_rules`)
+    parameters: dict[str, Any] = field(default_factory=dict)  # of the test, by name; the report shows them
 
     def __call__(self, *subject: Any) -> Any:
         """Applies the test."""
@@ -46,19 +39,12 @@ class Rule:
 
 @dataclass(slots=True)
 class SentencePair:
-    """Two normalized lines.
-
-    Attributes:
-        source: text.
-        target: text.
-        languages: codes of the two.
-        words: how many each side has (see :func:`.count_words`).
-    """
+    """Two normalized lines."""
 
     source: str
     target: str
-    languages: tuple[str, str]
-    words: tuple[float, float] = field(init=False)
+    languages: tuple[str, str]  # codes of the two
+    words: tuple[float, float] = field(init=False)  # how many each side has (see :func:`.count_words`)
 
     def __post_init__(self) -> None:
         self.words = (count_words(self.source, self.languages[0]), count_words(self.target, self.languages[1]))
@@ -79,12 +65,7 @@ def pair_rules(
 ) -> tuple[Rule, ...]:
     """The rules, in the order in which they are tried: a pair goes by the first whose test is true.
 
-    Args:
-        languages: codes of source and target.
-        held_out: casefolded lines of each side that must not occur.
-        max_words: the most words of a side, before segmentation.
-        max_ratio: how many times the words of the other a side may have.
-        language_check: with the test for the language, the slowest.
+    ``held_out`` are casefolded lines of each side; the rest is as of :class:`.Cleaning`.
 
     Raises:
         ValueError: a language that cannot be told.

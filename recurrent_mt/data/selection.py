@@ -21,29 +21,17 @@ Lines = tuple[list[bytes], list[bytes]]
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What to select from and how much.
+    """What to select from and how much."""
 
-    Attributes:
-        source: file of the source side.
-        target: file of the target side.
-        languages: codes of the two sides.
-        in_domain: prefixes of parallel text of the domain.
-        words: how many words of the source to select.
-        out: prefix of the two files made.
-        report: file for the report; one that ends with .json instead appears beside it.
-        seed: of the sample that represents the whole corpus.
-        jobs: processes.
-    """
-
-    source: Path
-    target: Path
-    languages: tuple[str, str]
-    in_domain: Sequence[Path]
-    words: int
-    out: Path
-    report: Path
-    seed: int = 1
-    jobs: int = 1
+    source: Path  # file of the source side
+    target: Path  # file of the target side
+    languages: tuple[str, str]  # codes of the two sides
+    in_domain: Sequence[Path]  # prefixes of parallel text of the domain
+    words: int  # how many words of the source to select
+    out: Path  # prefix of the two files made
+    report: Path  # file for the report; one that ends with .json instead appears beside it
+    seed: int = 1  # of the sample that represents the whole corpus
+    jobs: int = 1  # processes
 
     def __post_init__(self) -> None:
         if self.words < 1 or self.jobs < 1:
@@ -132,12 +120,9 @@ def sample_pairs(source: Path, target: Path, size: int, seed: int) -> tuple[Line
 
 
 def take_lowest(scores: np.ndarray, words: np.ndarray, wanted: int) -> np.ndarray:
-    """Which pairs (N,) bool have the lowest scores: as many as have the words wanted, the earlier ones of equals.
+    """Which pairs (N,) bool have the lowest scores (N,), the earlier ones of equals.
 
-    Args:
-        scores: (N,).
-        words: of each pair (N,).
-        wanted: words to fill; the pair that reaches them is taken.
+    As many are taken as have the words wanted, of those of each pair (N,), with the pair that reaches them.
     """
     if words.sum(dtype=np.int64) <= wanted:
         return np.ones(len(scores), bool)

@@ -19,37 +19,21 @@ ScoredPair = tuple[float, str, str]
 
 @dataclass
 class SelectionCounts:
-    """What was selected.
+    """What was selected."""
 
-    Attributes:
-        pairs: of the corpus.
-        in_domain_pairs: that the domain's models were trained on.
-        sampled_pairs: of the corpus that the general models were trained on.
-        vocabulary: words that the models of source and target know.
-        words_wanted: words of the source that were asked for.
-        seed: of the sample.
-        words: words of the source in the corpus.
-        selected_pairs: pairs selected.
-        selected_words: words of the source in them.
-        score_sums: sums of scores of pairs selected and of the others.
-        highest_selected: the score of the worst pair selected.
-        lowest: examples of the best scores.
-        highest: examples of the worst scores.
-    """
-
-    pairs: int
-    in_domain_pairs: int
-    sampled_pairs: int
-    vocabulary: tuple[int, int]
-    words_wanted: int
-    seed: int
-    words: int = 0
+    pairs: int  # of the corpus
+    in_domain_pairs: int  # that the domain's models were trained on
+    sampled_pairs: int  # of the corpus that the general models were trained on
+    vocabulary: tuple[int, int]  # words that the models of source and target know
+    words_wanted: int  # words of the source that were asked for
+    seed: int  # of the sample
+    words: int = 0  # words of the source in the corpus
     selected_pairs: int = 0
-    selected_words: int = 0
-    score_sums: tuple[float, float] = (0.0, 0.0)
-    highest_selected: float = float("-inf")
-    lowest: list[ScoredPair] = field(default_factory=list)
-    highest: list[ScoredPair] = field(default_factory=list)
+    selected_words: int = 0  # words of the source in them
+    score_sums: tuple[float, float] = (0.0, 0.0)  # sums of scores of pairs selected and of the others
+    highest_selected: float = float("-inf")  # the score of the worst pair selected
+    lowest: list[ScoredPair] = field(default_factory=list)  # examples of the best scores
+    highest: list[ScoredPair] = field(default_factory=list)  # examples of the worst scores
 
     def add(self, block: Block, scores: np.ndarray, words: np.ndarray, taken: np.ndarray) -> None:
         """Counts a block: scores (N,), words (N,), and which pairs were selected (N,)."""

@@ -68,15 +68,10 @@ def lowercase_tokens(text: str) -> list[str]:
 
 
 class Tokenizer(NamedTuple):
-    """How the words of one language are separated.
+    """How the words of one language are separated."""
 
-    Attributes:
-        tokenize: raw text to tokens with a space between them.
-        detokenize: tokens with spaces between them to raw text.
-    """
-
-    tokenize: Callable[[str], str]
-    detokenize: Callable[[str], str]
+    tokenize: Callable[[str], str]  # raw text to tokens with a space between them
+    detokenize: Callable[[str], str]  # tokens with spaces between them to raw text
 
 
 def make_tokenizer(language: str) -> Tokenizer:

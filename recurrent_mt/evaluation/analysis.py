@@ -41,25 +41,17 @@ class SentenceDifference:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Systems on one test set, and what was counted of them.
+    """Systems on one test set, and what was counted of them."""
 
-    Attributes:
-        test_set: what they translated.
-        systems: the first is the baseline.
-        settings: what was asked for.
-        records: every number of the whole test set and of groups, see `records.Record`. Of words by frequency,
-            repetitions, omissions and n-best lists they are those of the first seed; words and content ignore case.
-        signatures: printed name of each metric to all that decides its numbers.
-        sentence_scores: chrF of each sentence, by system, of the first seed.
-        hypothesis_scores: chrF of each hypothesis of each n-best list, by system, of those that have lists.
-    """
-
-    test_set: TestSet
-    systems: Sequence[System]
-    settings: Settings
+    test_set: TestSet  # what they translated
+    systems: Sequence[System]  # the first is the baseline
+    settings: Settings  # what was asked for
+    #: every number of the whole test set and of groups, see `records.Record`. Of words by frequency, repetitions,
+    #: omissions and n-best lists they are those of the first seed; words and content ignore case.
     records: pandas.DataFrame
-    signatures: Mapping[str, str]
-    sentence_scores: Mapping[str, Sequence[float]]
+    signatures: Mapping[str, str]  # printed name of each metric to all that decides its numbers
+    sentence_scores: Mapping[str, Sequence[float]]  # chrF of each sentence, by system, of the first seed
+    #: chrF of each hypothesis of each n-best list, by system, of those that have lists
     hypothesis_scores: Mapping[str, Sequence[Sequence[float]]]
 
     @property
@@ -139,13 +131,9 @@ def analyze(
     settings: Settings | None = None,
     training_text: Sequence[str] | None = None,
 ) -> Analysis:
-    """Counts everything.
+    """Counts everything; the first system is the baseline.
 
-    Args:
-        test_set: what the systems translated.
-        systems: the first is the baseline.
-        settings: which metrics, how many resamples, which groups.
-        training_text: raw target sentences of the training set, for words by frequency.
+    ``training_text`` are raw target sentences of the training set, for words by frequency.
 
     Raises:
         ValueError: as `score_systems`.

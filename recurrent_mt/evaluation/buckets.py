@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .test_set import TestSet, UnknownWords
@@ -15,22 +15,14 @@ ALONG = "along "
 
 
 @dataclass(frozen=True)
-class Bucket:
-    """A group of sentences: what they have in common, and their positions in the test set."""
-
-    label: str
-    sentences: Sequence[int]
-
-
-@dataclass(frozen=True)
 class Bucketing:
-    """Groups in order, and what they were made by, for example ``source length``.
+    """Groups of sentences: their labels, in order, with the positions of their sentences in the test set.
 
     A sentence is in one of them, or, where two sides have to agree, in one or none; in a curve's, in any number.
     """
 
-    by: str
-    buckets: Sequence[Bucket]
+    by: str  # what they were made by, for example ``source length``
+    buckets: Mapping[str, Sequence[int]]
 
 
 def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 10) -> Bucketing:
@@ -47,12 +39,12 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
         raise ValueError(f"window is {window} and fewest is {fewest}: both must be 1 or more")
     sentences = count_words(test_set, side)
     longest = max((max(lengths) for lengths in sentences), default=0)
-    points = []
+    points = {}
     for middle in range(1, longest + 1):
         low, high = middle - (window - 1) // 2, middle + window // 2
         members = [number for number, lengths in enumerate(sentences) if low <= min(lengths) and max(lengths) <= high]
         if len(members) >= fewest:
-            points.append(Bucket(str(middle), members))
+            points[str(middle)] = members
     return Bucketing(f"{ALONG}{side} length", points)
 
 
@@ -120,16 +112,16 @@ def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longes
     """
     lengths = count_words(test_set, "source" if test_set.source else "reference")
     kept = {number for number, (length,) in enumerate(lengths) if shortest <= length <= longest}
-    buckets = [
-        Bucket(bucket.label, [number for number in bucket.sentences if number in kept]) for bucket in bucketing.buckets
-    ]
+    buckets = {
+        label: [number for number in sentences if number in kept] for label, sentences in bucketing.buckets.items()
+    }
     return Bucketing(f"{bucketing.by}, {shortest}–{longest} words", buckets)
 
 
 def known_sentences(unknown: UnknownWords) -> Bucketing:
     """All sentences, and those without an unknown word on either side: the papers' rows All and No UNK."""
     known = [number for number, pair in enumerate(zip(unknown.source, unknown.reference, strict=True)) if not any(pair)]
-    return Bucketing("unknown words", [Bucket("all", range(len(unknown.source))), Bucket("no unknown word", known)])
+    return Bucketing("unknown words", {"all": range(len(unknown.source)), "no unknown word": known})
 
 
 def collect_groups(by: str, labels: Sequence[str], places: Iterable[int | None]) -> Bucketing:
@@ -138,7 +130,7 @@ def collect_groups(by: str, labels: Sequence[str], places: Iterable[int | None])
     for number, place in enumerate(places):
         if place is not None:
             members[place].append(number)
-    return Bucketing(by, list(map(Bucket, labels, members)))
+    return Bucketing(by, dict(zip(labels, members)))
 
 
 def check_choice(side: str, choices: Sequence[str]) -> None:

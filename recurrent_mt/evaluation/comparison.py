@@ -26,41 +26,26 @@ TOKENIZED = "{}, tokenized"
 
 @dataclass(frozen=True)
 class ScoredTestSet:
-    """A test set that systems were scored on.
+    """A test set that systems were scored on."""
 
-    Attributes:
-        name: as it was given; empty for the recipe's own.
-        sentences: in it.
-        baseline: that the other systems are tested against.
-        signatures: of the metrics, all on detokenized text but BLEU of the words as the models produced them, which is
-            there on the recipe's own test set where models have words.
-    """
-
-    name: str
-    sentences: int
-    baseline: str
+    name: str  # as it was given; empty for the recipe's own
+    sentences: int  # in it
+    baseline: str  # that the other systems are tested against
+    #: of the metrics, all on detokenized text but BLEU of the words as the models produced them, which is there on the
+    #: recipe's own test set where models have words
     signatures: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """All of it.
+    """All of it."""
 
-    Attributes:
-        baseline: that was asked for, or the first of fairseq's own models; without one, the first model.
-        seeds: that count.
-        systems: in the order asked for.
-        rates: system to the search for its learning rate, where there was one.
-        test_sets: the recipe's own first.
-        records: every number: scores on all test sets, and trainings.
-    """
-
-    baseline: str
-    seeds: Sequence[int]
-    systems: Sequence[TrainedSystem]
-    rates: Mapping[str, RateChoice]
-    test_sets: Sequence[ScoredTestSet]
-    records: pandas.DataFrame
+    baseline: str  # that was asked for, or the first of fairseq's own models; without one, the first model
+    seeds: Sequence[int]  # that count
+    systems: Sequence[TrainedSystem]  # in the order asked for
+    rates: Mapping[str, RateChoice]  # system to the search for its learning rate, where there was one
+    test_sets: Sequence[ScoredTestSet]  # the recipe's own first
+    records: pandas.DataFrame  # every number: scores on all test sets, and trainings
 
     def tables(self) -> list[Table]:
         """Scores on each test set, then what they cost."""
@@ -80,9 +65,7 @@ class RunComparison:
         if test_set.baseline != self.baseline:
             notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
         notes += reading_notes(records, test_set.baseline)
-        for system in self.systems:
-            for seed, reason in system.failures.items():
-                notes.append(f"{system.name}, seed {seed}, failed: {reason.rstrip('.')}.")
+        notes += [note for system in self.systems for note in system.failure_notes]
         caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
         header = ["System", *map(name_metric, test_set.signatures)]
         return Table(caption, header, names, rows, notes, list_signatures(test_set.signatures), "column")
@@ -183,14 +166,9 @@ def compare_systems(
     resamples: int = RESAMPLES,
     jobs: int = 1,
 ) -> RunComparison:
-    """Compares all systems of a run that have not failed.
+    """Compares all systems of a run that have not failed, on its own test set and extra ones, by their names.
 
-    Args:
-        run: which systems and seeds of which folder.
-        baseline: one of its models; without it, see `choose_baseline`.
-        extra_tests: names of test sets besides the recipe's own.
-        resamples: of the bootstrap, for intervals and tests; 0 for neither.
-        jobs: processes that count.
+    Without a baseline, see `choose_baseline`; ``resamples`` and ``jobs`` are as in `Settings`.
 
     Raises:
         FileError: if a file is missing or damaged.

@@ -20,25 +20,15 @@ PAIRED_TESTS = {"bootstrap": "paired bootstrap", "randomization": "paired approx
 
 @dataclass(frozen=True)
 class Scoring:
-    """How translations are scored.
+    """How translations are scored."""
 
-    Attributes:
-        metrics: keys of `METRICS`, one or more columns each.
-        target_language: chooses the tokenization where `tokenize` is None.
-        tokenize: one of sacrebleu's tokenizations.
-        lowercase: ignore case.
-        confidence: bootstrap resamples for intervals; 0 for none.
-        paired: a key of `PAIRED_TESTS`, or None.
-        seed: of all resampling.
-    """
-
-    metrics: Sequence[str]
-    target_language: str | None = None
-    tokenize: str | None = None
-    lowercase: bool = False
-    confidence: int = 0
-    paired: str | None = None
-    seed: int = SEED
+    metrics: Sequence[str]  # keys of `METRICS`, one or more columns each
+    target_language: str | None = None  # chooses the tokenization where `tokenize` is None
+    tokenize: str | None = None  # one of sacrebleu's tokenizations
+    lowercase: bool = False  # ignore case
+    confidence: int = 0  # bootstrap resamples for intervals; 0 for none
+    paired: str | None = None  # a key of `PAIRED_TESTS`, or None
+    seed: int = SEED  # of all resampling
 
 
 @dataclass(frozen=True)

@@ -30,23 +30,15 @@ TIMING = re.compile(
 
 @dataclass
 class Hypothesis:
-    """One translation.
+    """One translation."""
 
-    Attributes:
-        line: where it stands in the log.
-        score: log-probability, base 2, divided by the length unless fairseq was told otherwise.
-        tokens: the text after ``--remove-bpe``.
-        text: the text after ``--tokenizer`` as well; the same as `tokens` without it.
-        token_scores: log-probability, base 2, of each token as the model saw it, the end of sentence last.
-        alignment: the ``A`` line as printed, None without one.
-    """
-
-    line: int
-    score: float
-    tokens: str
-    text: str | None = None
+    line: int  # where it stands in the log
+    score: float  # log-probability, base 2, divided by the length unless fairseq was told otherwise
+    tokens: str  # the text after ``--remove-bpe``
+    text: str | None = None  # the text after ``--tokenizer`` as well; the same as `tokens` without it
+    #: log-probability, base 2, of each token as the model saw it, the end of sentence last
     token_scores: list[float] | None = None
-    alignment: str | None = None
+    alignment: str | None = None  # the ``A`` line as printed, None without one
 
 
 @dataclass

@@ -15,11 +15,7 @@ from .train_log import read_train_log
 
 
 def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1) -> pandas.DataFrame:
-    """Validation losses of one system, bits a token: a row an update, a column a seed.
-
-    Args:
-        logs: of fairseq-train, one a seed.
-        every: keeps updates that are a multiple of it.
+    """Validation losses of one system, bits a token: a row an update, of those that are a multiple, a column a log.
 
     Raises:
         FileError: if a log is damaged, or no validation is common to all of them.

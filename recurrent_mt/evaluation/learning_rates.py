@@ -17,16 +17,11 @@ DIVERGED = "diverged"
 
 @dataclass(frozen=True)
 class RateChoice:
-    """What came of a search.
+    """What came of a search."""
 
-    Attributes:
-        seed: of all its trainings.
-        chosen: the rate, as it was given.
-        valid_losses: rate to its best validation loss, per token, base 2; None if the training diverged.
-    """
-
-    seed: int
-    chosen: str
+    seed: int  # of all its trainings
+    chosen: str  # the rate, as it was given
+    #: rate to its best validation loss, per token, base 2; None if the training diverged
     valid_losses: Mapping[str, float | None]
 
     def __str__(self) -> str:

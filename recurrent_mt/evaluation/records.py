@@ -18,35 +18,21 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Record:
-    """One row; these are the columns.
+    """One row; these are the columns."""
 
-    Attributes:
-        system: its name.
-        metric: with its unit where it has one: ``BLEU``, ``recall of words, %``, ``parameters``.
-        value: unrounded; None where there is nothing to count.
-        seed: of the training; empty for the value over all seeds, which every number has.
-        test_set: its name; empty for the run's own.
-        by: what sentences (or words) are grouped by: ``source length``, ``unknown words, either``, ``beam, lenpen 1``.
-        bucket: the group.
-        low: lower end of the 95% interval.
-        high: upper end.
-        sd: standard deviation among seeds (n − 1 in the denominator).
-        p: of the difference from the baseline.
-        n: how many sentences (words, trainings, draws) the value is of.
-    """
-
-    system: str
-    metric: str
-    value: float | None
-    seed: str = ""
-    test_set: str = ""
+    system: str  # its name
+    metric: str  # with its unit where it has one: ``BLEU``, ``recall of words, %``, ``parameters``
+    value: float | None  # unrounded; None where there is nothing to count
+    seed: str = ""  # of the training; empty for the value over all seeds, which every number has
+    test_set: str = ""  # its name; empty for the run's own
+    #: what sentences (or words) are grouped by: ``source length``, ``unknown words, either``, ``beam, lenpen 1``
     by: str = ALL
-    bucket: str = ALL
-    low: float | None = None
-    high: float | None = None
-    sd: float | None = None
-    p: float | None = None
-    n: int = 0
+    bucket: str = ALL  # the group
+    low: float | None = None  # lower end of the 95% interval
+    high: float | None = None  # upper end
+    sd: float | None = None  # standard deviation among seeds (n − 1 in the denominator)
+    p: float | None = None  # of the difference from the baseline
+    n: int = 0  # how many sentences (words, trainings, draws) the value is of
 
 
 NUMBERS = ("value", "low", "high", "sd", "p")

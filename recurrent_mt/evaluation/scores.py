@@ -13,7 +13,6 @@ from ..metrics import SentenceStatistics, two_sided_p_value
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
-    Bucket,
     Bucketing,
     by_length,
     by_unknown_words,
@@ -35,29 +34,17 @@ LIKE_LENGTHS = (10, 20)
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes:
-        metrics: names of `metrics.METRICS`, each for the whole test set.
-        detailed: those of them that are broken down as well.
-        tokenize: one of sacrebleu's tokenizations; None chooses by target language.
-        resamples: of the bootstrap, for intervals and tests; 0 for neither.
-        limits: of the length groups.
-        most_unknown: where the last group of unknown words begins.
-        window: lengths that a point of a curve covers.
-        fewest: sentences below which a point is left out.
-        jobs: processes that count; the numbers do not depend on it.
-    """
-
-    metrics: Sequence[str] = ("bleu", "chrf", "ter")
-    detailed: Sequence[str] = ("bleu",)
-    tokenize: str | None = None
-    resamples: int = RESAMPLES
-    limits: Sequence[int] = (10, 20, 30, 40, 50, 60)
-    most_unknown: int = 5
-    window: int = 10
-    fewest: int = 10
-    jobs: int = 1
+    metrics: Sequence[str] = ("bleu", "chrf", "ter")  # names of `metrics.METRICS`, each for the whole test set
+    detailed: Sequence[str] = ("bleu",)  # those of them that are broken down as well
+    tokenize: str | None = None  # one of sacrebleu's tokenizations; None chooses by target language
+    resamples: int = RESAMPLES  # of the bootstrap, for intervals and tests; 0 for neither
+    limits: Sequence[int] = (10, 20, 30, 40, 50, 60)  # of the length groups
+    most_unknown: int = 5  # where the last group of unknown words begins
+    window: int = 10  # lengths that a point of a curve covers
+    fewest: int = 10  # sentences below which a point is left out
+    jobs: int = 1  # processes that count; the numbers do not depend on it
 
 
 @dataclass(frozen=True)
@@ -81,7 +68,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
-    everything = Bucketing(ALL, [Bucket(ALL, range(len(test_set)))])
+    everything = Bucketing(ALL, {ALL: range(len(test_set))})
     records: list[Record] = []
     signatures = {}
     for metric in settings.metrics:
@@ -183,9 +170,9 @@ def score_groups(
         baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
         if own is None:
             continue
-        for bucket in own.buckets:
-            blank = Record(one.name, one.metric, None, by=own.by, bucket=bucket.label, n=len(bucket.sentences))
-            yield from score_bucket(blank, one, bucket.sentences, resamples, baseline)
+        for label, sentences in own.buckets.items():
+            blank = Record(one.name, one.metric, None, by=own.by, bucket=label, n=len(sentences))
+            yield from score_bucket(blank, one, sentences, resamples, baseline)
 
 
 def score_bucket(

@@ -23,23 +23,14 @@ tabulate.MIN_PADDING = 0
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table.
+    """One place of a table."""
 
-    Attributes:
-        text: the number, or a word where there is none.
-        detail: what follows, on a page in smaller type: spread and interval.
-        star: whether the number differs significantly from the baseline's.
-        count: sentences that it is of, where the table has no column for them.
-        rank: what decides which cell of a row or column is the best; None keeps it out.
-        best: whether it is the best, equal ones together.
-    """
-
-    text: str
-    detail: str = ""
-    star: bool = False
-    count: int | None = None
-    rank: float | None = None
-    best: bool = False
+    text: str  # the number, or a word where there is none
+    detail: str = ""  # what follows, on a page in smaller type: spread and interval
+    star: bool = False  # whether the number differs significantly from the baseline's
+    count: int | None = None  # sentences that it is of, where the table has no column for them
+    rank: float | None = None  # what decides which cell of a row or column is the best; None keeps it out
+    best: bool = False  # whether it is the best, equal ones together
 
     def __str__(self) -> str:
         """All of it, as plain text."""
@@ -49,25 +40,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells with what has to be known to read them.
+    """Rows of cells with what has to be known to read them."""
 
-    Attributes:
-        caption: what the table shows; may be empty.
-        header: names of the columns, that of the rows first.
-        names: of the rows.
-        rows: the cells of each.
-        notes: below the table.
-        signatures: of the metrics, ahead of the notes; a page shows them elsewhere.
-        best_of: ``column`` or ``row``: of what the best cells are marked; empty if none are.
-    """
-
-    caption: str
-    header: Sequence[str]
-    names: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    notes: Sequence[str] = ()
-    signatures: Sequence[str] = ()
-    best_of: str = ""
+    caption: str  # what the table shows; may be empty
+    header: Sequence[str]  # names of the columns, that of the rows first
+    names: Sequence[str]  # of the rows
+    rows: Sequence[Sequence[Cell]]  # the cells of each
+    notes: Sequence[str] = ()  # below the table
+    signatures: Sequence[str] = ()  # of the metrics, ahead of the notes; a page shows them elsewhere
+    best_of: str = ""  # ``column`` or ``row``: of what the best cells are marked; empty if none are
 
     @property
     def bold_note(self) -> str:

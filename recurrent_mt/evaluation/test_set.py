@@ -15,27 +15,17 @@ STOCK_MODELS = ("lstm", "fconv", "transformer")
 
 @dataclass(frozen=True)
 class TestSet:
-    """Sources and references, as people write them and as words.
-
-    Attributes:
-        reference: raw sentences, which translations are scored against.
-        target_language: chooses the tokenization of scores.
-        lowercase: ignore case in scores.
-        source: raw sentences; empty if only references are at hand.
-        source_words: words of each source; lengths count them. Empty where `source` is.
-        reference_words: words of each reference; empty if only scores are asked for.
-        words: what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
-    """
+    """Sources and references, as people write them and as words."""
 
     __test__ = False  # not a class of tests, whatever pytest makes of the name
 
-    reference: Sequence[str]
-    target_language: str
-    lowercase: bool
-    source: Sequence[str] = ()
-    source_words: Sequence[Sequence[str]] = ()
-    reference_words: Sequence[Sequence[str]] = ()
-    words: str = ""
+    reference: Sequence[str]  # raw sentences, which translations are scored against
+    target_language: str  # chooses the tokenization of scores
+    lowercase: bool  # ignore case in scores
+    source: Sequence[str] = ()  # raw sentences; empty if only references are at hand
+    source_words: Sequence[Sequence[str]] = ()  # words of each source; lengths count them. Empty where `source` is.
+    reference_words: Sequence[Sequence[str]] = ()  # words of each reference; empty if only scores are asked for
+    words: str = ""  # what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
 
     def __len__(self) -> int:
         """Number of sentences."""
@@ -78,21 +68,17 @@ NBestLists = Sequence[Sequence[ListedHypothesis]]
 
 @dataclass(frozen=True)
 class System:
-    """One system and its translations.
+    """One system and its translations."""
 
-    Attributes:
-        name: as printed.
-        translations: by seed: detokenized sentences, parallel to the test set. A system that was trained once, or comes
-            from elsewhere, has one entry.
-        unknown: how many words of each sentence the system's dictionaries lack; None where they are not known.
-        vocabulary_sizes: source and target dictionary, special symbols not counted; None where not known.
-        nbest: of the first seed: what its translations were chosen from; None where that is not known.
-    """
-
-    name: str
+    name: str  # as printed
+    #: by seed: detokenized sentences, parallel to the test set. A system that was trained once, or comes from
+    #: elsewhere, has one entry.
     translations: Mapping[str, Sequence[str]]
+    #: how many words of each sentence the system's dictionaries lack; None where they are not known
     unknown: UnknownWords | None = None
+    #: source and target dictionary, special symbols not counted; None where not known
     vocabulary_sizes: tuple[int, int] | None = None
+    #: of the first seed: what its translations were chosen from; None where that is not known
     nbest: NBestLists | None = None
 
     @property

@@ -34,27 +34,18 @@ GIBIBYTE = 2**30
 
 @dataclass(frozen=True)
 class TrainLog:
-    """What a training run says of itself.
+    """What a training run says of itself."""
 
-    Attributes:
-        parameters: of the model, shared ones counted once, and `fast_path_copies` not at all.
-        updates: of the last report.
-        words_per_second: see the module's docstring; None if no whole interval was free of other work.
-        best_valid_loss: per token, base 2; None without a validation, or where it never was a number.
-        wall_seconds: from start to last report, the time between calls not counted.
-        finished: whether the last call ended by itself.
-        validations: updates to validation loss, per token, base 2; of an update that was done twice, the later.
-        gpu_memory: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU.
-            fairseq writes to a tenth of a gibibyte, and of the updates between reports nothing is known.
-    """
-
-    parameters: int
-    updates: int
-    words_per_second: float | None
-    best_valid_loss: float | None
-    wall_seconds: float
-    finished: bool
+    parameters: int  # of the model, shared ones counted once, and `fast_path_copies` not at all
+    updates: int  # of the last report
+    words_per_second: float | None  # see the module's docstring; None if no whole interval was free of other work
+    best_valid_loss: float | None  # per token, base 2; None without a validation, or where it never was a number
+    wall_seconds: float  # from start to last report, the time between calls not counted
+    finished: bool  # whether the last call ended by itself
+    #: updates to validation loss, per token, base 2; of an update that was done twice, the later
     validations: dict[int, float] = field(default_factory=dict)
+    #: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU. fairseq writes
+    #: to a tenth of a gibibyte, and of the updates between reports nothing is known.
     gpu_memory: float | None = None
 
 
@@ -86,48 +77,38 @@ class FastPathCopies:
         return count
 
 
-class SpeedMeter:
-    """Adds up tokens and seconds of the log intervals in which nothing but training happened."""
+class ReportTotals:
+    """What the reports of a log add up to; speed counts the intervals in which nothing but training happened."""
 
     def __init__(self) -> None:
         """Starts before the first report."""
-        self.tokens = 0.0
-        self.seconds = 0.0
-        self.last_update: int | None = None
-        self.clean = False
-
-    def restart(self) -> None:
-        """A new call of fairseq-train begins."""
-        self.last_update = None
-        self.clean = False
+        self.updates = 0
+        self.validations: dict[int, float] = {}
+        self.wall: dict[int, float] = {}  # the last reading of each call: fairseq counts from each start anew
+        self.least_free = math.inf
+        self.tokens = self.seconds = 0.0
+        #: The update that the running interval began with; None once something else than training happened in it.
+        self.first_update: int | None = None
 
     def interrupt(self) -> None:
-        """Something else than training happens in the running interval."""
-        self.clean = False
+        """A call of fairseq-train begins, or something else than training happens in the running interval."""
+        self.first_update = None
 
-    def report(self, stats: dict[str, float]) -> None:
-        """An interval ends with this ``train_inner`` report."""
-        updates = int(stats["num_updates"])
-        speed = stats.get("wps", 0)
-        if self.clean and self.last_update is not None and speed > 0:
-            tokens = stats.get("wpb", 0) * (updates - self.last_update)
-            self.tokens += tokens
-            self.seconds += tokens / speed
-        self.last_update = updates
-        self.clean = True
-
-    def words_per_second(self) -> float | None:
-        """The mean over all intervals that counted."""
-        return self.tokens / self.seconds if self.seconds else None
-
-
-@dataclass(frozen=True)
-class ProgressReport:
-    """One JSON line: ``train_inner`` for a log interval, ``train`` for an epoch, or ``valid``; its :data:`NUMBERS`."""
-
-    tag: str
-    call: int
-    stats: dict[str, float]
+    def report(self, tag: str, stats: dict[str, float], call: int) -> None:
+        """Adds a report: ``train_inner`` at the end of an interval, ``train`` of an epoch, or ``valid``."""
+        updates, speed = int(stats["num_updates"]), stats.get("wps", 0)
+        self.updates = max(self.updates, updates)
+        self.least_free = min(self.least_free, stats.get("gb_free", math.inf))
+        if "wall" in stats:
+            self.wall[call] = stats["wall"]
+        if tag == "valid":
+            self.validations[updates] = stats["loss"]
+        elif tag == "train_inner":
+            if self.first_update is not None and speed > 0:
+                tokens = stats.get("wpb", 0) * (updates - self.first_update)
+                self.tokens += tokens
+                self.seconds += tokens / speed
+            self.first_update = updates
 
 
 def read_train_log(path: str | PathLike[str]) -> TrainLog:
@@ -139,8 +120,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
     """
     parameters: list[int] = []
-    reports: list[ProgressReport] = []
-    speed, copies = SpeedMeter(), FastPathCopies()
+    totals, copies = ReportTotals(), FastPathCopies()
     finished = False
     gpu_size = 0.0
     for line, text in read_lines(path):
@@ -148,14 +128,12 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
-            speed.restart()
+            totals.interrupt()
             finished = False
         elif match := REPORT.search(text):
-            reports.append(parse_report(path, match, call=len(parameters), line=line))
-            if match[1] == "train_inner":
-                speed.report(reports[-1].stats)
+            totals.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
-            speed.interrupt()
+            totals.interrupt()
         elif FINISHED.search(text):
             finished = True
         elif match := GPU_MEMORY.search(text):
@@ -164,24 +142,20 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             copies.read(text)
     if not parameters:
         raise FileError(path, "no line 'num. shared model params': is this the log of fairseq-train?")
-    validations = {
-        int(report.stats["num_updates"]): report.stats["loss"] for report in reports if report.tag == "valid"
-    }
-    free = [report.stats["gb_free"] for report in reports if "gb_free" in report.stats]
     return TrainLog(
         parameters=parameters[0],
-        updates=int(max((report.stats["num_updates"] for report in reports), default=0)),
-        words_per_second=speed.words_per_second(),
-        best_valid_loss=min(filter(math.isfinite, validations.values()), default=None),
-        wall_seconds=wall_seconds(reports),
+        updates=totals.updates,
+        words_per_second=totals.tokens / totals.seconds if totals.seconds else None,
+        best_valid_loss=min(filter(math.isfinite, totals.validations.values()), default=None),
+        wall_seconds=sum(totals.wall.values()),
         finished=finished,
-        validations=validations,
-        gpu_memory=(gpu_size - min(free)) * GIBIBYTE if gpu_size and free else None,
+        validations=totals.validations,
+        gpu_memory=(gpu_size - totals.least_free) * GIBIBYTE if gpu_size and totals.least_free < math.inf else None,
     )
 
 
-def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, line: int) -> ProgressReport:
-    """Reads the JSON of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
+def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> dict[str, float]:
+    """The :data:`NUMBERS` of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
     tag = match[1]
     try:
         stats = json.loads(match[2])
@@ -196,7 +170,7 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], *, call: int, 
         # A model that has diverged has any loss.
         if number is None or (name != "loss" and not 0 <= number < math.inf):
             raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
-    return ProgressReport(tag, call, {name: number for name, number in numbers.items() if number is not None})
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def parse_number(value: Any) -> float | None:
@@ -205,12 +179,3 @@ def parse_number(value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def wall_seconds(reports: list[ProgressReport]) -> float:
-    """The sum of the last readings of all calls: fairseq counts from each start anew."""
-    last: dict[int, float] = {}
-    for report in reports:
-        if "wall" in report.stats:
-            last[report.call] = report.stats["wall"]
-    return sum(last.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -14,13 +14,25 @@ from ..text_files import FileError
 from .generate_log import read_generate_log
 from .records import Record, make_frame, select_records
 from .run_folder import RunFolder, seed_of
-from .tables import UNKNOWN, Cell, Table, format_number
+from .tables import UNKNOWN, Cell, Table
 from .train_log import GIBIBYTE, read_train_log
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
 WORDS, SENTENCES = "words/s, training", "sentences/s, translation"
 MEMORY, GPU_MEMORY = "peak memory, bytes", "peak GPU memory, bytes"
+
+#: Columns of costs: what is shown, how, and in which unit.
+COLUMNS = {
+    "parameters": (PARAMETERS, "{:,.0f}", 1),
+    "updates": (UPDATES, "{:,.0f}", 1),
+    "minutes": (SECONDS, "{:,.1f}", 60),
+    "valid. loss": (VALID_LOSS, "{:.3f}", 1),
+    "words/s": (WORDS, "{:,.0f}", 1),
+    "sentences/s": (SENTENCES, "{:,.1f}", 1),
+    "memory": (MEMORY, "{:.2f} GiB", GIBIBYTE),
+}
+GPU_COLUMN = {"GPU": (GPU_MEMORY, "{:.2f} GiB", GIBIBYTE)}
 
 SPEED_NOTE = (
     "Words/s: target tokens per second in training, end-of-sentence tokens included, over the log intervals in which "
@@ -32,31 +44,27 @@ GPU_NOTE = "GPU: what torch had given out at its most, in the updates that fairs
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """What became of one system.
-
-    Attributes:
-        name: of the system.
-        records: of its trainings that count; empty if none does.
-        failures: seed to what went wrong.
-    """
+    """What became of one system."""
 
     name: str
-    records: Sequence[Record] = ()
-    failures: dict[int, str] = field(default_factory=dict)
+    records: Sequence[Record] = ()  # of its trainings that count; empty if none does
+    failures: dict[int, str] = field(default_factory=dict)  # seed to what went wrong
 
     @property
     def status(self) -> str:
         """Why there is no score."""
         return "failed" if self.failures else "not yet"
 
+    @property
+    def failure_notes(self) -> list[str]:
+        """What went wrong, a line a seed."""
+        return [f"{self.name}, seed {seed}, failed: {why.rstrip('.')}." for seed, why in self.failures.items()]
+
 
 def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | None = None) -> TrainedSystem:
     """One system from its folder in a run: trainings whose test set was translated; nothing of one that is not there.
 
-    Args:
-        name: of the system.
-        folder: has a folder ``seed-N`` for each training.
-        seeds: those that count; None for all.
+    The folder has a ``seed-N`` for each training; None for all seeds.
 
     Raises:
         FileError: if a log is damaged.
@@ -158,44 +166,27 @@ def find_costs(records: pandas.DataFrame, system: str) -> dict[str, float | None
 
 
 def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: dict[str, str] | None = None) -> Table:
-    """What trainings and searches took, one row a system; columns of what is known of one at least.
+    """What trainings and searches took, one row a system; dashes for systems without trainings.
 
-    Args:
-        records: of trainings.
-        names: of the systems; those without trainings get dashes.
-        rates: system to the learning rate that was chosen for it, for a column if there are any.
+    There is a column of GPU memory, and of the learning rates chosen (by system), if there are any.
     """
     gpu = any(record.value for record in select_records(records, by=BY_TRAINING, metric=GPU_MEMORY))
-    header = [*(["rate"] if rates else []), "parameters", "updates", "minutes", "valid. loss", "words/s", "sentences/s"]
-    header += ["memory", *(["GPU"] if gpu else [])]
+    columns = COLUMNS | GPU_COLUMN if gpu else COLUMNS
+    header = ["System", *(["rate"] if rates else []), *columns]
     rows = []
     for name in names:
-        cells = [rates.get(name, UNKNOWN)] if rates else []
-        rows.append([*map(Cell, cells + cost_cells(find_costs(records, name), gpu=gpu))])
+        rate = [Cell(rates.get(name, UNKNOWN))] if rates else []
+        rows.append([*rate, *cost_cells(find_costs(records, name), columns)])
     notes = [
         "Minutes: of training, with validations and what a kill has undone. Validation loss: the best, bits a token.",
         SPEED_NOTE,
         MEMORY_NOTE,
         *([GPU_NOTE] if gpu else []),
     ]
-    return Table("Cost", ["System", *header], names, rows, notes)
+    return Table("Cost", header, names, rows, notes)
 
 
-def cost_cells(costs: dict[str, float | None], *, gpu: bool) -> list[str]:
-    """The cells of one system."""
-    seconds = costs.get(SECONDS)
-    return [
-        format_number(costs.get(PARAMETERS), ",.0f"),
-        format_number(costs.get(UPDATES), ",.0f"),
-        format_number(None if seconds is None else seconds / 60, ",.1f"),
-        format_number(costs.get(VALID_LOSS), ".3f"),
-        format_number(costs.get(WORDS), ",.0f"),
-        format_number(costs.get(SENTENCES), ",.1f"),
-        format_bytes(costs.get(MEMORY)),
-        *([format_bytes(costs.get(GPU_MEMORY))] if gpu else []),
-    ]
-
-
-def format_bytes(size: float | None) -> str:
-    """A number of bytes in units of 2³⁰."""
-    return UNKNOWN if size is None else f"{size / GIBIBYTE:.2f} GiB"
+def cost_cells(costs: Mapping[str, float | None], columns: Mapping[str, tuple[str, str, float]]) -> list[Cell]:
+    """The cells of one system, a dash for what is not known."""
+    values = [(costs.get(metric), form, unit) for metric, form, unit in columns.values()]
+    return [Cell(UNKNOWN if value is None else form.format(value / unit)) for value, form, unit in values]

@@ -1,10 +1,8 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
-from .builders import METRICS
-from .score import Interval, Score
-from .sentence_statistics import SentenceStatistics, score, statistics
+from .builders import METRICS, split_words
+from .sentence_statistics import Interval, Score, SentenceStatistics, score, statistics
 from .significance import PairedResult, paired_bootstrap, paired_randomization, two_sided_p_value
-from .words import split_words
 
 __all__ = [
     "METRICS",

@@ -1,11 +1,12 @@
-"""The metrics by name, each with its builder."""
+"""The metrics by name, each with its builder; and words, as BLEU separates them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import _get_tokenizer
 
 
 def bleu(tokenize: str | None, lowercase: bool) -> Metric:
@@ -46,3 +47,9 @@ def meteor(tokenize: str | None, lowercase: bool) -> Metric:
 
 METRICS: dict[str, Callable[[str | None, bool], Metric]] = {"bleu": bleu, "chrf": chrf, "ter": ter, "meteor": meteor}
 """Name of a metric -> its builder, which takes a tokenization and the choice of lowercasing."""
+
+
+def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
+    """The words of raw sentences: sacrebleu's ``zh`` for Chinese (single characters), otherwise its ``13a``."""
+    tokenize = _get_tokenizer("zh" if language == "zh" else "13a")()
+    return [tokenize(sentence).split() for sentence in sentences]

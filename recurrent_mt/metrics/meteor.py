@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import nltk
 from nltk.corpus import wordnet as nltk_wordnet
@@ -37,15 +37,6 @@ def installed_wordnet() -> Synonyms | None:
     except LookupError:
         return None
     return nltk_wordnet
-
-
-class MeteorCounts(NamedTuple):
-    """What is counted per sentence and summed over a corpus."""
-
-    matches: float
-    hypothesis_words: float
-    reference_words: float
-    chunks: float
 
 
 class METEORScore(Score):
@@ -106,14 +97,9 @@ class METEOR(Metric):
         beta: float = 3.0,
         gamma: float = 0.5,
     ) -> None:
-        """Chooses tokenization, synonyms, and parameters.
+        """Chooses the tokenization, one of sacrebleu's names for BLEU (None: its default, 13a), and the parameters.
 
-        Args:
-            tokenize: one of sacrebleu's names for BLEU; None is its default, 13a.
-            synonyms: the third stage; None is WordNet if it is installed, otherwise no such stage.
-            alpha: weight of precision against recall.
-            beta: shape of the penalty for fragmentation.
-            gamma: weight of that penalty.
+        ``synonyms`` is the third stage: None is WordNet if it is installed, otherwise no such stage.
         """
         super().__init__()
         self.tokenizer = BLEU(tokenize=tokenize).tokenizer
@@ -142,13 +128,12 @@ class METEOR(Metric):
 
     def _compute_score_from_stats(self, stats: Sequence[float]) -> METEORScore:
         # Double precision and nltk's order of operations, so that one sentence gets nltk's number to the last bit.
-        counts = MeteorCounts(*(float(number) for number in stats))
-        if not counts.matches:
+        matches, hypothesis_words, reference_words, chunks = map(float, stats)
+        if not matches:
             return METEORScore(0.0, 0.0, 0.0, 0.0)
-        precision = counts.matches / counts.hypothesis_words
-        recall = counts.matches / counts.reference_words
+        precision, recall = matches / hypothesis_words, matches / reference_words
         mean = (precision * recall) / (self.alpha * precision + (1 - self.alpha) * recall)
-        penalty = self.gamma * (counts.chunks / counts.matches) ** self.beta
+        penalty = self.gamma * (chunks / matches) ** self.beta
         return METEORScore(100 * ((1 - penalty) * mean), 100 * precision, 100 * recall, penalty)
 
     def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> METEORScore:

@@ -1,4 +1,4 @@
-"""Counts per sentence that sum up to a metric; scores of many subsets of one test set are computed from them."""
+"""Scores, and the counts per sentence that sum up to them: many subsets of one test set are scored from these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sacrebleu.metrics.base import Score as SacrebleuScore
 
 from ..ordered_map import ordered_map
 from .builders import METRICS
-from .score import Interval, Score
 
 SEED = 12345
 """sacrebleu's default, so that resampled numbers are the same as those of its command."""
@@ -23,17 +22,51 @@ SLOW = {"meteor", "ter"}
 _BLOCK = 100
 
 
-@dataclass(frozen=True, eq=False)
-class SentenceStatistics:
-    """The sufficient statistics of a system's sentences under one metric.
+@dataclass(frozen=True)
+class Interval:
+    """A 95% confidence interval by bootstrap resampling, as sacrebleu prints it: ``mean`` ± ``half_width``.
 
-    Attributes:
-        metric: sacrebleu's metric, as configured; knows what a row means.
-        rows: (N, K), one row per sentence. A subset's score is a function of the sum of its rows.
+    The mean is that of the resampled scores, not the score itself, and the width that between the percentiles 2.5 and
+    97.5.
     """
 
-    metric: Metric
-    rows: np.ndarray
+    mean: float
+    half_width: float
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half_width
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a corpus."""
+
+    name: str  # the metric as printed, for example ``BLEU`` or ``chrF2``
+    value: float  # the score itself, unrounded
+    signature: str  # everything that determines the number: references, case, tokenization, version
+    interval: Interval | None = None  # None unless resampling was requested
+    details: str = ""  # anything else the metric reports, such as n-gram precisions; empty if nothing
+
+    def __str__(self) -> str:
+        """One line, as printed by sacrebleu's command."""
+        spread = f" (μ = {self.interval.mean:.2f} ± {self.interval.half_width:.2f})" if self.interval else ""
+        details = f" {self.details}" if self.details else ""
+        return f"{self.name}|{self.signature} = {self.value:.2f}{spread}{details}"
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceStatistics:
+    """The sufficient statistics of a system's sentences under one metric."""
+
+    metric: Metric  # sacrebleu's metric, as configured; knows what a row means
+    rows: np.ndarray  # (N, K), one row per sentence. A subset's score is a function of the sum of its rows.
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -70,7 +103,8 @@ class SentenceStatistics:
 
     def score_of_sum(self, total: Sequence[float] | np.ndarray) -> SacrebleuScore:
         """The sacrebleu score object for a sum of rows (K,); the number is its attribute ``score``."""
-        return self.metric._compute_score_from_stats(plain_numbers(total))
+        # As Python's numbers: with single precision's, numpy 2 would compute the score in it, too.
+        return self.metric._compute_score_from_stats(list(map(float, total)))
 
     def score_sentences(self) -> list[float]:
         """The score of each sentence by itself."""
@@ -88,11 +122,6 @@ class SentenceStatistics:
         draws = (np.bincount(generator.choice(count, size=count), minlength=count) for _ in range(resamples))
         # Sums in single precision, like sacrebleu's.
         return np.array([times @ self.rows for times in draws]).astype(np.float32)
-
-
-def plain_numbers(total: Sequence[float] | np.ndarray) -> list[float]:
-    """A sum of rows (K,) as Python's numbers: with single precision's, numpy 2 would compute the score in it, too."""
-    return list(map(float, total))
 
 
 def statistics(

@@ -1,37 +1,27 @@
-"""Paired tests of systems against a baseline: sacrebleu's tests, on statistics that are counted once."""
+"""Paired tests of systems against a baseline: those of sacrebleu's command, on statistics that are counted once.
+
+sacrebleu's own functions take texts and count them again, and read their seed from the environment; the tests of this
+module compare both.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from sacrebleu.metrics.base import Metric, Signature
-from sacrebleu.metrics.base import Score as SacrebleuScore
-from sacrebleu.significance import PairedTest, Result
 
-from .score import Interval, Score
-from .sentence_statistics import SEED, SentenceStatistics, plain_numbers
-
-SEED_VARIABLE = "SACREBLEU_SEED"
+from .sentence_statistics import SEED, Interval, Score, SentenceStatistics
 
 
 @dataclass(frozen=True)
 class PairedResult:
-    """A system compared with the baseline.
-
-    Attributes:
-        name: the system's name.
-        score: with its interval, if there is one.
-        p_value: of the difference from the baseline; None for the baseline itself, and if there is only one sentence,
-            which cannot tell a difference from chance.
-    """
+    """A system compared with the baseline."""
 
     name: str
-    score: Score
+    score: Score  # with its interval, if there is one
+    #: of the difference from the baseline; None for the baseline itself, and if there is only one sentence, which
+    #: cannot tell a difference from chance
     p_value: float | None
 
     @property
@@ -58,13 +48,15 @@ def paired_bootstrap(
         ValueError: for fewer than two systems, for systems with unequal counts or signatures, and for unusable numbers
             of resamples or seeds.
     """
-    signature, results = run_test("bs", systems, resamples, seed)
-    scores = [counts.score() for counts in systems.values()]
-    for place, result in enumerate(results):
-        assert result.mean is not None and result.ci is not None
-        interval = Interval(float(result.mean), float(result.ci))
-        scores[place] = replace(scores[place], signature=str(signature), interval=interval)
-    return pair_results(systems, scores, results)
+    check_systems(systems, resamples, seed)
+    scores = {name: counts.score(resamples=resamples, seed=seed) for name, counts in systems.items()}
+    drawn = {name: score_sums(counts, counts.resampled_sums(resamples, seed)) for name, counts in systems.items()}
+
+    def resample_differences(name: str, baseline: str) -> np.ndarray:
+        distances = np.abs(drawn[name] - drawn[baseline])
+        return distances - distances.mean()
+
+    return pair_results(systems, scores, resample_differences)
 
 
 def paired_randomization(
@@ -75,12 +67,22 @@ def paired_randomization(
     Like `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``; ``resamples`` is how often sentences are
     exchanged at random between two systems, ``confidence`` how many bootstrap resamples an interval of each score has.
     """
-    signature, results = run_test("ar", systems, resamples, seed)
-    scores = [counts.score(resamples=confidence, seed=seed) for counts in systems.values()]
-    if signature:
-        signature.update("bs", confidence or None)
-        scores = [replace(score, signature=str(signature)) for score in scores]
-    return pair_results(systems, scores, results)
+    check_systems(systems, resamples, seed)
+    scores = {name: counts.score(resamples=confidence, seed=seed) for name, counts in systems.items()}
+    first = next(iter(systems.values()))
+    if len(first) > 1:
+        signature = first.metric.get_signature()
+        for key, value in {"seed": seed, "ar": resamples, "bs": confidence or None}.items():
+            signature.update(key, value)
+        scores = {name: replace(score, signature=str(signature)) for name, score in scores.items()}
+
+    def exchange_sentences(name: str, baseline: str) -> np.ndarray:
+        one, other = systems[baseline], systems[name]
+        exchanged = np.random.default_rng(seed).integers(2, size=(resamples, len(one)), dtype=bool)
+        mixed = exchanged @ one.rows + ~exchanged @ other.rows, ~exchanged @ one.rows + exchanged @ other.rows
+        return np.abs(score_sums(one, mixed[0]) - score_sums(one, mixed[1]))
+
+    return pair_results(systems, scores, exchange_sentences)
 
 
 def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
@@ -99,34 +101,13 @@ def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
     return float(as_far + 1) / (len(resampled) + 1)
 
 
-def run_test(
-    test: str, systems: Mapping[str, SentenceStatistics], resamples: int, seed: int
-) -> tuple[Signature | None, list[Result]]:
-    """Runs sacrebleu's ``bs`` or ``ar``; None and no results for a single sentence, which cannot be tested."""
-    check_systems(systems)
-    if resamples < 2:
-        raise ValueError(f"resamples is {resamples}: a paired test needs at least 2 (1000 is usual)")
-    if seed < 1:
-        raise ValueError(f"seed is {seed}: a paired test needs at least 1")
-    baseline = next(iter(systems.values()))
-    if len(baseline) == 1:
-        return None, []
-    with resampling_seed(seed):
-        runner = PairedTest(
-            [(name, counts.rows) for name, counts in systems.items()],  # type: ignore[misc]  # see CountedMetric
-            {"metric": CountedMetric(baseline.metric)},
-            references=None,
-            test_type=test,
-            n_samples=resamples,
-        )
-        signatures, columns = runner()
-    # sacrebleu's table for one metric: a column of names, and a column under the metric's printed name.
-    (printed_name,) = signatures
-    return signatures[printed_name], [result for result in columns[printed_name] if isinstance(result, Result)]
+def score_sums(counts: SentenceStatistics, sums: np.ndarray) -> np.ndarray:
+    """The scores (resamples,) of sums of rows (resamples, K)."""
+    return np.array([counts.score_of_sum(total).score for total in sums])
 
 
-def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
-    """Raises ValueError unless there are at least two systems, scored alike on the same number of sentences."""
+def check_systems(systems: Mapping[str, SentenceStatistics], resamples: int, seed: int) -> None:
+    """Raises ValueError unless systems are scored alike on the same sentences, and the test can be run."""
     if len(systems) < 2:
         raise ValueError(f"{len(systems)} system: a paired test compares others with the first one")
     (first, baseline), *others = systems.items()
@@ -138,57 +119,26 @@ def check_systems(systems: Mapping[str, SentenceStatistics]) -> None:
         signature, expected = (str(each.metric.get_signature()) for each in (counts, baseline))
         if signature != expected:
             raise ValueError(f"{name} is scored as {signature}, {first} as {expected}")
+    if resamples < 2:
+        raise ValueError(f"resamples is {resamples}: a paired test needs at least 2 (1000 is usual)")
+    if seed < 1:
+        raise ValueError(f"seed is {seed}: a paired test needs at least 1")
 
 
-def pair_results(names: Iterable[str], scores: Sequence[Score], results: Sequence[Result]) -> list[PairedResult]:
-    """A result for each system; see `paired_bootstrap` for where p differs from sacrebleu's."""
-    values: list[float | None] = [None] * len(scores)
-    for place, result in enumerate(results[1:], start=1):
-        values[place] = 1.0 if scores[place].value == scores[0].value else result.p_value
-    return [PairedResult(*one) for one in zip(names, scores, values, strict=True)]
+def pair_results(
+    systems: Mapping[str, SentenceStatistics], scores: Mapping[str, Score], simulate: Callable[[str, str], np.ndarray]
+) -> list[PairedResult]:
+    """A result for each system: p is the share of simulated differences (resamples,) above the observed one.
 
-
-class CountedMetric(Metric):
-    """A metric for `PairedTest` whose "hypotheses" are arrays (N, K) of statistics, so nothing is counted again."""
-
-    def __init__(self, metric: Metric) -> None:
-        """``metric`` knows what the rows mean."""
-        super().__init__()
-        self.metric = metric
-
-    def get_signature(self) -> Signature:
-        """The metric's signature."""
-        return self.metric.get_signature()
-
-    def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
-        return hypotheses
-
-    def _aggregate_and_compute(self, stats: Any) -> SacrebleuScore:
-        return self.metric._compute_score_from_stats(stats.sum(axis=0).tolist())
-
-    def _compute_score_from_stats(self, stats: Any) -> SacrebleuScore:
-        return self.metric._compute_score_from_stats(plain_numbers(stats))
-
-    # The base class wants these, too, but only for counting, which is over.
-    def _preprocess_segment(self, sent: str) -> str:
-        return self.metric._preprocess_segment(sent)
-
-    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
-        return self.metric._extract_reference_info(refs)
-
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
-        return self.metric._compute_segment_statistics(hypothesis, ref_kwargs)
-
-
-@contextmanager
-def resampling_seed(seed: int) -> Iterator[None]:
-    """Sets the seed of sacrebleu's paired tests, which only read it from the environment."""
-    before = os.environ.get(SEED_VARIABLE)
-    os.environ[SEED_VARIABLE] = str(seed)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SEED_VARIABLE]
-        else:
-            os.environ[SEED_VARIABLE] = before
+    One is added above and below, as in sacrebleu; equal scores have a p of 1, a single sentence has none.
+    """
+    baseline, *others = systems
+    results = [PairedResult(baseline, scores[baseline], None)]
+    for name in others:
+        p_value = None
+        if len(systems[name]) > 1:
+            difference = abs(scores[name].value - scores[baseline].value)
+            simulated = simulate(name, baseline)
+            p_value = float(np.sum(simulated > difference) + 1) / (len(simulated) + 1) if difference else 1.0
+        results.append(PairedResult(name, scores[name], p_value))
+    return results

@@ -6,7 +6,7 @@ from tests.evaluation.test_sets import small
 
 
 def sizes(bucketing):
-    return {bucket.label: list(bucket.sentences) for bucket in bucketing.buckets}
+    return {label: list(sentences) for label, sentences in bucketing.buckets.items()}
 
 
 def test_length_groups_by_source_and_reference():
@@ -24,7 +24,7 @@ def test_both_sides_have_to_agree():
 
 def test_an_empty_sentence_is_in_the_first_group():
     test_set = small(source_words=[[]] * 6)
-    assert len(by_length(test_set, "source", (2, 6)).buckets[0].sentences) == 6
+    assert len(by_length(test_set, "source", (2, 6)).buckets["1–2"]) == 6
 
 
 @pytest.mark.parametrize("limits", [(), (5, 5), (6, 5), (-1, 3)])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.buckets import Bucket, Bucketing, by_window
+from recurrent_mt.evaluation.buckets import Bucketing, by_window
 from recurrent_mt.evaluation.scores import CountedSystem, score_groups
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
@@ -28,13 +28,13 @@ def test_a_bucket_scores_as_a_file_of_its_sentences(test_set, scored):
 
 def score(counted, *buckets, resamples=20):
     """The records over all seeds of one system, the others of several with it as their baseline."""
-    bucketing = Bucketing("x", [Bucket(str(len(members)), members) for members in buckets])
+    bucketing = Bucketing("x", {str(len(members)): members for members in buckets})
     records = score_groups(counted, [bucketing] * len(counted), resamples)
     return [record for record in records if not record.seed]
 
 
 def test_mean_deviation_and_interval_over_seeds(scored):
-    bucketing = Bucketing("all", [Bucket("all", range(60))])
+    bucketing = Bucketing("all", {"all": range(60)})
     *seeds, result = score_groups([scored], [bucketing], 200)
     values = [record.value for record in seeds]
     assert [record.seed for record in seeds] == ["1", "2"] and values[0] != values[1]

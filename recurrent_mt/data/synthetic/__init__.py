@@ -15,15 +15,4 @@ from .generation import LONGEST, PAIRS, SHORTEST, SPLITS, Example, generate
 from .tree import Leaf, Tree
 from .typography import LANGUAGES, detokenize
 
-__all__ = [
-    "LANGUAGES",
-    "LONGEST",
-    "PAIRS",
-    "SHORTEST",
-    "SPLITS",
-    "Example",
-    "Leaf",
-    "Tree",
-    "detokenize",
-    "generate",
-]
+__all__ = ["LANGUAGES", "LONGEST", "PAIRS", "SHORTEST", "SPLITS", "Example", "Leaf", "Tree", "detokenize", "generate"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
-from .chinese.clauses import Chinese
-from .composer import SentenceComposer
-from .english.clauses import English
-from .french.clauses import French
+from .chinese import Chinese
+from .composer.sentences import SentenceComposer
+from .english import English
+from .french import French
 from .sampling import Rng, Weighted
 from .tree import Leaf, Tree
 from .typography import detokenize
@@ -23,27 +24,16 @@ _PATIENCE = 3000
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence pair.
+    """One sentence pair."""
 
-    Attributes:
-        split: train, valid or test.
-        source_tokens: the true-cased tokens of the source, the leaves of its tree.
-        target_tokens: those of the target.
-        source_tree: the constituents of the source.
-        target_tree: those of the target.
-        alignment: pairs of positions in source and target, from 0, sorted.
-        source_text: the source as people write it, with a capital letter and without tokenization.
-        target_text: the target as people write it.
-    """
-
-    split: str
-    source_tokens: list[str]
-    target_tokens: list[str]
-    source_tree: Tree
-    target_tree: Tree
-    alignment: list[tuple[int, int]]
-    source_text: str
-    target_text: str
+    split: str  # train, valid or test
+    source_tokens: list[str]  # the true-cased tokens of the source, the leaves of its tree
+    target_tokens: list[str]  # those of the target
+    source_tree: Tree  # the constituents of the source
+    target_tree: Tree  # those of the target
+    alignment: list[tuple[int, int]]  # pairs of positions in source and target, from 0, sorted
+    source_text: str  # the source as people write it, with a capital letter and without tokenization
+    target_text: str  # the target as people write it
 
 
 def generate(
@@ -91,10 +81,9 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
     sources: set[tuple[str, ...]] = set()
     held_out: set[tuple[str, ...]] = set()
     for index, split in enumerate(SPLITS):
-        pairs = _SentencePairs(pair, Rng(len(SPLITS) * seed + index), min_words, max_words)
+        drawn = _draw(pair, split, Rng(len(SPLITS) * seed + index), range(min_words, max_words + 1))
         for made in range(sizes.get(split, 0)):
-            for _ in range(_PATIENCE):
-                example = pairs.draw(split)
+            for example in islice(drawn, _PATIENCE):
                 if example is None:
                     continue
                 source, target = tuple(example.source_tokens), tuple(example.target_tokens)
@@ -111,28 +100,22 @@ def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, ma
             yield example
 
 
-class _SentencePairs:
-    """Draws sentence pairs within a range of lengths."""
-
-    def __init__(self, pair: str, rng: Rng, min_words: int, max_words: int) -> None:
-        self._languages = pair.split("-")
-        self._realizers = [_REALIZERS[language]() for language in self._languages]
-        self._rng = rng
-        self._composer = SentenceComposer(rng)
-        self._min_words, self._max_words = min_words, max_words
-        lengths = range(min_words, max_words + 1)
-        self._lengths = Weighted(lengths, [_length_weight(length) for length in lengths])
-
-    def draw(self, split: str) -> Example | None:
-        """Returns a sentence pair, or None if what was drawn is too short or too long."""
-        meaning = self._composer.sentence(self._lengths.draw(self._rng))
-        trees = [realizer.sentence(meaning) for realizer in self._realizers]
+def _draw(pair: str, split: str, rng: Rng, lengths: range) -> Iterator[Example | None]:
+    """Yields sentence pairs without end; None where what was drawn is too short or too long."""
+    languages = pair.split("-")
+    realizers = [_REALIZERS[language]() for language in languages]
+    composer = SentenceComposer(rng)
+    wanted = Weighted(lengths, list(map(_length_weight, lengths)))
+    while True:
+        meaning = composer.sentence(wanted.draw(rng))
+        trees = [realizer.sentence(meaning) for realizer in realizers]
         leaves = [list(tree.leaves()) for tree in trees]
-        if not all(self._min_words <= len(side) <= self._max_words for side in leaves):
-            return None
+        if not all(len(side) in lengths for side in leaves):
+            yield None
+            continue
         tokens = [[leaf.token for leaf in side] for side in leaves]
-        texts = [detokenize(side, language) for side, language in zip(tokens, self._languages)]
-        return Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
+        texts = [detokenize(side, language) for side, language in zip(tokens, languages)]
+        yield Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
 
 
 def _length_weight(length: int) -> float:

@@ -5,11 +5,10 @@ Nodes are compared by identity: they are the anchors by which the words of two l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .lexicon.entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
-
-TENSES = ("present", "progressive", "past", "past_progressive", "future")
 
 
 @dataclass(eq=False)
@@ -73,9 +72,8 @@ class Location:
 class NounPhrase:
     """A noun with its dependents.
 
-    ``determiner`` is definite, indefinite, partitive, demonstrative, possessive, each, several, few, many,
-    numeral or amount; ``number`` is the numeral or the amount in cents; ``owner`` the person that a
-    possessive refers to.
+    ``determiner`` is definite, indefinite, partitive, demonstrative, possessive, each, several, few, many, numeral or
+    amount; ``number`` is the numeral or the amount in cents; ``owner`` the person that a possessive refers to.
     """
 
     noun: Noun
@@ -152,10 +150,10 @@ class Existence:
 
 @dataclass(eq=False)
 class Clause:
-    """A subject and a predicate in one of TENSES.
+    """A subject and a predicate; the tense is present, progressive, past, past_progressive or future.
 
     ``gap`` names the part that a relative clause leaves out (subject, object or oblique), which is then the
-    ``antecedent``.
+    ``antecedent``. ``asked``: a yes/no question. ``after_when``: English tells its future in the present.
     """
 
     subject: Nominal | None
@@ -171,13 +169,22 @@ class Clause:
     time_first: bool = False
     gap: str = ""
     antecedent: Nominal | None = None
+    asked: bool = False
+    after_when: bool = False
+
+    def clauses(self) -> Iterator[Clause]:
+        """Yields this clause."""
+        yield self
+
+    @property
+    def action(self) -> Action | None:
+        """The predicate, if it is an action."""
+        return self.predicate if isinstance(self.predicate, Action) else None
 
     @property
     def stative(self) -> bool:
         """Whether the clause tells a state: its past is the French imparfait."""
-        if isinstance(self.predicate, Action) and not self.modal:
-            return self.predicate.verb.stative
-        return True
+        return self.modal is not None or self.action is None or self.action.verb.stative
 
     @property
     def agreeing(self) -> Nominal:
@@ -196,11 +203,9 @@ class Compound:
     first: Clause | Compound
     second: Clause | Compound
     fronted: bool = False
+    asked = False
 
-
-@dataclass(eq=False)
-class Sentence:
-    """A statement, or a yes/no question about one clause."""
-
-    body: Clause | Compound
-    question: bool = False
+    def clauses(self) -> Iterator[Clause]:
+        """Yields the clauses that are joined, in order."""
+        yield from self.first.clauses()
+        yield from self.second.clauses()

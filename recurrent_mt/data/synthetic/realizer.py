@@ -18,51 +18,38 @@ from .meaning import (
     Nominal,
     NounPhrase,
     PlaceName,
-    Sentence,
 )
 from .tree import Anchor, Leaf, Node, Tree
 
 
 class Realizer(ABC):
-    """Turns meanings into the trees of one language.
+    """Turns meanings into the trees of one language."""
 
-    Attributes:
-        language: code of the language, the attribute of its words in the lexicon.
-        connectives: words that join clauses.
-        there_word: the subject of a clause of existence.
-        and_word: joins noun phrases.
-        enumeration_comma: stands between the first of several noun phrases.
-        in_word: before towns and years.
-        that_word: before the clause that is said or thought.
-        decimal_mark: in amounts of money.
-        elided: forms before vowels of words that join clauses.
-    """
-
-    language: ClassVar[str]
-    connectives: ClassVar[dict[str, str]]
-    there_word: ClassVar[str]
-    and_word: ClassVar[str]
-    enumeration_comma: ClassVar[str] = ","
-    in_word: ClassVar[tuple[str, str]]
-    that_word: ClassVar[str]
-    decimal_mark: ClassVar[str] = "."
-    elided: ClassVar[dict[str, str]] = {}
+    language: ClassVar[str]  # its code, the attribute of its words in the lexicon
+    connectives: ClassVar[dict[str, str]]  # words that join clauses
+    there_word: ClassVar[str]  # the subject of a clause of existence
+    and_word: ClassVar[str]  # joins noun phrases
+    with_word: ClassVar[str]  # before a companion
+    enumeration_comma: ClassVar[str] = ","  # between the first of several noun phrases
+    in_word: ClassVar[tuple[str, str]]  # before towns and years
+    that_word: ClassVar[str]  # before the clause that is said or thought
+    decimal_mark: ClassVar[str] = "."  # in amounts of money
+    elided: ClassVar[dict[str, str]] = {}  # forms before vowels of words that join clauses
 
     def word(self, entry: Any) -> Any:
         """Returns this language's side of an entry of the lexicon."""
         return getattr(entry, self.language)
 
-    def sentence(self, sentence: Sentence) -> Tree:
+    def sentence(self, body: Clause | Compound) -> Tree:
         """Returns the tree of a sentence, its words in their final form."""
-        end = Leaf("PUNCT", "?" if sentence.question else ".", (sentence, "end"))
-        opening = self.open_question(sentence) if sentence.question else []
-        tree = Tree("ROOT", [*opening, self.body(sentence.body, sentence if sentence.question else None), end])
+        end = Leaf("PUNCT", "?" if body.asked else ".", (body, "end"))
+        tree = Tree("ROOT", [*(self.open_question(body) if body.asked else []), self.body(body), end])
         for leaf, following in pairwise(list(tree.leaves())):
             if leaf.liaison and self.elides(leaf.token, following.token):
                 leaf.token = leaf.liaison
         return tree
 
-    def open_question(self, sentence: Sentence) -> list[Leaf]:
+    def open_question(self, body: Clause | Compound) -> list[Leaf]:
         """Returns words that make a statement a question."""
         return []
 
@@ -70,13 +57,12 @@ class Realizer(ABC):
     def elides(self, token: str, following: str) -> bool:
         """Whether a word takes its form for use before vowels."""
 
-    def body(self, body: Clause | Compound, question: Sentence | None = None, as_present: bool = False) -> Tree:
-        """Returns a clause, or several joined; for the arguments see :meth:`predicate`."""
+    def body(self, body: Clause | Compound) -> Tree:
+        """Returns a clause, or several joined."""
         if isinstance(body, Clause):
-            return self.clause(body, question, as_present)
+            return self.clause(body)
         connective, anchor = body.connective, (body, "connective")
-        first = self.body(body.first, as_present=as_present)
-        second = self.body(body.second, as_present=as_present or connective == "when")
+        first, second = self.body(body.first), self.body(body.second)
         words = self.connectives[connective].split()
         comma = Leaf("PUNCT", ",", (body, "comma"))
         if connective in ("and", "but", "so"):
@@ -86,9 +72,9 @@ class Realizer(ABC):
         subordinate = Tree("SBAR", [*links, second])
         return Tree("S", [subordinate, comma, first] if body.fronted else [first, subordinate])
 
-    def clause(self, clause: Clause, question: Sentence | None = None, as_present: bool = False) -> Tree:
+    def clause(self, clause: Clause) -> Tree:
         """Returns the tree of a clause; of a relative clause, what follows its pronoun."""
-        *inverted, verb_phrase = self.predicate(clause, question, as_present)
+        *inverted, verb_phrase = self.predicate(clause)
         subject: list[Node] = []
         if isinstance(clause.predicate, Existence):
             subject = [Tree("NP", [Leaf("PRON", self.there_word, (clause, "there"))])]
@@ -102,14 +88,8 @@ class Realizer(ABC):
         return Tree("S", [*inverted, *subject, verb_phrase, time])
 
     @abstractmethod
-    def predicate(self, clause: Clause, question: Sentence | None, as_present: bool) -> list[Node]:
-        """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one.
-
-        Args:
-            clause: what it says.
-            question: the sentence if it is a question.
-            as_present: whether the future is told in the present, as in English after *when*.
-        """
+    def predicate(self, clause: Clause) -> list[Node]:
+        """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one."""
 
     def relative_clause(self, clause: Clause) -> Tree:
         """Returns a relative clause with its pronoun."""
@@ -128,6 +108,13 @@ class Realizer(ABC):
         that = Leaf("SCONJ", self.that_word, (action, "that"), liaison=self.elided.get(self.that_word))
         return [Tree("SBAR", [that, self.clause(action.complement)])]
 
+    def circumstances(self, clause: Clause) -> list[Node]:
+        """Returns where something happens, and with whom."""
+        phrases: list[Node] = [self.location(clause.location)] if clause.location else []
+        if clause.companion:
+            phrases.append(self.prepositional(self.with_word, clause.companion, (clause, "with")))
+        return phrases
+
     def time(self, clause: Clause) -> Tree:
         """Returns the time expression of a clause."""
         if isinstance(clause.time, int):
@@ -144,10 +131,8 @@ class Realizer(ABC):
     def nominal(self, nominal: Nominal, context: str = "") -> Node:
         """Returns a noun phrase.
 
-        Args:
-            nominal: what it says.
-            context: ``subject``; ``negated`` for the object of a negated verb, whose indefinite articles change;
-                ``after de``, where *des* and *du* vanish in French; otherwise empty.
+        The context is ``subject``; ``negated`` for the object of a negated verb, whose indefinite articles change;
+        ``after de``, where *des* and *du* vanish in French; otherwise empty.
         """
         if isinstance(nominal, NounPhrase):
             return self.noun_phrase(nominal, context)
@@ -162,6 +147,17 @@ class Realizer(ABC):
     @abstractmethod
     def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
         """Returns a noun with its dependents."""
+
+    def noun_dependents(self, phrase: NounPhrase, of: str) -> list[Node]:
+        """Returns what follows a noun: the possessor after a preposition, unless that is empty, and the rest."""
+        after: list[Node] = []
+        if phrase.possessor and of:
+            after.append(self.prepositional(of, phrase.possessor, (phrase, "of")))
+        if phrase.location:
+            after.append(self.location(phrase.location))
+        if phrase.relative:
+            after.append(self.relative_clause(phrase.relative))
+        return after
 
     @abstractmethod
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:

@@ -17,11 +17,7 @@ Item = TypeVar("Item")
 
 
 class Rng:
-    """A seeded source of choices.
-
-    Args:
-        seed: a non-negative integer.
-    """
+    """A source of choices, seeded with a non-negative integer."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed).random
@@ -40,12 +36,7 @@ class Rng:
 
 
 class Weighted(Generic[Item]):
-    """Draws items with given weights.
-
-    Args:
-        items: what is drawn.
-        weights: one non-negative number an item, not all zero.
-    """
+    """Draws items with given weights: one non-negative number an item, not all zero."""
 
     def __init__(self, items: Sequence[Item], weights: Sequence[float]) -> None:
         self.items = list(items)
@@ -59,13 +50,9 @@ class Weighted(Generic[Item]):
         return self.items[bisect_right(cumulated, rng.random() * cumulated[-1], 0, len(cumulated) - 1)]
 
 
-class Zipf(Weighted[Item]):
+def zipf(items: Sequence[Item], shift: float = 2.7) -> Weighted[Item]:
     """Draws the item of rank r (from 1) with weight 1 / (r + shift): the Zipf–Mandelbrot law with exponent 1.
 
-    Args:
-        items: what is drawn, most frequent first.
-        shift: flattens the head of the distribution.
+    The items come with the most frequent first; ``shift`` flattens the head of the distribution.
     """
-
-    def __init__(self, items: Sequence[Item], shift: float = 2.7) -> None:
-        super().__init__(items, [1 / (rank + shift) for rank in range(1, len(items) + 1)])
+    return Weighted(items, [1 / (rank + shift) for rank in range(1, len(items) + 1)])

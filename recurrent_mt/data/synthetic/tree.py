@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 #: A node of the meaning and a role in it. Two tokens of a sentence pair that share one are aligned.
 Anchor = tuple[object, str]
@@ -34,17 +35,15 @@ class Leaf:
         yield self
 
 
+@dataclass(eq=False, slots=True)
 class Tree:
     """A phrase: a label and one or more children, which are trees or leaves. Trees are n-ary.
 
     ``str(tree)`` is the bracketing of the Penn treebank on one line.
     """
 
-    __slots__ = ("children", "label")
-
-    def __init__(self, label: str, children: list[Node]) -> None:
-        self.label = label
-        self.children = children
+    label: str
+    children: list[Node]
 
     def __str__(self) -> str:
         return f"({self.label} {' '.join(map(str, self.children))})"

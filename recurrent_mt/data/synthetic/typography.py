@@ -12,11 +12,8 @@ _NO_BREAK_SPACE = "\u00a0"
 def detokenize(tokens: Sequence[str], language: str) -> str:
     """Returns the text of a tokenized sentence: spacing of the language, a capital letter at the start.
 
-    French puts a no-break space (U+00A0) before a question mark; Chinese is written without spaces.
-
-    Args:
-        tokens: true-cased tokens, as the corpus has them or as a model trained on it makes them.
-        language: one of LANGUAGES.
+    French puts a no-break space (U+00A0) before a question mark; Chinese is written without spaces. The tokens are
+    true-cased, as the corpus has them or as a model trained on it makes them.
 
     Raises:
         ValueError: another language.

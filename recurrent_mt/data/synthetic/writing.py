@@ -7,12 +7,12 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from ..markdown import table
-from .generation import LONGEST, SHORTEST, SPLITS, Example, check, generate
+from .generation import LONGEST, SHORTEST, SPLITS, check, generate
 
 # To be raised when the same settings make other sentences, or other files.
 FORMAT = 1
@@ -36,13 +36,7 @@ def write_corpus(
     (positions ``i-j`` in the tokens); one sentence a line. ``README.md`` counts them; ``settings.json``
     tells how they were made.
 
-    Args:
-        folder: where the corpus will be; its parents are made.
-        pair: a language pair.
-        sizes: how many sentence pairs for each split.
-        seed: a non-negative integer.
-        min_words: the fewest tokens of a sentence.
-        max_words: the most.
+    Its parents are made. The other arguments are those of :func:`.generate`.
 
     Returns:
         False if the same corpus was there already, and nothing was done.
@@ -104,33 +98,31 @@ def _fill(folder: Path, settings: dict) -> None:
     endings = ("src", "tgt", source, target, f"{source}.ptb", f"{target}.ptb", f"{pair}.align")
     #: Tokens by type, for each split and side.
     types = {(split, language): Counter[str]() for split in SPLITS for language in (source, target)}
+    limits = {"min_words": settings["min_words"], "max_words": settings["max_words"]}
     with ExitStack() as stack:
         files = {
-            split: [
-                stack.enter_context((folder / f"{split}.{ending}").open("w", encoding="utf-8", newline="\n"))
-                for ending in endings
-            ]
+            (split, ending): stack.enter_context(
+                (folder / f"{split}.{ending}").open("w", encoding="utf-8", newline="\n")
+            )
             for split in SPLITS
+            for ending in endings
         }
-        limits = {"min_words": settings["min_words"], "max_words": settings["max_words"]}
         for example in generate(pair, settings["sizes"], settings["seed"], **limits):
-            for file, line in zip(files[example.split], _lines(example), strict=True):
-                file.write(line + "\n")
+            lines = (
+                " ".join(example.source_tokens),
+                " ".join(example.target_tokens),
+                example.source_text,
+                example.target_text,
+                str(example.source_tree),
+                str(example.target_tree),
+                " ".join([f"{i}-{j}" for i, j in example.alignment]),
+            )
+            for ending, line in zip(endings, lines, strict=True):
+                files[example.split, ending].write(line + "\n")
             types[example.split, source].update(example.source_tokens)
             types[example.split, target].update(example.target_tokens)
     (folder / "README.md").write_bytes(_describe(settings, types).encode())
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8", newline="\n")
-
-
-def _lines(example: Example) -> Iterator[str]:
-    """Yields a line for each file of a split."""
-    yield " ".join(example.source_tokens)
-    yield " ".join(example.target_tokens)
-    yield example.source_text
-    yield example.target_text
-    yield str(example.source_tree)
-    yield str(example.target_tree)
-    yield " ".join([f"{i}-{j}" for i, j in example.alignment])
 
 
 def _describe(settings: dict, types: Mapping[tuple[str, str], Counter[str]]) -> str:

@@ -40,11 +40,6 @@ def fit_map(pairs: list[tuple[str, str]], source: WordVectors, target: WordVecto
     Vectors count with length one (Xing et al. 2015); the solution is that of the Procrustes problem (Smith et al.
     2017). An orthogonal map leaves the lengths and the angles within a language as they are.
 
-    Args:
-        pairs: words of `source` with words of `target`.
-        source: the vectors to be mapped.
-        target: the vectors of the space to map into.
-
     Raises:
         ValueError: if the vectors are of different sizes or there is no pair.
     """
@@ -63,12 +58,9 @@ def apply_map(source: WordVectors, rotation: np.ndarray) -> WordVectors:
 
 
 def precision_at_one(pairs: list[tuple[str, str]], source: WordVectors, target: WordVectors) -> float:
-    """How many of the pairs' words have a translation of theirs as their nearest neighbor, by cosine.
+    """The share of the pairs' words with a translation of theirs as their nearest neighbor in `target`, by cosine.
 
-    Args:
-        pairs: words with translations; a word with several is right if one of them is nearest.
-        source: vectors in the space of `target`, see :func:`apply_map`.
-        target: where the neighbors are looked for.
+    A word with several translations is right if one of them is nearest. See :func:`apply_map` for `source`.
 
     Raises:
         ValueError: if there is no pair.

@@ -17,11 +17,8 @@ class TrainingText:
     """The sentences of one or more files, as lists of words, which can be gone through again and again.
 
     Skip-gram thus learns a vector for the end of a sentence, which a model reads and writes like a word, and one for
-    the unknown word, from the places where unknown words occur.
-
-    Args:
-        paths: text, tokenized and segmented as for fairseq-preprocess, one sentence a line.
-        known: the words that stay themselves; all others become ``<unk>``.
+    the unknown word, from the places where unknown words occur. The text is tokenized and segmented as for
+    fairseq-preprocess, one sentence a line; words that are not known become ``<unk>``.
     """
 
     def __init__(self, paths: Sequence[Path], known: frozenset[str]) -> None:
@@ -60,26 +57,11 @@ def frequent_words(paths: Sequence[Path], min_count: int) -> frozenset[str]:
 
 
 def train_skip_gram(
-    sentences: Iterable[list[str]],
-    *,
-    size: int,
-    window: int,
-    negatives: int,
-    epochs: int,
-    seed: int,
-    workers: int,
+    sentences: Iterable[list[str]], *, size: int, window: int, negatives: int, epochs: int, seed: int, workers: int
 ) -> WordVectors:
-    """A vector for every word of the sentences, the most frequent word first.
+    """A vector for every word of the sentences, the most frequent word first; the options are those of the tool.
 
-    Args:
-        sentences: lists of words, gone through once for the words and once an epoch.
-        size: of a vector.
-        window: how many words to either side a word shall predict, at most.
-        negatives: random words that each predicted one is told from.
-        epochs: passes over the text.
-        seed: of initial vectors and random words.
-        workers: threads. With more than one the vectors depend on the order in which the threads come to write them,
-            so that no two runs are alike.
+    The sentences are gone through once for the words and once an epoch.
 
     Raises:
         ValueError: naming an argument that is below one.

@@ -20,19 +20,12 @@ FIELDS = {"sentence": int, "source": list, "target": list, "weights": list}
 
 @dataclass(frozen=True)
 class SoftAlignment:
-    """A sentence pair with its weights.
+    """A sentence pair with its weights."""
 
-    Attributes:
-        number: of the sentence, from 0.
-        source: tokens, ``</s>`` included where the model has read one.
-        target: likewise.
-        weights: (T, S), each row a distribution over the source.
-    """
-
-    number: int
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    weights: np.ndarray
+    number: int  # of the sentence, from 0
+    source: tuple[str, ...]  # tokens, ``</s>`` included where the model has read one
+    target: tuple[str, ...]  # likewise
+    weights: np.ndarray  # (T, S), each row a distribution over the source
 
     def __post_init__(self) -> None:
         """Checks shape and weights.
@@ -66,10 +59,7 @@ class SoftAlignment:
     def merged(self, segmentation: str | None) -> SoftAlignment:
         """The alignment of words: summed over the pieces of a source word, averaged over those of a target word.
 
-        Each row stays a distribution.
-
-        Args:
-            segmentation: ``bpe``, ``sentencepiece``, or None to change nothing.
+        Each row stays a distribution. The segmentation is ``bpe``, ``sentencepiece``, or None to change nothing.
         """
         if segmentation is None:
             return self

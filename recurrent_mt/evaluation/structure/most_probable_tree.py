@@ -29,7 +29,7 @@ import numpy as np
 
 from ..subwords import word_numbers
 from .pyramid import Pyramid
-from .trees import Spans, keep_leaves, merge_leaves
+from .trees import Spans, keep_leaves, merge_leaves, split_everywhere
 
 #: Gates are kept with five decimals; one rounded to zero counts as half a unit of the fifth, so that no tree is ruled
 #: out.
@@ -92,19 +92,7 @@ def find_best_tree(node: np.ndarray, left: np.ndarray | None = None, right: np.n
             as_right[first, last] += score
     if n > 1 and not as_left[0, n - 1] > -np.inf:
         raise ValueError(f"no binary tree over {n} leaves is allowed")
-    return follow_splits(split, n)
-
-
-def follow_splits(split: np.ndarray, n: int) -> Spans:
-    """The tree over n leaves whose phrase over i to k is split after ``split[i, k]``."""
-    spans, waiting = set(), [(0, n - 1)]
-    while waiting:
-        first, last = waiting.pop()
-        if last > first:
-            spans.add((first, last + 1))
-            middle = int(split[first, last])
-            waiting += [(first, middle), (middle + 1, last)]
-    return frozenset(spans)
+    return split_everywhere(n, lambda first, end: int(split[first, end - 1]) + 1)
 
 
 def forbid_cut_words(node: np.ndarray, numbers: list[int]) -> np.ndarray:

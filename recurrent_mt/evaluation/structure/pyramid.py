@@ -19,17 +19,12 @@ FIELDS = {"sentence": int, "source": list, "gates": list}
 
 @dataclass(frozen=True)
 class Pyramid:
-    """The gates of a sentence's nodes.
+    """The gates of a sentence's nodes."""
 
-    Attributes:
-        number: of the sentence in its file, from 0.
-        leaves: the encoder's tokens, ``</s>`` included where it has read one.
-        gates: (n, n, 3): ``gates[i, k]`` is [new, left, right] of the node that covers the leaves i to k, i < k; the
-            rest is zero. Left is the child over i to k − 1, right the child over i + 1 to k.
-    """
-
-    number: int
-    leaves: tuple[str, ...]
+    number: int  # of the sentence in its file, from 0
+    leaves: tuple[str, ...]  # the encoder's tokens, ``</s>`` included where it has read one
+    #: (n, n, 3): ``gates[i, k]`` is [new, left, right] of the node that covers the leaves i to k, i < k; the rest is
+    #: zero. Left is the child over i to k − 1, right the child over i + 1 to k.
     gates: np.ndarray
 
     @property
@@ -57,12 +52,7 @@ class Pyramid:
 
     @classmethod
     def from_levels(cls, number: int, leaves: Sequence[str], levels: Sequence) -> Pyramid:
-        """Makes a pyramid.
-
-        Args:
-            number: of the sentence.
-            leaves: its tokens.
-            levels: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
+        """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
 
         Raises:
             ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.

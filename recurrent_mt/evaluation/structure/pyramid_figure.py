@@ -31,12 +31,8 @@ def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Spa
     """Draws the edges of a pyramid that reach its root over gates above a threshold, the darker the greater the gate.
 
     Each node stands above the middle of the leaves that it covers. A black line to a child is the gate that passes this
-    child on; a pair of orange lines is the gate that merges both into a new node.
-
-    Args:
-        pyramid: of gates.
-        threshold: gates at or below it are left out.
-        tree: over the words, drawn upside down below them.
+    child on; a pair of orange lines is the gate that merges both into a new node. A tree over the words is drawn upside
+    down below them.
 
     Raises:
         ValueError: if the sentence has no leaves or the threshold is no probability below 1.

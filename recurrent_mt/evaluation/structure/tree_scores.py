@@ -43,13 +43,8 @@ def score_trees(
     """Scores the trees that the gates imply, the same with shuffled gates, and the baselines.
 
     Without punctuation, the marks are taken out of both trees before scoring, and the baselines are trees over the
-    words that are left.
-
-    Args:
-        pyramids: of gates.
-        gold: as many trees over the same words.
-        segmentation: of the pyramids' leaves, see `find_most_probable_tree`.
-        seed: of the random trees and of the shuffling.
+    words that are left. The segmentation is that of the pyramids' leaves, see `find_most_probable_tree`; the seed that
+    of the random trees and of the shuffling.
 
     Returns:
         Records of each kind of tree, as `system`; n counts the sentences with a phrase to find. Of a kind with chance

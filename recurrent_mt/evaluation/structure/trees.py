@@ -146,20 +146,13 @@ class BracketingScore:
 
     Phrases of one word and the whole sentence are never counted: no tree can miss them. A gold phrase with another
     inside it over the same words counts once.
-
-    Attributes:
-        precision: right phrases among those proposed, over all sentences together.
-        recall: right phrases among those of the gold trees, likewise.
-        f1: of the two.
-        sentence_f1: the mean of each sentence's own F1, over the sentences that have a gold phrase to find.
-        sentences: how many those are.
     """
 
-    precision: float
-    recall: float
-    f1: float
-    sentence_f1: float
-    sentences: int
+    precision: float  # right phrases among those proposed, over all sentences together
+    recall: float  # right phrases among those of the gold trees, likewise
+    f1: float  # of the two
+    sentence_f1: float  # the mean of each sentence's own F1, over the sentences that have a gold phrase to find
+    sentences: int  # how many those are
 
 
 def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Sequence[int]) -> BracketingScore:

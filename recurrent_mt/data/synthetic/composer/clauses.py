@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from ..lexicon import sample_verbs
+from collections.abc import Callable
+
+from ..lexicon import sample_adverbs, sample_times, sample_verbs
 from ..lexicon.entries import Verb
-from ..meaning import (
-    Action,
-    Clause,
-    Coordination,
-    Existence,
-    Name,
-    Nominal,
-    NounPhrase,
-    PlaceName,
-    Pronoun,
-    Quality,
-)
+from ..meaning import Action, Clause, Coordination, Existence, Name, Nominal, NounPhrase, PlaceName, Pronoun, Quality
 from ..sampling import Weighted
-from .adjuncts import AdjunctComposer
-from .nominals import HUMAN
+from .nominals import HUMAN, NominalComposer
 
 _TENSE = Weighted(["present", "past", "future", "progressive", "past_progressive"], [38, 32, 14, 8, 8])
 _GAP = Weighted(["subject", "object", "oblique"], [45, 43, 12])
@@ -28,21 +18,19 @@ _FRAMES = {  # by the words left for the predicate
     5: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("dative",), ("intransitive",)], [60, 15, 13, 5, 7]),
     8: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("clausal",), ("dative",)], [46, 11, 13, 26, 4]),
 }
+_LIVING = ("person", "animal")
+_PAST_YEARS, _FUTURE_YEARS = (1850, 2020), (2035, 2090)
 
 
-class ClauseComposer(AdjunctComposer):
-    """Draws clauses."""
+class ClauseComposer(NominalComposer):
+    """Draws clauses: subject and predicate first, then the optional parts."""
 
     def clause(
         self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
     ) -> Clause:
-        """Returns a clause.
+        """Returns a clause of about so many words; what is not given is drawn.
 
-        Args:
-            budget: about how many words.
-            tense: one of TENSES; drawn if empty.
-            subject: the subject; drawn if None.
-            subject_class: the class of what a given subject, a pronoun, refers to.
+        ``subject_class`` is the class of nouns that a given subject, a pronoun, refers to.
         """
         rng = self._rng
         tense = tense or _TENSE.draw(rng)
@@ -63,7 +51,8 @@ class ClauseComposer(AdjunctComposer):
         if gap == "subject":
             clause = Clause(None, None, tense, gap=gap, antecedent=antecedent)  # type: ignore[arg-type]
             return self._predicate(clause, kind, budget - 1)
-        verb = self._governing(gap, kind)
+        frame = "transitive" if gap == "object" else "oblique"
+        verb = self._draw_verb(frame, kind, 8, lambda verb: gap == "object" or verb.fr_preposition == "de")
         if verb is None:
             return None
         if budget <= 4 and "person" in verb.subjects and self._rng.happens(0.5):
@@ -71,21 +60,15 @@ class ClauseComposer(AdjunctComposer):
         else:
             subject = self.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
         clause = Clause(subject, Action(verb), tense, gap=gap, antecedent=antecedent)
-        self.adjust_tense(clause)
-        self.negate(clause)
+        self._adjust_tense(clause)
+        self._negate(clause)
         return clause
 
-    def _governing(self, gap: str, object_class: str) -> Verb | None:
-        """Returns a verb whose object, or whose complement with *de*, can be of this class."""
-        frame = "transitive" if gap == "object" else "oblique"
+    def _draw_verb(self, frame: str, object_class: str, tries: int, fits: Callable[[Verb], bool]) -> Verb | None:
+        """Returns a verb that fits and whose object can be of this class; None if so many draws find none."""
         sampler = sample_verbs((frame,), None, object_class)
-        if sampler is None:
-            return None
-        for _ in range(8):
-            verb = sampler.draw(self._rng)
-            if gap == "object" or verb.fr_preposition == "de":
-                return verb
-        return None
+        drawn = (sampler.draw(self._rng) for _ in range(tries)) if sampler else iter(())
+        return next(filter(fits, drawn), None)
 
     def _predicate(self, clause: Clause, kind: str, budget: int) -> Clause:
         """Fills in the predicate of a clause whose subject is of a class of nouns."""
@@ -102,21 +85,17 @@ class ClauseComposer(AdjunctComposer):
             self._qualify(clause, kind, budget)
         else:
             clause.predicate = action
-        self.adjust_tense(clause)
-        self.add_adjuncts(clause, kind, budget)
+        self._adjust_tense(clause)
+        self._add_adjuncts(clause, kind, budget)
         return clause
 
     def _passive(self, kind: str, budget: int) -> Action | None:
-        sampler = sample_verbs(("transitive",), None, kind)
-        if sampler is None:
+        verb = self._draw_verb("transitive", kind, 4, lambda verb: verb.passive and not verb.en_particle)
+        if verb is None:
             return None
-        for _ in range(4):
-            verb = sampler.draw(self._rng)
-            if verb.passive and not verb.en_particle:
-                told = budget >= 3 and self._rng.happens(0.8)
-                agent = self.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
-                return Action(verb, passive=True, agent=agent)
-        return None
+        told = budget >= 3 and self._rng.happens(0.8)
+        agent = self.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
+        return Action(verb, passive=True, agent=agent)
 
     def _qualify(self, clause: Clause, kind: str, budget: int) -> None:
         modifier = self.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
@@ -193,6 +172,65 @@ class ClauseComposer(AdjunctComposer):
                 clause = Clause(None, Existence(theme, location), tense)
                 clause.negated = theme.determiner == "indefinite" and self._rng.happens(0.12)
                 return clause
+
+    def _adjust_tense(self, clause: Clause) -> None:
+        """Turns the progressive of a state, or of what happens in a moment, into the simple tense."""
+        if clause.stative or (clause.action and not clause.action.verb.progressive):
+            clause.tense = {"progressive": "present", "past_progressive": "past"}.get(clause.tense, clause.tense)
+
+    def _negate(self, clause: Clause) -> None:
+        """Negates one clause in seven, where the predicate allows it."""
+        action = clause.action
+        if action and (action.complement or (clause.modal and clause.modal.en == "must")):
+            return
+        clause.negated = self._rng.happens(0.14)
+        if clause.negated and isinstance(clause.predicate, Quality):
+            clause.predicate.modifier.degree = None
+
+    def _add_adjuncts(self, clause: Clause, kind: str, budget: int) -> None:
+        """Adds adjuncts to a clause whose subject is of a class of nouns, within the words left for its predicate."""
+        action = clause.action
+        active = action is not None and not action.passive and action.complement is None
+        if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
+            modals = sample_verbs(("modal",), kind, None)
+            clause.modal = modals.draw(self._rng) if modals else None
+        self._negate(clause)
+        self._add_frequency(clause)
+        if active and kind in _LIVING and not clause.stative:
+            self._add_circumstances(clause, kind, budget)
+        if budget >= 3 and self._rng.happens(0.22):
+            self._add_time(clause)
+
+    def _add_frequency(self, clause: Clause) -> None:
+        denied_event = clause.negated and clause.tense == "past" and not clause.stative
+        compared = isinstance(clause.predicate, Quality) and clause.predicate.standard
+        clausal = clause.action and clause.action.complement
+        excluded = denied_event or compared or clausal or clause.modal or clause.tense.endswith("progressive")
+        if not excluded and self._rng.happens(0.1):
+            clause.frequency = sample_adverbs("frequency", clause.negated).draw(self._rng)
+
+    def _add_circumstances(self, clause: Clause, kind: str, budget: int) -> None:
+        rng, verb = self._rng, clause.predicate.verb  # type: ignore[union-attr]  # called for actions
+        if not clause.negated and rng.happens(0.16):
+            clause.manner = sample_adverbs("manner", False).draw(rng)
+        if verb.frame in ("oblique", "dative") or verb.etre or budget < 4 or clause.gap:
+            return
+        intransitive = verb.frame == "intransitive"
+        if rng.happens(0.6 if intransitive else 0.16):
+            clause.location = self.location(max(3, budget - 2) if intransitive else 3)
+        elif kind == "person" and rng.happens(0.12):
+            clause.companion = self.nominal(HUMAN, 2)
+
+    def _add_time(self, clause: Clause) -> None:
+        rng = self._rng
+        if clause.frequency or (clause.tense == "past" and clause.stative and clause.negated):
+            return
+        if clause.tense in ("past", "future") and rng.happens(0.22):
+            clause.time = rng.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
+        else:
+            sampler = sample_times(clause.tense)
+            clause.time = sampler.draw(rng) if sampler else None
+        clause.time_first = not clause.gap and clause.time is not None and rng.happens(0.4)
 
 
 def noun_class(nominal: Nominal) -> str:

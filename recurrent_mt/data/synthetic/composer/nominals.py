@@ -26,11 +26,7 @@ HUMAN = frozenset(["person"])
 
 
 class NominalComposer(ABC):
-    """Draws nominals from the lexicon.
-
-    Args:
-        rng: the source of random choices.
-    """
+    """Draws nominals from the lexicon."""
 
     def __init__(self, rng: Rng) -> None:
         self._rng = rng
@@ -69,13 +65,9 @@ class NominalComposer(ABC):
         return Name(given, surname)
 
     def nominal(self, classes: frozenset[str], budget: int, *, owner: Nominal | None = None, only: str = "") -> Nominal:
-        """Returns a noun phrase, a name or a coordination.
+        """Returns a noun phrase, a name or a coordination, of about so many words.
 
-        Args:
-            classes: what the noun may be.
-            budget: about how many words.
-            owner: the person that a possessive may refer to.
-            only: the one French noun that is allowed, if not empty.
+        The noun is of one of the classes; a possessive may refer to the owner; ``only`` is the one French noun allowed.
         """
         if budget >= 6 and self._rng.happens(0.22):
             return self._coordination(classes, budget, owner)

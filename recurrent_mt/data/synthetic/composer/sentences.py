@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..meaning import Clause, Compound, Coordination, Name, NounPhrase, Pronoun, Sentence
+from ..meaning import Clause, Compound, Coordination, Name, NounPhrase, Pronoun
 from ..sampling import Weighted
 from .clauses import ClauseComposer, noun_class
 
@@ -14,13 +14,13 @@ _SHORTEST_COMPOUND = 9
 class SentenceComposer(ClauseComposer):
     """Draws the meanings of sentences."""
 
-    def sentence(self, budget: int) -> Sentence:
-        """Returns a sentence of about so many words."""
+    def sentence(self, budget: int) -> Clause | Compound:
+        """Returns a statement or a question of about so many words."""
         if budget <= 14 and self._rng.happens(0.07):
             clause = self.clause(max(2, budget - 3))
-            clause.time_first = False
-            return Sentence(clause, question=True)
-        return Sentence(self._body(budget - 1))
+            clause.time_first, clause.asked = False, True
+            return clause
+        return self._body(budget - 1)
 
     def _body(self, budget: int, tense: str = "", connectives: tuple[str, ...] = ()) -> Clause | Compound:
         """Returns a clause or several joined; the main clause is in the tense, if one is given."""
@@ -43,17 +43,18 @@ class SentenceComposer(ClauseComposer):
     def _join(self, connective: str, first: Clause | Compound, budget: int, tense: str) -> Compound:
         """Adds a second clause, half of the time about the subject of the first, told by a pronoun."""
         known = first.subject if isinstance(first, Clause) else None
-        described = isinstance(known, (NounPhrase, Name, Coordination))
         subordinate = connective not in ("and", "but", "so")
-        if known is not None and described and self._rng.happens(0.5):
+        fronted = False
+        second: Clause | Compound
+        if isinstance(known, (NounPhrase, Name, Coordination)) and self._rng.happens(0.5):
             pronoun = Pronoun(3, known.plural, known.gender, known.human)
             second = self.clause(budget, tense=tense, subject=pronoun, subject_class=noun_class(known))
-            second.time_first = second.time_first and not subordinate
-            return Compound(connective, first, second)
-        other = self._body(budget, tense, ("and", "but") if subordinate else _ANY_TENSE)
-        leading = other
-        while isinstance(leading, Compound):
-            leading = leading.first
-        leading.time_first = leading.time_first and not subordinate
-        fronted = connective in ("when", "if", "while") and self._rng.happens(0.5)
-        return Compound(connective, first, other, fronted)
+        else:
+            second = self._body(budget, tense, ("and", "but") if subordinate else _ANY_TENSE)
+            fronted = connective in ("when", "if", "while") and self._rng.happens(0.5)
+        if subordinate:
+            next(second.clauses()).time_first = False
+        if connective == "when":
+            for clause in second.clauses():
+                clause.after_when = True
+        return Compound(connective, first, second, fronted)

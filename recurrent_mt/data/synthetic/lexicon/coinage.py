@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from ..english.morphology import regular_plural
-from ..french.morphology import regular_feminine
-from ..french.morphology import regular_plural as french_plural
+from ..english_morphology import regular_plural
+from ..french_morphology import regular_feminine
+from ..french_morphology import regular_plural as french_plural
 from ..sampling import Rng
 from .entries import Adjective, Noun, ProperNoun
 from .tables import noun_classes, read_nouns, rows
@@ -70,7 +70,6 @@ class _NameMaker:
         self._rng = rng
         self._syllables = rows("syllables")
         self._made: set[str] = set()
-        self._made_chinese: set[str] = set()
 
     def make(self, *, open_ending: bool = False) -> tuple[str, str]:
         """Returns a new name, with ``open_ending`` one for endings to join, and its transliteration."""
@@ -84,9 +83,8 @@ class _NameMaker:
                 chinese += row[vowel] + coda_chinese
             if open_ending:
                 latin = latin.rstrip("aeiou")
-            if len(latin) > 3 and latin not in self._made and chinese not in self._made_chinese:
-                self._made.add(latin)
-                self._made_chinese.add(chinese)
+            if len(latin) > 3 and self._made.isdisjoint((latin, chinese)):
+                self._made |= {latin, chinese}
                 return latin.capitalize(), chinese
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from ..english.morphology import regular_participle, regular_plural
-from ..french.morphology import regular_feminine
-from ..french.morphology import regular_plural as french_plural
-from .entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
+from ..english_morphology import regular_participle, regular_plural
+from ..french_morphology import regular_feminine
+from ..french_morphology import regular_plural as french_plural
+from .entries import Adjective, Noun, TimeExpression, Verb
 
 _GROUPS = {
     "living": "person animal",
@@ -36,62 +36,62 @@ def _options(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _noun(row: dict[str, str]) -> Noun:
-    """English is ``singular`` or ``singular/plural``."""
-    options = _options(row["options"])
-    singular, _, plural = row["en"].partition("/")
-    return Noun(
-        noun_class=row["class"],
-        fr=row["fr"],
-        fr_plural=options.get("pl", french_plural(row["fr"])),
-        gender=row["gender"],
-        en=singular,
-        en_plural=plural or regular_plural(singular),
-        zh=row["zh"],
-        measure=row["measure"],
-        mass="mass" in options,
-    )
-
-
 def read_nouns() -> list[Noun]:
-    """Reads nouns.tsv."""
-    return [_noun(row) for row in rows("nouns")]
+    """Reads nouns.tsv; English is ``singular`` or ``singular/plural``."""
+    nouns = []
+    for row in rows("nouns"):
+        options = _options(row["options"])
+        singular, _, plural = row["en"].partition("/")
+        nouns.append(
+            Noun(
+                noun_class=row["class"],
+                fr=row["fr"],
+                fr_plural=options.get("pl", french_plural(row["fr"])),
+                gender=row["gender"],
+                en=singular,
+                en_plural=plural or regular_plural(singular),
+                zh=row["zh"],
+                measure=row["measure"],
+                mass="mass" in options,
+            )
+        )
+    return nouns
 
 
 def read_verbs() -> list[Verb]:
-    """Reads verbs.tsv."""
-    return [_verb(row) for row in rows("verbs")]
-
-
-def _verb(row: dict[str, str]) -> Verb:
-    """``~`` joins a particle, ``+`` a preposition; ``_`` is where a Chinese object goes."""
-    options = _options(row["options"])
-    fr, _, fr_preposition = row["fr"].partition("+")
-    words, _, en_preposition = row["en"].partition("+")
-    forms, _, particle = words.partition("~")
-    en, past, participle = [*forms.split("/"), "", ""][:3]
-    before, _, after = (part.split() for part in row["zh"].partition("_"))
-    verb_is_last = bool(after) and after[-1] not in ("里", "上")
-    return Verb(
-        frame=row["frame"],
-        fr=fr,
-        fr_preposition=fr_preposition,
-        etre="être" in options,
-        en=en,
-        en_past=past or regular_participle(en),
-        en_participle=participle or regular_participle(en),
-        en_particle=particle,
-        en_preposition=en_preposition,
-        zh=after[-1] if verb_is_last else before[0],
-        zh_before=tuple(before),
-        zh_after=tuple(after),
-        subjects=noun_classes(row["subject"]),
-        objects=noun_classes(row["object"]),
-        only=options.get("only", ""),
-        stative="stative" in options,
-        passive=row["frame"] == "transitive" and not {"nopassive", "stative"} & set(options),
-        progressive=not {"stative", "event"} & set(options),
-    )
+    """Reads verbs.tsv: ``~`` joins a particle, ``+`` a preposition; ``_`` is where a Chinese object goes."""
+    verbs = []
+    for row in rows("verbs"):
+        options = _options(row["options"])
+        fr, _, fr_preposition = row["fr"].partition("+")
+        words, _, en_preposition = row["en"].partition("+")
+        forms, _, particle = words.partition("~")
+        en, past, participle = [*forms.split("/"), "", ""][:3]
+        before, _, after = (part.split() for part in row["zh"].partition("_"))
+        verb_is_last = bool(after) and after[-1] not in ("里", "上")
+        verbs.append(
+            Verb(
+                frame=row["frame"],
+                fr=fr,
+                fr_preposition=fr_preposition,
+                etre="être" in options,
+                en=en,
+                en_past=past or regular_participle(en),
+                en_participle=participle or regular_participle(en),
+                en_particle=particle,
+                en_preposition=en_preposition,
+                zh=after[-1] if verb_is_last else before[0],
+                zh_before=tuple(before),
+                zh_after=tuple(after),
+                subjects=noun_classes(row["subject"]),
+                objects=noun_classes(row["object"]),
+                only=options.get("only", ""),
+                stative="stative" in options,
+                passive=row["frame"] == "transitive" and not {"nopassive", "stative"} & set(options),
+                progressive=not {"stative", "event"} & set(options),
+            )
+        )
+    return verbs
 
 
 def read_adjectives() -> list[Adjective]:
@@ -118,18 +118,6 @@ def read_adjectives() -> list[Adjective]:
     return adjectives
 
 
-def read_adverbs() -> list[Adverb]:
-    """Reads adverbs.tsv."""
-    return [
-        Adverb(row["kind"], row["fr"], row["en"], row["zh"], row["options"] == "restricted") for row in rows("adverbs")
-    ]
-
-
-def read_prepositions() -> list[Preposition]:
-    """Reads prepositions.tsv."""
-    return [Preposition(row["fr"], row["en"], row["zh"], noun_classes(row["classes"])) for row in rows("prepositions")]
-
-
 def read_times() -> list[TimeExpression]:
     """Reads times.tsv, whose words are ``token/part of speech/key…``."""
 
@@ -141,8 +129,3 @@ def read_times() -> list[TimeExpression]:
         TimeExpression(words(row["fr"]), words(row["en"]), words(row["zh"]), frozenset(row["tenses"].split("|")))
         for row in rows("times")
     ]
-
-
-def read_proper_nouns() -> list[ProperNoun]:
-    """Reads proper_nouns.tsv: given names and towns."""
-    return [ProperNoun(**row) for row in rows("proper_nouns")]

@@ -1,14 +1,27 @@
-"""English clauses and sentences."""
+"""English: noun phrases, clauses and sentences."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from ..meaning import Action, Clause, Existence, Pronoun, Quality, Sentence
-from ..tree import Leaf, Node, Tree
-from .morphology import be_form, begins_with_vowel, comparative, gerund, third_person
-from .nominals import EnglishNominals
+from .english_morphology import be_form, begins_with_vowel, comparative, gerund, third_person
+from .meaning import Action, Clause, Existence, Name, Nominal, NounPhrase, Pronoun, Quality
+from .realizer import Realizer
+from .tree import Leaf, Node, Tree
 
+_NUMERALS = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_PRONOUNS = {  # subject, object, possessive
+    (1, False): ("I", "me", "my"),
+    (2, False): ("you", "you", "your"),
+    (1, True): ("we", "us", "our"),
+    (2, True): ("you", "you", "your"),
+    (3, True): ("they", "them", "their"),
+}
+_SINGULAR = {"m": ("he", "him", "his"), "f": ("she", "her", "her"), "n": ("it", "it", "its")}
 _MODALS = {  # (tense, modal) → words before the infinitive; want and have to are conjugated as verbs
     ("present", "can"): ["can"],
     ("past", "can"): ["could"],
@@ -21,9 +34,13 @@ _MODALS = {  # (tense, modal) → words before the infinitive; want and have to 
 _SEPARABLE = ("on",)  # turn it on, but look for it
 
 
-class English(EnglishNominals):
+class English(Realizer):
     """Realizes meanings as English trees."""
 
+    language = "en"
+    and_word = "and"
+    with_word = "with"
+    in_word = ("in", "in")
     connectives: ClassVar = {word: word for word in ("and", "but", "so", "because", "when", "if", "while")}
     there_word = "there"
     that_word = "that"
@@ -32,11 +49,11 @@ class English(EnglishNominals):
         """Whether *a* becomes *an*."""
         return begins_with_vowel(following)
 
-    def predicate(self, clause: Clause, question: Sentence | None, as_present: bool) -> list[Node]:
+    def predicate(self, clause: Clause) -> list[Node]:
         """See :meth:`.Realizer.predicate`."""
-        tense = "present" if as_present and clause.tense == "future" else clause.tense
-        auxiliaries, rest = _verb_group(clause, tense, question)
-        inverted = [auxiliaries.pop(0)] if question else []
+        tense = "present" if clause.after_when and clause.tense == "future" else clause.tense
+        auxiliaries, rest = _verb_group(clause, tense)
+        inverted = [auxiliaries.pop(0)] if clause.asked else []
         return [*inverted, Tree("VP", [*auxiliaries, *rest, *self._dependents(clause)])]
 
     def relative_pronoun(self, clause: Clause) -> str:
@@ -56,11 +73,8 @@ class English(EnglishNominals):
             children = self._governed(clause, predicate)
         if clause.manner:
             children.append(Tree("AdvP", [Leaf("ADV", clause.manner.en, (clause, "manner"))]))
-        if clause.location:
-            children.append(self.location(clause.location))
-        if clause.companion:
-            children.append(self.prepositional("with", clause.companion, (clause, "with")))
-        return [*children, *self.complement(predicate)] if isinstance(predicate, Action) else children
+        complement = self.complement(clause.action) if clause.action else []
+        return [*children, *self.circumstances(clause), *complement]
 
     def _quality(self, quality: Quality) -> Tree:
         adjective, head, more = quality.modifier.adjective, (quality.modifier, "head"), (quality, "more")
@@ -91,18 +105,60 @@ class English(EnglishNominals):
             children.append(self.prepositional("by", action.agent, (action, "by")))
         return children
 
+    def pronoun(self, nominal: Nominal, context: str) -> Leaf:
+        """Returns the pronoun of a subject or of an object."""
+        return Leaf("PRON", _pronoun_form(nominal, 0 if context == "subject" else 1), (nominal, "head"))
 
-def _verb_group(clause: Clause, tense: str, question: Sentence | None) -> tuple[list[Leaf], list[Leaf]]:
+    def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
+        """Returns a noun with its dependents; under negation *some* becomes *any*."""
+        possessor = phrase.possessor
+        genitive = possessor is not None and _takes_genitive(possessor)
+        children: list[Node] = []
+        if possessor and genitive:
+            owner = self.nominal(possessor)
+            ends_in_s = possessor.plural and list(owner.leaves())[-1].token.endswith("s")
+            children.append(Tree("NP", [owner, Leaf("PART", "'" if ends_in_s else "'s", (phrase, "of"))]))
+        else:
+            children += self._determiner(phrase, negated=context == "negated")
+        children += [self.adjective_phrase(use, use.adjective.en) for use in phrase.adjectives]
+        children.append(Leaf("NOUN", phrase.noun.en_plural if phrase.plural else phrase.noun.en, (phrase, "head")))
+        return Tree("NP", [*children, *self.noun_dependents(phrase, "" if genitive else "of")])
+
+    def _determiner(self, phrase: NounPhrase, *, negated: bool) -> list[Leaf]:
+        kind, plural, anchor = phrase.determiner, phrase.plural, (phrase, "determiner")
+        if kind in ("numeral", "amount"):
+            number = _NUMERALS[phrase.number] if kind == "numeral" else self.amount(phrase.number)
+            return [Leaf("NUM", number, anchor)]
+        if kind == "possessive":
+            assert phrase.owner
+            return [Leaf("DET", _pronoun_form(phrase.owner, 2), anchor)]
+        if kind == "few":
+            return [Leaf("DET", "a", anchor), Leaf("ADJ", "few", anchor)]
+        if kind == "indefinite" and not plural:
+            return [Leaf("DET", "a", anchor, liaison="an")]
+        words = {
+            "definite": "the",
+            "indefinite": "any" if negated else "some",
+            "partitive": "any" if negated else "some",
+            "demonstrative": "these" if plural else "this",
+            "each": "every",
+            "several": "several",
+            "many": "many" if plural else "much",
+        }
+        return [Leaf("DET", words[kind], anchor)]
+
+
+def _verb_group(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
     """Returns the auxiliaries with *not*, and then the adverb of frequency and the main verb.
 
     The first auxiliary can be put before the subject: where a question or *not* needs one, *do* is supplied.
     """
     auxiliaries, main = _affirmative(clause, tense)
-    if not auxiliaries and (clause.negated or question):
+    if not auxiliaries and (clause.negated or clause.asked):
         auxiliaries, main = _with_do(clause, tense)
-    if question:
-        auxiliaries[0].anchors += ((question, "question"),)
-    if clause.negated and auxiliaries[0].token == "can" and not question:
+    if clause.asked:
+        auxiliaries[0].anchors += ((clause, "question"),)
+    if clause.negated and auxiliaries[0].token == "can" and not clause.asked:
         auxiliaries[0].token = "cannot"
         auxiliaries[0].anchors += ((clause, "negation"),)
     elif clause.negated:
@@ -117,7 +173,7 @@ def _affirmative(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
     if clause.modal:
         return _modal_group(clause, tense)
     told, verb = (clause, "tense"), (clause, "verb")
-    action = clause.predicate if isinstance(clause.predicate, Action) else None
+    action = clause.action
     be = be_form("past" if tense.startswith("past") else "present", *_agreement(clause))
     if action is None or action.passive:
         role = (clause, "passive") if action else verb
@@ -158,8 +214,7 @@ def _modal_group(clause: Clause, tense: str) -> tuple[list[Leaf], list[Leaf]]:
 
 
 def _infinitive(clause: Clause) -> Leaf:
-    token = clause.predicate.verb.en if isinstance(clause.predicate, Action) else "be"
-    return Leaf("VERB", token, (clause, "verb"))
+    return Leaf("VERB", clause.action.verb.en if clause.action else "be", (clause, "verb"))
 
 
 def _agreement(clause: Clause) -> tuple[int, bool]:
@@ -169,3 +224,17 @@ def _agreement(clause: Clause) -> tuple[int, bool]:
 
 def _is_third_singular(clause: Clause) -> bool:
     return _agreement(clause) == (3, False)
+
+
+def _pronoun_form(nominal: Nominal, case: int) -> str:
+    """Returns the pronoun for a nominal: case 0 subject, 1 object, 2 possessive."""
+    if nominal.person == 3 and not nominal.plural:
+        return _SINGULAR[nominal.gender if nominal.human else "n"][case]
+    return _PRONOUNS[nominal.person, nominal.plural][case]
+
+
+def _takes_genitive(possessor: Nominal) -> bool:
+    """Whether *X's* is used: for persons named or described before the noun only."""
+    if isinstance(possessor, NounPhrase):
+        return possessor.human and not (possessor.location or possessor.relative or possessor.possessor)
+    return isinstance(possessor, Name)

@@ -1,16 +1,18 @@
-"""French inflection: plurals, feminines, conjugation."""
+"""French word forms: plurals, feminines, conjugation, elision and contraction."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..lexicon.entries import Adjective
+from .tree import Anchor, Node
 
-_IRREGULAR = Path(__file__).parents[1] / "lexicon" / "irregular_verbs.tsv"
-_PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
+if TYPE_CHECKING:
+    from .lexicon.entries import Adjective
+
+_IRREGULAR = Path(__file__).parent / "lexicon" / "irregular_verbs.tsv"
 _IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 _FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 _PRESENT = {
@@ -19,6 +21,27 @@ _PRESENT = {
     "re": ("s", "s", "", "ons", "ez", "ent"),
 }
 _PARTICIPLE = {"er": "é", "ir": "i", "re": "u"}
+_VOWELS = frozenset("aàâæeéèêëiîïoôœuùûyhAÀÂÆEÉÈÊËIÎÏOÔŒUÙÛYH")
+_ASPIRATED = ("héros", "hibou", "hérisson", "haricot", "haïku", "hangar", "huit", "onze")
+
+
+def begins_with_vowel(token: str) -> bool:
+    """Whether words elide before the token; an aspirated h, *huit* and *onze* forbid it."""
+    return token[0] in _VOWELS and not token.startswith(_ASPIRATED)
+
+
+def contract(node: Node, preposition: str, anchor: Anchor) -> bool:
+    """Fuses *de* or *à* with the definite article that begins the phrase, *du*, *aux*; returns whether one does."""
+    leaves = node.leaves()
+    article, following = next(leaves), next(leaves, None)
+    if article.label != "DET" or article.token not in ("le", "les") or following is None:
+        return False
+    if article.token == "le" and begins_with_vowel(following.token):
+        return False
+    plural = article.token == "les"
+    article.token = {"de": "des" if plural else "du", "à": "aux" if plural else "au"}[preposition]
+    article.label, article.liaison, article.anchors = "ADP", None, (*article.anchors, anchor)
+    return True
 
 
 def regular_plural(word: str) -> str:
@@ -66,62 +89,44 @@ def participle_form(participle: str, gender: str, plural: bool) -> str:
     return stem if not plural or stem.endswith("s") else stem + "s"
 
 
+@dataclass(frozen=True)
 class Conjugation:
-    """The forms of one French verb.
+    """The forms of one French verb: six of each tense, and the past participle, masculine singular."""
 
-    Attributes:
-        infinitive: its infinitive.
-        participle: the past participle, masculine singular.
-    """
-
-    def __init__(self, infinitive: str) -> None:
-        self.infinitive = infinitive
-        irregular = _irregular_verbs().get(infinitive)
-        if irregular is None:
-            self._conjugate_regular(infinitive)
-            return
-        self._present = tuple(irregular[1:7])
-        self.participle, self._future_stem = irregular[7:9]
-        self._imperfect_stem = irregular[9] if len(irregular) > 9 else self._present[3][:-3]
-
-    def _conjugate_regular(self, infinitive: str) -> None:
-        stem, group = infinitive[:-2], infinitive[-2:]
-        if group not in _PRESENT:
-            raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
-        self._present = tuple(_before_ending(stem, group, ending) + ending for ending in _PRESENT[group])
-        self.participle = stem + _PARTICIPLE[group]
-        self._future_stem = {
-            "er": _before_ending(stem, "er", "er") + "er",
-            "ir": infinitive,
-            "re": stem + "r",
-        }[group]
-        self._imperfect_stem = self._present[3][:-3]
+    present: tuple[str, ...]
+    imperfect: tuple[str, ...]
+    future: tuple[str, ...]
+    participle: str
 
     def form(self, tense: str, person: int, plural: bool) -> str:
-        """Returns a finite form.
-
-        Args:
-            tense: ``present``, ``imperfect`` or ``future``.
-            person: 1, 2 or 3.
-            plural: whether the subject is plural.
-        """
-        index = person - 1 + 3 * plural
-        if tense == "present":
-            return self._present[index]
-        if tense == "future":
-            return self._future_stem + _FUTURE[index]
-        stem, ending = self._imperfect_stem, _IMPERFECT[index]
-        if ending[0] == "i" and stem.endswith("ge") and self.infinitive.endswith("ger"):
-            stem = stem[:-1]
-        elif ending[0] == "i" and stem.endswith("ç"):
-            stem = stem[:-1] + "c"
-        return stem + ending
+        """Returns the finite form of a person (1 to 3) in the ``present``, ``imperfect`` or ``future``."""
+        return getattr(self, tense)[person - 1 + 3 * plural]
 
 
 @cache
 def conjugation(infinitive: str) -> Conjugation:
-    """Returns the conjugation of a verb, made once."""
-    return Conjugation(infinitive)
+    """Returns the conjugation of a verb, made once.
+
+    Raises:
+        ValueError: it is irregular and not in the table.
+    """
+    if irregular := _irregular_verbs().get(infinitive):
+        present = irregular[1:7]
+        participle, future_stem, imperfect_stem = [*irregular[7:], ""][:3]
+    else:
+        stem, group = infinitive[:-2], infinitive[-2:]
+        if group not in _PRESENT:
+            raise ValueError(f"cannot conjugate {infinitive!r}: add it to {_IRREGULAR.name}")
+        present = [_before_ending(stem, group, ending) + ending for ending in _PRESENT[group]]
+        participle = stem + _PARTICIPLE[group]
+        future_stem = {"er": _before_ending(stem, "er", "er") + "er", "ir": infinitive, "re": stem + "r"}[group]
+        imperfect_stem = ""
+    # nous mangeons: je mangeais, nous mangions; nous commençons: je commençais, nous commencions
+    stem = imperfect_stem or present[3][:-3]
+    before_i = stem[:-1] + "c" if stem.endswith("ç") else stem[:-1] if infinitive.endswith("ger") else stem
+    imperfect = [(before_i if ending[0] == "i" else stem) + ending for ending in _IMPERFECT]
+    future = [future_stem + ending for ending in _FUTURE]
+    return Conjugation(tuple(present), tuple(imperfect), tuple(future), participle)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What became of an ablation's cells: scores and their distance from the base, sizes, speeds, and failures."""
+"""An ablation's cells: scores and their distance from the base, sizes, speeds, failures; as a table and as plots."""
 
 from __future__ import annotations
 
@@ -10,27 +10,37 @@ from os import PathLike
 from pathlib import Path
 
 import pandas
+from matplotlib.figure import Figure
 
-from ..records import ALL, Record, make_frame, select_records
-from ..run_folder import RunFolder, read_runs
-from ..score_tables import list_signatures, name_metric, reading_notes, score_columns
-from ..scores import Scores, Settings, score_systems
-from ..tables import UNKNOWN, Cell, Table, format_number, write_results
-from ..test_set import System
-from ..training import (
+from .figures import COLORS, new_axes
+from .records import ALL, Record, make_frame, select_records
+from .run_folder import RunFolder, read_runs
+from .score_tables import list_signatures, name_metric, reading_notes, score_columns
+from .scores import Scores, Settings, score_systems
+from .tables import UNKNOWN, Cell, Table, write_results
+from .test_set import System
+from .training import (
     PARAMETERS,
     SENTENCES,
     WORDS,
     TrainedSystem,
+    cost_cells,
     find_costs,
     read_trained_system,
     summarize_seeds,
 )
 
 OPERATIONS = "operations a token"
+#: Inches, in the figure of all cells.
+HEIGHT_OF_A_CELL = 0.32
 #: Standard errors from which on a difference is called one.
 FAR = 2.0
-COSTS = ("parameters", "MFLOP a token", "words/s", "sentences/s")
+COSTS = {
+    "parameters": (PARAMETERS, "{:,.0f}", 1),
+    "MFLOP a token": (OPERATIONS, "{:.2f}", 1e6),
+    "words/s": (WORDS, "{:,.0f}", 1),
+    "sentences/s": (SENTENCES, "{:.1f}", 1),
+}
 COST_NOTE = (
     "MFLOP a token: operations of matrix products and convolutions for a target token, its translation given, the "
     "encoder's share included. Words/s: target tokens in training. Sentences/s: in translation. Both were measured "
@@ -44,14 +54,10 @@ class SeedNoise:
 
     Two or three seeds say little of their own cell's spread; under the assumption that all cells have the same, all of
     them estimate it together.
-
-    Attributes:
-        deviation: pooled standard deviation.
-        degrees: of freedom that it rests on.
     """
 
-    deviation: float
-    degrees: int
+    deviation: float  # pooled standard deviation
+    degrees: int  # of freedom that it rests on
 
     def is_far(self, difference: float, seeds: Sequence[int]) -> bool:
         """Whether two means over so many seeds are further apart than `FAR` standard errors of their difference."""
@@ -77,21 +83,14 @@ def count_seeds_of(records: pandas.DataFrame, metric: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class AblationResults:
-    """All cells.
+    """All cells."""
 
-    Attributes:
-        name: of the ablation.
-        base: the cell that the others are compared with.
-        cells: in the order asked for.
-        records: every number: scores of the cells that have a translation (none if the base has none), and costs.
-        signatures: of the metrics; empty if the base has no translation.
-    """
-
-    name: str
-    base: str
-    cells: Sequence[TrainedSystem]
+    name: str  # of the ablation
+    base: str  # the cell that the others are compared with
+    cells: Sequence[TrainedSystem]  # in the order asked for
+    #: every number: scores of the cells that have a translation (none if the base has none), and costs
     records: pandas.DataFrame
-    signatures: Mapping[str, str]
+    signatures: Mapping[str, str]  # of the metrics; empty if the base has no translation
 
     def table(self) -> Table:
         """One row a cell, in the order asked for."""
@@ -108,7 +107,7 @@ class AblationResults:
         for cell, scores in zip(self.cells, zip(*columns) if columns else [()] * len(self.cells)):
             if scores and str(scores[0]) == UNKNOWN:
                 scores = (Cell(cell.status), *scores[1:])
-            rows.append([*scores, *map(Cell, cost_cells(find_costs(self.records, cell.name)))])
+            rows.append([*scores, *cost_cells(find_costs(self.records, cell.name), COSTS)])
         notes = list(self.notes(noise))
         signatures = list_signatures(self.signatures)
         return Table(f"Ablation: {self.name}", ["Cell", *header, *COSTS], names, rows, notes, signatures, "column")
@@ -130,8 +129,7 @@ class AblationResults:
     def notes(self, noise: SeedNoise | None) -> Iterator[str]:
         """What has to be known to read the table, and what failed."""
         for cell in self.cells:
-            for seed, reason in cell.failures.items():
-                yield f"{cell.name}, seed {seed}, failed: {reason}."
+            yield from cell.failure_notes
         if not self.signatures:
             yield f"No scores: the base, {self.base}, has no translation yet."
             return
@@ -151,35 +149,10 @@ class AblationResults:
         write_results(prefix, [self.table()], self.records, **context)
 
 
-def cost_cells(costs: Mapping[str, float | None]) -> list[str]:
-    """Size and speed of a cell."""
-    operations = costs.get(OPERATIONS)
-    return [
-        format_number(costs.get(PARAMETERS), ",.0f"),
-        format_number(None if operations is None else operations / 1e6, ".2f"),
-        format_number(costs.get(WORDS), ",.0f"),
-        format_number(costs.get(SENTENCES), ".1f"),
-    ]
-
-
 def read_results(
-    name: str,
-    cells: Sequence[str],
-    folders: Sequence[str | PathLike[str]],
-    *,
-    base: str,
-    resamples: int,
-    jobs: int = 1,
+    name: str, cells: Sequence[str], folders: Sequence[str | PathLike[str]], *, base: str, resamples: int, jobs: int = 1
 ) -> AblationResults:
-    """Reads what an ablation left.
-
-    Args:
-        name: of the ablation.
-        cells: names of its systems.
-        folders: run folders, one for each segmentation.
-        base: the cell that the others are compared with.
-        resamples: of the bootstrap.
-        jobs: processes that count.
+    """Reads what the systems of an ablation left in its run folders, one for each segmentation.
 
     Raises:
         FileError: if a folder is not that of a run, or a log is damaged.
@@ -222,3 +195,55 @@ def read_operations(name: str, folder: Path) -> Iterator[Record]:
     if counts:
         seeds = [file.parent.name.removeprefix("seed-") for file in files]
         yield from summarize_seeds(name, OPERATIONS, seeds, counts)
+
+
+def draw_plots(results: AblationResults) -> Iterator[tuple[str, Figure]]:
+    """(name, figure) of every plot; none without scores."""
+    if not results.signatures:
+        return
+    metric = next(iter(results.signatures))
+    means = {one.system: one.value or 0.0 for one in select_records(results.records, metric=metric, by=ALL)}
+    names = [cell.name for cell in results.cells if cell.name in means]
+    yield "cells", cells_figure(results.records, names, results.base, metric)
+    for plot, cost, title in (
+        ("by-parameters", PARAMETERS, "parameters, millions"),
+        ("by-operations", OPERATIONS, "MFLOP a target token"),
+    ):
+        costs = {name: find_costs(results.records, name).get(cost) for name in names}
+        points = {name: (value / 1e6, means[name]) for name, value in costs.items() if value}
+        if points:
+            yield plot, cost_figure(points, title, metric)
+
+
+def cells_figure(records: pandas.DataFrame, names: list[str], base: str, metric: str) -> Figure:
+    """One line a cell: its mean, its interval over sentences, a mark for each seed; the base's mean as a line."""
+    figure, axes = new_axes(6.4, 1.0 + HEIGHT_OF_A_CELL * len(names))
+    for height, name in enumerate(names):
+        rows = records[(records["system"] == name) & (records["metric"] == metric) & (records["by"] == ALL)]
+        (total,) = select_records(rows)
+        if total.low is not None and total.high is not None:
+            axes.plot([total.low, total.high], [height, height], color=COLORS[0], linewidth=5, alpha=0.25)
+        seeds = list(rows.loc[rows["seed"] != "", "value"])
+        axes.plot(seeds, [height] * len(seeds), "|", color=COLORS[0], markersize=9)
+        axes.plot([total.value or 0.0], [height], "o", color=COLORS[0], markersize=5)
+        if name == base:
+            axes.axvline(total.value or 0.0, color=COLORS[1], linewidth=1, linestyle="--")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel(f"{metric}: mean, each seed, 95% interval over sentences; dashed: {base}")
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def cost_figure(points: dict[str, tuple[float, float]], title: str, metric: str) -> Figure:
+    """Score against cost, one named point a cell."""
+    figure, axes = new_axes(6.4, 4.2)
+    for name, point in points.items():
+        axes.plot(*[[number] for number in point], "o", color=COLORS[0], markersize=5)
+        axes.annotate(name, point, xytext=(5, 3), textcoords="offset points", fontsize="small")
+    axes.set_xlabel(title)
+    axes.set_ylabel(metric)
+    axes.margins(x=0.15, y=0.1)
+    return figure

@@ -4,8 +4,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from recurrent_mt.evaluation.ablation.plots import draw_plots
-from recurrent_mt.evaluation.ablation.results import SeedNoise, pool_seed_noise, read_results
+from recurrent_mt.evaluation.ablation import SeedNoise, draw_plots, pool_seed_noise, read_results
 from recurrent_mt.evaluation.records import Record, make_frame
 from recurrent_mt.metrics import score
 from tests.commands import call

@@ -1,13 +1,15 @@
-"""Chinese clauses and sentences."""
+"""Chinese: noun phrases with measure words, clauses without inflection, sentences."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from ..meaning import Action, Clause, Compound, Existence, NounPhrase, Quality, Sentence
-from ..tree import Anchor, Leaf, Node, Tree
-from .nominals import ChineseNominals
+from .meaning import Action, Clause, Compound, Existence, Location, Modifier, Name, Nominal, NounPhrase, Quality
+from .realizer import Realizer
+from .tree import Anchor, Leaf, Node, Tree
 
+_DIGITS = ("", *"一二三四五六七八九")
+_PRONOUNS = {1: "我", 2: "你"}
 _PAIRED = {  # before the subordinate clause, behind it, before the main clause
     "because": ("因为", "", "所以"),
     "when": ("当", "的时候", ""),
@@ -16,18 +18,21 @@ _PAIRED = {  # before the subordinate clause, behind it, before the main clause
 }
 
 
-class Chinese(ChineseNominals):
+class Chinese(Realizer):
     """Realizes meanings as Chinese trees, segmented into words."""
 
+    language = "zh"
+    and_word = "和"
+    enumeration_comma = "、"
     connectives: ClassVar = {"and": "而且", "but": "但是", "so": "所以"}
 
-    def sentence(self, sentence: Sentence) -> Tree:
+    def sentence(self, body: Clause | Compound) -> Tree:
         """Returns the tree of a sentence."""
-        question = [Leaf("PART", "吗", (sentence, "question"))] if sentence.question else []
-        end = Leaf("PUNCT", "？" if sentence.question else "。", (sentence, "end"))
-        return Tree("ROOT", [self.body(sentence.body), *question, end])
+        question = [Leaf("PART", "吗", (body, "question"))] if body.asked else []
+        end = Leaf("PUNCT", "？" if body.asked else "。", (body, "end"))
+        return Tree("ROOT", [self.body(body), *question, end])
 
-    def body(self, body: Clause | Compound, question: Sentence | None = None, as_present: bool = False) -> Tree:
+    def body(self, body: Clause | Compound) -> Tree:
         """Returns a clause, or several joined, the subordinate one first."""
         if isinstance(body, Clause):
             return self.clause(body)
@@ -41,14 +46,14 @@ class Chinese(ChineseNominals):
         links = [Leaf("CCONJ", main, anchor)] if main else []
         return Tree("S", [Tree("SBAR", [Leaf("SCONJ", before, anchor), second, *closing]), comma, *links, first])
 
-    def clause(self, clause: Clause, question: Sentence | None = None, as_present: bool = False) -> Tree:
+    def clause(self, clause: Clause) -> Tree:
         """Returns the tree of a clause; of a relative clause, what comes before 的."""
         children: list[Node] = [self.time(clause)] if clause.time else []
         if clause.subject is not None and clause.gap != "subject":
             children.append(self.nominal(clause.subject))
-        return Tree("S", [*children, *self.predicate(clause, question, as_present)])
+        return Tree("S", [*children, *self.predicate(clause)])
 
-    def predicate(self, clause: Clause, question: Sentence | None, as_present: bool) -> list[Node]:
+    def predicate(self, clause: Clause) -> list[Node]:
         """Returns the verb phrase: nothing in it depends on whether it is asked."""
         if isinstance(clause.predicate, Existence):
             return [self._existence(clause, clause.predicate)]
@@ -119,6 +124,73 @@ class Chinese(ChineseNominals):
             children.append(Tree("SBAR", [self.clause(action.complement)]))
         return children
 
+    def elides(self, token: str, following: str) -> bool:
+        """Nothing does."""
+        return False
+
+    def pronoun(self, nominal: Nominal, context: str) -> Leaf:
+        """Returns the pronoun for a nominal, the same in every case."""
+        return Leaf("PRON", _pronoun_form(nominal), (nominal, "head"))
+
+    def name(self, name: Name) -> list[Node]:
+        """Returns a person's name, with a dot before the surname."""
+        given, *surname = super().name(name)
+        return [given, Leaf("PUNCT", "·"), *surname] if surname else [given]
+
+    def year(self, year: Leaf, anchor: Anchor) -> Tree:
+        """Returns … 年."""
+        return Tree("NP", [year, Leaf("NOUN", "年", anchor)])
+
+    def location(self, location: Location) -> Tree:
+        """Returns 在 … 里; a town or country needs no postposition."""
+        anchor = (location, "preposition")
+        after = [Leaf("ADP", location.preposition.zh, anchor)] if location.preposition else []
+        return Tree("PP", [Leaf("ADP", "在", anchor), self.nominal(location.place), *after])
+
+    def noun_phrase(self, phrase: NounPhrase, context: str) -> Tree:
+        """Returns a noun with its dependents; the indefinite object of a negated verb is a bare noun."""
+        children: list[Node] = []
+        if phrase.possessor:
+            children += [self.nominal(phrase.possessor), Leaf("PART", "的", (phrase, "of"))]
+        children += self._determiner(phrase, negated=context == "negated")
+        if phrase.relative:
+            children.append(self.relative_clause(phrase.relative))
+        if phrase.location:
+            place = self.location(phrase.location)
+            # before a noun the phrase of place drops 在: 桌子 上 的 书
+            children.append(Tree("PP", [*place.children[1:], Leaf("PART", "的")]))
+        children += map(self._attribute, phrase.adjectives)
+        children.append(Leaf("NOUN", phrase.noun.zh, (phrase, "head")))
+        if phrase.plural and phrase.human and phrase.determiner in ("definite", "possessive"):
+            children.append(Leaf("PART", "们", (phrase, "head")))
+        return Tree("NP", children)
+
+    def _attribute(self, use: Modifier) -> Tree:
+        """Returns an adjective before its noun: with 的 unless it is one character alone."""
+        phrase = self.adjective_phrase(use, use.adjective.zh)
+        if use.degree or len(use.adjective.zh) > 1:
+            phrase.children.append(Leaf("PART", "的"))
+        return phrase
+
+    def _determiner(self, phrase: NounPhrase, *, negated: bool) -> list[Leaf]:
+        kind, anchor = phrase.determiner, (phrase, "determiner")
+        if kind == "definite" or (negated and kind in ("indefinite", "partitive")):
+            return []
+        if kind == "possessive":
+            assert phrase.owner
+            return [Leaf("PRON", _pronoun_form(phrase.owner), anchor), Leaf("PART", "的", anchor)]
+        if kind == "amount":
+            return [Leaf("NUM", self.amount(phrase.number), anchor)]
+        if kind == "demonstrative" and (phrase.plural or phrase.noun.mass):
+            return [Leaf("DET", "这些", anchor)]
+        measure = Leaf("CLF", phrase.noun.measure, anchor)
+        if kind == "numeral" or (kind == "indefinite" and not phrase.plural):
+            return [Leaf("NUM", _numeral(phrase.number) if kind == "numeral" else "一", anchor), measure]
+        measured = {"demonstrative": "这", "each": "每", "several": "好几", "few": "几"}
+        if kind in measured:
+            return [Leaf("DET", measured[kind], anchor), measure]
+        return [Leaf("DET", "很多" if kind == "many" else "一些", anchor)]
+
 
 def _than(quality: Quality) -> Leaf:
     return Leaf("ADP", "比", (quality, "than"), (quality, "more"))
@@ -168,9 +240,8 @@ def _modal_auxiliaries(clause: Clause, modal: str) -> list[Leaf]:
 
 def _aspect(clause: Clause) -> list[Leaf]:
     """Returns 了, in a relative clause 过, for an event in the past that is neither denied nor a habit."""
-    action = clause.predicate
     past_event = clause.tense == "past" and not (clause.stative or clause.negated or clause.frequency)
-    if not past_event or (isinstance(action, Action) and action.complement):
+    if not past_event or (clause.action and clause.action.complement):
         return []
     return [Leaf("PART", "过" if clause.gap else "了", (clause, "tense"))]
 
@@ -182,3 +253,14 @@ def _plural_marker(clause: Clause) -> list[Leaf]:
         return []
     hidden = subject.plural and subject.determiner in ("definite", "possessive") and not subject.human
     return [Leaf("ADV", "都", (subject, "determiner"))] if hidden or subject.determiner == "each" else []
+
+
+def _numeral(number: int) -> str:
+    """Returns a number from 1 to 20 as it is counted with a measure word: 2 is 两."""
+    tens, units = divmod(number, 10)
+    return "两" if number == 2 else ("", "十", "二十")[tens] + _DIGITS[units]
+
+
+def _pronoun_form(nominal: Nominal) -> str:
+    third = ("他" if nominal.gender == "m" else "她") if nominal.human else "它"
+    return _PRONOUNS.get(nominal.person, third) + "们" * nominal.plural

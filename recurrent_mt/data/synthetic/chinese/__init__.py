@@ -1,1 +1,0 @@
-"""Chinese: noun phrases with measure words, clauses without inflection."""

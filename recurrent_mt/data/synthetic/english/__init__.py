@@ -1,1 +1,0 @@
-"""English: inflection, noun phrases, clauses."""

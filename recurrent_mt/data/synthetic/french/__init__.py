@@ -1,1 +1,0 @@
-"""French: inflection, noun phrases, clauses."""

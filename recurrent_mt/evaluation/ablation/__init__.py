@@ -1,1 +1,0 @@
-"""Plans of ablations, and what became of their cells."""
