@@ -139,7 +139,8 @@ def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callabl
             for count in range(min(len(pieces), _MOST_PIECES), 0, -1):
                 word = "".join(pieces[:count])
                 # What was apart in the text stays apart.
-                if count == 1 or (word in text and (word in known or not words and lowercase_first(word) in known)):
+                is_known = word in known or (not words and lowercase_first(word) in known)
+                if count == 1 or (is_known and word in text):
                     break
             words.append(word)
             del pieces[:count]

@@ -114,12 +114,11 @@ def test_every_character_is_normalized_to_one_line():
 def test_raw_text_becomes_the_words_of_a_corpus_that_came_with_its_own():
     known = {"aujourd'hui": 9, "n'": 9, "est": 9, "Pierre": 5, "pierre": 1, "la": 9, "La": 2}
     split = make_known_word_splitter("fr", known)
-    assert split("Aujourd'hui, Pierre n'est pas zoothécaire.") == "aujourd'hui , Pierre n' est pas zoothécaire ."
+    words = "aujourd'hui , Pierre n' est pas zoothécaire ."
+    assert split("Aujourd'hui, Pierre n'est pas zoothécaire.") == words
+    assert split(words) == words
     assert split("Pierre est la.") == "Pierre est la ."
     assert split("La est") == "la est"
-    assert split(split("Aujourd'hui, Pierre n'est pas zoothécaire.")) == split(
-        "aujourd'hui, Pierre n'est pas zoothécaire."
-    )
     assert split("  ") == ""
 
 
