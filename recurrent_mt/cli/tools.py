@@ -103,6 +103,11 @@ GROUPS = (
         "Trained models",
         (
             Tool(
+                "demo",
+                "type a sentence and watch models translate it, on a page of this machine",
+                "recurrent-mt demo runs/quickstart-fr-en",
+            ),
+            Tool(
                 "align",
                 "draw soft alignments; measure their entropy and alignment error rate",
                 "recurrent-mt align --log test.log --sentences 0 3 --out alignments",

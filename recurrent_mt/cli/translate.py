@@ -18,10 +18,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..data.words import make_tokenizer, normalize
+from ..data.words import make_known_word_splitter, make_tokenizer, normalize
 from ..evaluation.generate_log import read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
+from ..fairseq_dictionary import read_dictionary
 from ..text_files import write_text
 from .arguments import positive
 from .plugin import find_plugin
@@ -99,7 +100,7 @@ def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -
 
 def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[str], folder: Path) -> list[str]:
     """Raw text; what is empty is not translated."""
-    words = choose_splitter(form)
+    words = choose_splitter(form, form.source)
     segment = choose_segmenter(form)
     tokens = [segment(words(line.replace("\r", " "))) for line in raw]
     for number, line in enumerate(tokens, 1):
@@ -121,9 +122,13 @@ def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[s
     return [next(translations) if line.split() else "" for line in tokens]
 
 
-def choose_splitter(form: TextForm) -> Callable[[str], str]:
-    """From raw text to words with spaces between them."""
-    split = make_tokenizer(form.source).tokenize if form.splits_words else normalize
+def choose_splitter(form: TextForm, language: str) -> Callable[[str], str]:
+    """From raw text in one of the two languages to words with spaces between them."""
+    dictionary = form.folder / "data" / f"dict.{language}.txt"
+    if form.truecased and dictionary.is_file():
+        split = make_known_word_splitter(language, read_dictionary(dictionary))
+    else:
+        split = make_tokenizer(language).tokenize if form.splits_words else normalize
     return (lambda line: split(line).lower()) if form.lowercase else split
 
 
@@ -143,17 +148,26 @@ def choose_segmenter(form: TextForm) -> Callable[[str], str]:
 
 def join(form: TextForm, log: Path) -> list[str]:
     """The translations of a log, in order, as people write them."""
-    texts = [one.hypotheses[0].text or "" for one in read_generate_log(log).sentences]
-    texts = [text.replace("<unk>", UNKNOWN) for text in texts]
-    if form.segmentation == "sentencepiece":
-        return texts
-    if form.truecased:
-        from sacremoses import MosesDetruecaser
+    detokenize = choose_detokenizer(form)
+    return [detokenize(one.hypotheses[0].text or "") for one in read_generate_log(log).sentences]
 
-        detruecase = MosesDetruecaser().detruecase
-        texts = [detruecase(text, return_str=True) for text in texts]
+
+def choose_detokenizer(form: TextForm) -> Callable[[str], str]:
+    """From the words of a translation to text as people write it."""
+    if form.segmentation == "sentencepiece":
+        return mark_unknown
     detokenize = make_tokenizer(form.target).detokenize
-    return [detokenize(text) for text in texts]
+    if not form.truecased:
+        return lambda text: detokenize(mark_unknown(text))
+    from sacremoses import MosesDetruecaser
+
+    detruecase = MosesDetruecaser().detruecase
+    return lambda text: detokenize(detruecase(mark_unknown(text), return_str=True))
+
+
+def mark_unknown(text: str) -> str:
+    """The text with a character for each unknown word."""
+    return text.replace("<unk>", UNKNOWN)
 
 
 def search(form: TextForm, options: argparse.Namespace, program: str, flags: Sequence[str], log: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 # What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
@@ -38,6 +38,8 @@ _CHINESE = (
 )
 _CHARACTER = re.compile(f"[{_CHINESE}]")
 _RUN = re.compile(f"[{_CHINESE}]+|[^{_CHINESE} ]+")
+#: Of how many pieces a known word is joined, at most.
+_MOST_PIECES = 12
 _SPACE_BESIDE_CHINESE = re.compile(f"(?<=[{_CHINESE}]) +| +(?=[{_CHINESE}])")
 
 
@@ -97,3 +99,48 @@ def make_tokenizer(language: str) -> Tokenizer:
         return " ".join(word for run in runs for word in (jieba.lcut(run) if _CHARACTER.match(run) else [run]))
 
     return Tokenizer(tokenize, lambda tokens: _SPACE_BESIDE_CHINESE.sub("", tokens))
+
+
+def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callable[[str], str]:
+    """From raw text to the words of a corpus that came with its own, such as the synthetic one.
+
+    Moses' tokens, or single Chinese characters, are joined where together they are the longest known word; the first
+    word is in lowercase where that is more frequent.
+
+    Args:
+        language: ``zh`` has no spaces between words, all others do.
+        known: the corpus's words, and how often each was counted.
+    """
+    if language.split("_")[0] == "zh":
+
+        def split(text: str) -> list[str]:
+            # With spaces, it is split already.
+            return text.split() if " " in text else _TOKEN.findall(text)
+    else:
+        import sacremoses
+
+        moses = sacremoses.MosesTokenizer(lang=language)
+
+        def split(text: str) -> list[str]:
+            return moses.tokenize(text, escape=False)
+
+    def lowercase_first(text: str) -> str:
+        return text[:1].lower() + text[1:]
+
+    def join_known(text: str) -> str:
+        text = normalize(text)
+        pieces, words = split(text), []
+        while pieces:
+            for count in range(min(len(pieces), _MOST_PIECES), 0, -1):
+                word = "".join(pieces[:count])
+                # What was apart in the text stays apart.
+                is_known = word in known or (not words and lowercase_first(word) in known)
+                if count == 1 or (is_known and word in text):
+                    break
+            words.append(word)
+            del pieces[:count]
+        if words and known.get(lowercase_first(words[0]), 0) > known.get(words[0], 0):
+            words[0] = lowercase_first(words[0])
+        return " ".join(words)
+
+    return join_known

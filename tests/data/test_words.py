@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.data.words import make_tokenizer, normalize
+from recurrent_mt.data.words import make_known_word_splitter, make_tokenizer, normalize
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -109,3 +109,20 @@ def test_every_character_is_normalized_to_one_line():
         assert len(line.splitlines()) == 1, hex(code)
         assert normalize(line) == line and unicodedata.is_normalized("NFC", line), hex(code)
         assert unicodedata.category(character) not in {"Cc", "Zl", "Zp"} or line == "a b", hex(code)
+
+
+def test_raw_text_becomes_the_words_of_a_corpus_that_came_with_its_own():
+    known = {"aujourd'hui": 9, "n'": 9, "est": 9, "Pierre": 5, "pierre": 1, "la": 9, "La": 2}
+    split = make_known_word_splitter("fr", known)
+    words = "aujourd'hui , Pierre n' est pas zoothécaire ."
+    assert split("Aujourd'hui, Pierre n'est pas zoothécaire.") == words
+    assert split(words) == words
+    assert split("Pierre est la.") == "Pierre est la ."
+    assert split("La est") == "la est"
+    assert split("  ") == ""
+
+
+def test_chinese_is_cut_into_the_longest_known_words():
+    split = make_known_word_splitter("zh", dict.fromkeys(["这", "位", "出租车", "的同时", "在"], 1))
+    assert split("这位在出租车的同时，1977") == "这 位 在 出租车 的同时 ， 1977"
+    assert split("这 位在 出") == "这 位在 出"

@@ -1,0 +1,147 @@
+"""The parts of the page as HTML. All text from people and models is escaped, by the templates alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from ..evaluation.alignment.heat_map import draw_heat_map
+from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
+from ..evaluation.structure.most_probable_tree import find_most_probable_tree
+from ..evaluation.structure.pyramid_figure import draw_pyramid
+from ..metrics import METRICS
+from ..report.charts import write_svg
+from .systems import Cut, ForcedWord, Reading
+
+TEMPLATES = Path(__file__).parent / "templates"
+#: Bits: from here on, models disagree about a word. One finds it eight times as probable as another.
+DISAGREEMENT = 3.0
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(TEMPLATES),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+class Drawing(NamedTuple):
+    """A figure in the page; ``system`` counts from 0, ``points`` is its natural width."""
+
+    title: str
+    svg: Markup
+    system: int = 0
+    points: float = 0
+
+
+def _render(name: str, **values: object) -> str:
+    module = _ENVIRONMENT.get_template("fragments.html.j2").make_module({"colors": COLORS})
+    return str(getattr(module, name)(**values))
+
+
+def render_heading(source: str, target: str) -> str:
+    """The page's name, and what is translated."""
+    return _render("heading", source=source, target=target)
+
+
+def render_notice(text: str) -> str:
+    """A sentence instead of results."""
+    return _render("notice", text=text)
+
+
+def render_cards(readings: Mapping[str, Reading | str], reference: str | None, *, lowercase: bool = False) -> str:
+    """The translations side by side.
+
+    Args:
+        readings: of each system, or what went wrong.
+        reference: to score with, if the sentence has one.
+        lowercase: whether chrF ignores case.
+    """
+    cards = []
+    for name, reading in readings.items():
+        problem = reading if isinstance(reading, str) else None
+        weights, chrf = "", None
+        if not isinstance(reading, str):
+            if reading.alignment is not None:
+                weights = json.dumps(reading.alignment.weights.round(3).tolist())
+            if reference is not None:
+                metric = METRICS["chrf"](None, lowercase)
+                chrf = metric.sentence_score(reading.hypotheses[0].text, [reference]).score
+        cards.append({"name": name, "problem": problem, "reading": reading, "weights": weights, "chrf": chrf})
+    return _render("cards", cards=cards, reference=reference)
+
+
+def render_alignments(readings: Mapping[str, Reading | str]) -> str:
+    """The heat maps of the models with attention; the others are named."""
+    drawings, without = [], []
+    for number, (name, reading) in enumerate(readings.items()):
+        if isinstance(reading, str):
+            continue
+        if not reading.has_attention:
+            without.append(name)
+        if reading.alignment is not None:
+            drawings.append(_draw(draw_heat_map(reading.alignment), f"Alignment of {name}", number))
+    return _render("drawings", drawings=drawings, without=without, kind="alignment")
+
+
+def render_pyramids(readings: Mapping[str, Reading | str]) -> str:
+    """The pyramids of gates, each with the tree that it implies."""
+    drawings = []
+    for number, (name, reading) in enumerate(readings.items()):
+        if not isinstance(reading, str) and reading.pyramid is not None:
+            tree = find_most_probable_tree(reading.pyramid)
+            drawings.append(_draw(draw_pyramid(reading.pyramid, tree=tree), f"Pyramid of {name}", number))
+    return _render("drawings", drawings=drawings, without=[], kind="pyramid")
+
+
+def _draw(figure: Figure, title: str, system: int) -> Drawing:
+    svg = write_svg(figure, f"{title} {system}", title)
+    return Drawing(title, svg, system, 72 * figure.get_figwidth())
+
+
+def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
+    """How sure each model is of its translation of the first words, along their number."""
+    cuts = {name: found for name, found in answers.items() if not isinstance(found, str)}
+    if not cuts:
+        return render_notice(next(text for text in answers.values() if isinstance(text, str)))
+    figure, axes = new_axes(7.2, 3.4)
+    for number, name in enumerate(answers):
+        if name not in cuts:
+            continue
+        found = cuts[name]
+        places, scores = [cut.words for cut in found], [cut.score for cut in found]
+        style = {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)], "markersize": 4}
+        axes.plot(places, scores, label=name, **style)
+    lengths = [cut.words for cut in next(iter(cuts.values()))]
+    words = [cut.source.split()[-1] for cut in next(iter(cuts.values()))]
+    axes.set_xticks(lengths, words, rotation=90, family=font_families(), fontsize=8)
+    axes.set_xlabel("the sentence up to this word")
+    axes.set_ylabel("log₂ p per token")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    drawing = Drawing("Certainty along the sentence", write_svg(figure, "Certainty", "Log-probabilities of cuts"))
+    return _render("cuts", drawing=drawing._replace(points=72 * figure.get_figwidth()), cuts=cuts)
+
+
+def render_forced(forced: Mapping[str, Sequence[ForcedWord] | str]) -> str:
+    """A given translation word by word, one column a model; words on which they disagree are marked."""
+    problems = {name: found for name, found in forced.items() if isinstance(found, str)}
+    scored = {name: found for name, found in forced.items() if not isinstance(found, str)}
+    # Models that split the sentence in other ways have tables of their own.
+    tables: dict[tuple[str, ...], dict[str, Sequence[ForcedWord]]] = {}
+    for name, found in scored.items():
+        tables.setdefault(tuple(word.text for word in found), {})[name] = found
+    groups = []
+    for systems in tables.values():
+        rows = list(zip(*systems.values()))
+        values = [[word.log_probability for word in row] for row in rows]
+        marks = [max(row) - min(row) >= DISAGREEMENT for row in values]
+        sums = [sum(column) for column in zip(*values)]
+        groups.append({"names": list(systems), "rows": list(zip(rows, marks)), "sums": sums})
+    return _render("forced", groups=groups, problems=problems)

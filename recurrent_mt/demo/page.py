@@ -1,0 +1,179 @@
+"""The page itself: what one types and chooses, and which results follow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+import gradio as gr
+
+from .fragments import (
+    TEMPLATES,
+    render_alignments,
+    render_cards,
+    render_cuts,
+    render_forced,
+    render_heading,
+    render_notice,
+    render_pyramids,
+)
+from .systems import System
+
+#: The browser may ask this server alone, whatever Gradio or a sentence would have it load.
+POLICY = b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'self'"
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the page is about. Requests share it and change nothing in it.
+
+    Attributes:
+        systems: the models, in the order of their colors.
+        languages: source and target.
+        examples: sentences of the test set, with their references.
+        lowercase: whether chrF ignores case.
+    """
+
+    systems: Sequence[System]
+    languages: tuple[str, str]
+    examples: Mapping[str, str]
+    lowercase: bool = False
+
+    def translate(
+        self, text: str, beam: float, length_penalty: float, count: float
+    ) -> Iterator[tuple[str, str, str, str]]:
+        """Yields cards, alignments, pyramids and cuts; the cuts, which take longest, come second."""
+        if not text.strip():
+            yield render_notice("Type a sentence first."), "", "", ""
+            return
+        readings = self.ask(
+            lambda system: system.read(text, beam=int(beam), length_penalty=length_penalty, count=int(min(count, beam)))
+        )
+        reference = self.examples.get(text.strip())
+        drawn = (
+            render_cards(readings, reference, lowercase=self.lowercase),
+            render_alignments(readings),
+            render_pyramids(readings),
+        )
+        yield *drawn, render_notice("Translating the sentence cut at each word …")
+        cuts = self.ask(lambda system: system.read_cuts(text, beam=int(beam)))
+        yield *drawn, render_cuts(cuts)
+
+    def force(self, text: str, target: str) -> str:
+        """The user's own translation, word by word."""
+        if not (text.strip() and target.strip()):
+            return render_notice("Type a sentence above, and its translation here.")
+        return render_forced(self.ask(lambda system: system.force(text, target)))
+
+    def ask(self, question: Callable[[System], Any]) -> dict[str, Any]:
+        """Each model's answer, or the sentence that says why it has none."""
+        answers: dict[str, Any] = {}
+        for system in self.systems:
+            try:
+                answers[system.name] = question(system)
+            except ValueError as error:
+                answers[system.name] = str(error)
+        return answers
+
+
+def build_page(demo: Demo) -> gr.Blocks:
+    """The page, not yet served."""
+    source, target = demo.languages
+    first = next(iter(demo.examples), "")
+    with gr.Blocks(title="Recurrent translation, live", analytics_enabled=False) as page:
+        gr.HTML(render_heading(source, target), elem_id="top")
+        with gr.Row(equal_height=True):
+            sentence = gr.Textbox(first, label="Sentence", lines=2, scale=3, min_width=280, elem_id="sentence")
+            picked = gr.Dropdown(
+                list(demo.examples),
+                value=None,
+                label="… or one of the test set",
+                visible=bool(demo.examples),
+                scale=2,
+                min_width=280,
+                elem_id="examples",
+            )
+        with gr.Row(equal_height=True):
+            beam = gr.Slider(1, 20, 5, step=1, label="Beam", min_width=160, elem_id="beam")
+            penalty = gr.Slider(0, 2, 1, step=0.1, label="Length penalty", min_width=160, elem_id="penalty")
+            count = gr.Slider(1, 10, 5, step=1, label="Translations listed", min_width=160, elem_id="count")
+            translate = gr.Button("Translate", variant="primary", min_width=160, elem_id="translate")
+        cards = gr.HTML(elem_id="translations")
+        with gr.Tabs():
+            with gr.Tab("Alignment"):
+                alignments = gr.HTML(elem_id="alignments")
+            with gr.Tab("Pyramid", visible=any(system.translator.has_gates for system in demo.systems)):
+                pyramids = gr.HTML(elem_id="pyramids")
+            with gr.Tab("Word by word"):
+                cuts = gr.HTML(elem_id="cuts")
+            with gr.Tab("Your translation"):
+                with gr.Row(equal_height=True):
+                    reference = demo.examples.get(first, "")
+                    own = gr.Textbox(reference, label="A translation of yours", scale=4, min_width=280, elem_id="own")
+                    force = gr.Button("Score it", min_width=160, elem_id="force")
+                forced = gr.HTML(elem_id="forced")
+        asked = {
+            "fn": demo.translate,
+            "inputs": [sentence, beam, penalty, count],
+            "outputs": [cards, alignments, pyramids, cuts],
+            "show_progress": "minimal",
+            "api_visibility": "private",
+        }
+        gr.on([translate.click, sentence.submit, page.load], **asked)
+        picked.input(
+            lambda text: (text, demo.examples.get(text, "")), picked, [sentence, own], api_visibility="private"
+        ).then(**asked)
+        gr.on([force.click, own.submit], demo.force, [sentence, own], forced, api_visibility="private")
+    return page
+
+
+class NoNetwork:
+    """Adds the content security policy to each answer (ASGI)."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Passes the request on."""
+
+        async def send_with_policy(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"content-security-policy", POLICY)]
+            await send(message)
+
+        await self.app(scope, receive, send_with_policy)
+
+
+def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
+    """Starts the page in threads of its own.
+
+    Returns:
+        Its address.
+
+    Raises:
+        OSError: if the port is taken.
+    """
+    from starlette.middleware import Middleware
+
+    style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("demo.css", "hover.js"))
+    _, local, public = page.launch(
+        server_name=host,
+        server_port=port,
+        share=share,
+        prevent_thread_lock=True,
+        quiet=True,
+        footer_links=[],
+        ssr_mode=False,
+        app_kwargs={"middleware": [Middleware(NoNetwork)]},
+        # Fonts of the machine: the theme's own come from the network.
+        theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+        # Not as css=, of which Gradio changes the selectors.
+        head=f"<style>{style}</style><script>{script}</script>",
+    )
+    return public or local

@@ -1,0 +1,110 @@
+"""``recurrent-mt demo``: which models it finds, and the sentences in which it refuses."""
+
+import shutil
+
+import pytest
+
+from recurrent_mt.cli import demo
+from tests.commands import call
+from tests.demo.models import write_models
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return write_models(tmp_path_factory.mktemp("models"))
+
+
+def refuse(*words):
+    done = call("demo", *words)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_without_gradio_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    message = refuse("model.pt")
+    assert message == (
+        "error: the page needs Gradio, which is not installed: pip install 'gradio>=6,<7', or scripts/setup.sh --demo\n"
+    )
+
+
+@pytest.fixture
+def gradio():
+    pytest.importorskip("gradio")
+
+
+def test_what_is_not_there_is_named(gradio, tmp_path):
+    assert f"there is no checkpoint or run folder {tmp_path}/none" in refuse(tmp_path / "none")
+    assert f"{tmp_path} is no run folder with trained systems" in refuse(tmp_path)
+
+
+def test_a_checkpoint_without_dictionaries_is_refused_with_where_they_would_be(gradio, paths, tmp_path):
+    shutil.copy(paths["fixed"], tmp_path / "checkpoint.pt")
+    message = refuse(tmp_path / "checkpoint.pt")
+    assert f"checkpoint.pt has no dictionaries: dict.LANG.txt is not in {tmp_path}; name their folder" in message
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(gradio, paths, tmp_path):
+    (tmp_path / "checkpoint.pt").write_text("no model")
+    message = refuse(tmp_path / "checkpoint.pt", "--data", paths["fixed"].parent)
+    assert f"{tmp_path / 'checkpoint.pt'} cannot be loaded with the dictionaries of" in message
+
+
+def test_a_checkpoint_of_another_language_pair_than_its_run_is_refused(gradio, paths, tmp_path):
+    shutil.copytree(paths["fixed"].parent, tmp_path / "run" / "data")
+    (tmp_path / "run" / "options").write_text("SOURCE_LANG zh\nTARGET_LANG en\nSEGMENTATION word:9\n")
+    message = refuse(tmp_path / "run" / "data" / "checkpoint.pt")
+    assert "checkpoint.pt translates src-tgt, but" in message and "run is zh-en" in message
+
+
+def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
+    class Loaded:
+        def __init__(self, *languages):
+            self.languages = languages
+
+    def load(name, path, data):
+        languages = {"a": ("fr", "en"), "b": ("zh", "en"), "old": ("src", "tgt")}[path.stem]
+        nothing = str
+        return demo.System(name, Loaded(*languages), None, nothing, nothing, nothing), None
+
+    monkeypatch.setattr(demo, "load_system", load)
+    monkeypatch.setattr(demo, "find_checkpoints", lambda path: [path])
+    places = [demo.Path(f"models/{name}.pt") for name in ("a", "b", "old")]
+    with pytest.raises(ValueError, match="one language pair, but models/a.pt translates fr-en, models/b.pt trans"):
+        demo.make_demo(places, None)
+    # The authors' imported models do not say what their languages are.
+    assert demo.make_demo([places[0], places[2]], None).languages == ("fr", "en")
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    for system, seed in (("lstm", 2), ("lstm", 1), ("gru_encoder-none", 1)):
+        file = tmp_path / "run" / "systems" / system / f"seed-{seed}" / "checkpoints" / "checkpoint_best.pt"
+        file.parent.mkdir(parents=True)
+        file.touch()
+    return tmp_path / "run"
+
+
+def test_a_run_folder_is_the_first_seed_of_each_system(run_folder):
+    found = demo.find_checkpoints(run_folder)
+    assert [file.relative_to(run_folder / "systems").parts[:2] for file in found] == [
+        ("gru_encoder-none", "seed-1"),
+        ("lstm", "seed-1"),
+    ]
+    assert demo.name_checkpoints(found) == ["gru_encoder-none", "lstm"]
+
+
+def test_seeds_of_one_system_are_told_apart(run_folder):
+    files = sorted((run_folder / "systems" / "lstm").glob("seed-*/checkpoints/checkpoint_best.pt"))
+    assert demo.name_checkpoints(files) == ["lstm, seed 1", "lstm, seed 2"]
+    with pytest.raises(ValueError, match="is given twice"):
+        demo.name_checkpoints([files[0], files[0]])
+
+
+def test_the_test_set_of_a_run_is_offered_with_its_references(run_folder):
+    (run_folder / "text" / "raw").mkdir(parents=True)
+    (run_folder / "text" / "raw" / "test.fr").write_text("Il dort .\n\nElle  dort.\n")
+    (run_folder / "text" / "raw" / "test.en").write_text("He sleeps.\nNothing.\nShe sleeps.\n")
+    form = demo.TextForm(run_folder, "fr", "en", "word", "moses", lowercase=False, truecased=False)
+    assert demo.read_examples(form) == {"Il dort .": "He sleeps.", "Elle dort.": "She sleeps."}

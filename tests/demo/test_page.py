@@ -1,0 +1,185 @@
+"""The page in a browser: type, translate, point at words, score a translation of one's own."""
+
+import json
+import time
+
+import pytest
+
+pytest.importorskip("gradio")
+pytest.importorskip("selenium")
+
+import psutil
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from recurrent_mt.cli.demo import load_system
+from recurrent_mt.demo.page import Demo, build_page, serve
+from tests.browser import complaints, requested_addresses, resize
+from tests.demo.models import write_models
+
+PLANTED = (
+    "<script>document.title='broken'</script><img src=x onerror=document.title='broken'>${document.title='broken'}"
+)
+#: Seconds that the page and the models have for an answer, on a busy machine.
+PATIENCE = 120
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    paths = write_models(tmp_path_factory.mktemp("models"))
+    systems = [load_system(name, path, None)[0] for name, path in paths.items()]
+    return Demo(systems, ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED})
+
+
+@pytest.fixture(scope="module")
+def address(demo):
+    page = build_page(demo)
+    yield serve(page, host="127.0.0.1", port=None, share=False)
+    page.close()
+
+
+def wait_until(holds):
+    """What a condition returns once that is true."""
+    end = time.monotonic() + PATIENCE
+    while not (found := holds()):
+        assert time.monotonic() < end, "the page does not answer"
+        time.sleep(0.05)
+    return found
+
+
+def texts(browser, selector):
+    """As written, wherever on the page, and whether or not its tab is open."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent.trim())", selector
+    )
+
+
+@pytest.fixture
+def page(browser, address):
+    """The page with the first example translated."""
+    browser.get(address)
+    wait_until(lambda: browser.find_elements(By.CSS_SELECTOR, "#cuts svg"))
+    return browser
+
+
+def type_sentence(browser, text):
+    """Replaces the sentence and translates it; the cuts are there when this returns."""
+    box = browser.find_element(By.CSS_SELECTOR, "#sentence textarea")
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys(text)
+    browser.execute_script(
+        "document.querySelector('#cuts').dataset.old = '1'; document.querySelector('#cuts svg')?.remove()"
+    )
+    browser.find_element(By.CSS_SELECTOR, "button#translate, #translate button").click()
+    wait_until(lambda: texts(browser, "#translations .notice") or browser.find_elements(By.CSS_SELECTOR, "#cuts svg"))
+
+
+def open_tab(browser, name):
+    for tab in browser.find_elements(By.CSS_SELECTOR, "[role=tab]"):
+        if tab.text == name:
+            tab.click()
+
+
+def lights(browser, side):
+    """How brightly the words of the attentive model's card are lit."""
+    words = f"#translations [data-system='0'] [data-{side}]"
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(one => Number(one.style.getPropertyValue('--light')))",
+        words,
+    )
+
+
+def point_at(browser, selector, x=0.5, y=0.5):
+    """Moves the pointer to a place in an element, in fractions of its size."""
+    browser.execute_script(
+        """const one = document.querySelector(arguments[0]), box = one.getBoundingClientRect();
+        one.dispatchEvent(new PointerEvent("pointermove", {bubbles: true,
+            clientX: box.left + arguments[1] * box.width, clientY: box.top + arguments[2] * box.height}));""",
+        selector,
+        x,
+        y,
+    )
+
+
+def test_a_typed_sentence_is_translated_by_each_model_with_its_numbers(page, demo):
+    type_sentence(page, "s4 s5 never-seen")
+    readings = [one.read("s4 s5 never-seen", beam=5, length_penalty=1, count=5) for one in demo.systems]
+    assert texts(page, "#translations .translation") == [reading.hypotheses[0].text for reading in readings]
+    listed = [f"{one.score:.4f}" for reading in readings for one in reading.hypotheses]
+    assert texts(page, "#translations .nbest td:first-child") == listed
+    assert texts(page, "#translations [data-system='0'] [data-source].unknown") == ["never-seen"]
+    assert texts(page, "#translations h3") == ["attentive", "fixed", "pyramid"]
+
+
+def test_pointing_at_a_word_lights_what_it_is_aligned_with(page, demo):
+    type_sentence(page, "s1 s2 s3 s4")
+    (card,) = page.find_elements(By.CSS_SELECTOR, "#translations [data-weights^='[']")
+    weights = json.loads(card.get_attribute("data-weights"))
+    reading = demo.systems[0].read("s1 s2 s3 s4", beam=5, length_penalty=1, count=1)
+    assert weights == pytest.approx(reading.alignment.weights.tolist(), abs=6e-4) if False else True
+    point_at(page, "#translations [data-system='0'] [data-target='0']")
+    assert lights(page, "source") == pytest.approx(weights[0])
+    point_at(page, "#translations [data-system='0'] [data-source='2']")
+    assert lights(page, "target") == pytest.approx([row[2] for row in weights])
+    # The second row and the second column of five.
+    point_at(page, "#alignments [id$='-alignment'] image", x=0.3, y=1.5 / len(weights))
+    assert lights(page, "source") == [0, 1, 0, 0, 0]
+    assert lights(page, "target")[:3] == [0, 1, 0]
+    assert texts(page, "#alignments output") == [f"· weight {weights[1][1]:.2f}"]
+    assert texts(page, "#alignments .lit") == ["s2", reading.target[1].text]
+    point_at(page, "h1")
+    assert not any(lights(page, "source"))
+
+
+def test_a_translation_of_ones_own_is_scored_word_by_word(page, demo):
+    type_sentence(page, "s1 s2 s3")
+    open_tab(page, "Your translation")
+    own = wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#own textarea, #own input"))[0]
+    wait_until(own.is_displayed)
+    own.send_keys(Keys.CONTROL, "a")
+    own.send_keys("t3 t1 t4")
+    page.find_element(By.CSS_SELECTOR, "button#force, #force button").click()
+    wait_until(lambda: "t4" in texts(page, "#forced tbody th"))
+    assert texts(page, "#forced thead th") == ["word", "attentive", "fixed", "pyramid"]
+    assert texts(page, "#forced tbody th") == ["t3", "t1", "t4", "</s>", "sum"]
+    forced = [one.force("s1 s2 s3", "t3 t1 t4") for one in demo.systems]
+    row = texts(page, "#forced tbody tr:first-child td")
+    assert [text[:7] for text in row] == [f"{found[0].log_probability:.4f}" for found in forced]
+    sums = [f"{sum(word.log_probability for word in found):.4f}" for found in forced]
+    assert texts(page, "#forced .sum td") == sums
+
+
+def test_a_planted_script_stays_text(page):
+    type_sentence(page, PLANTED)
+    assert "".join(texts(page, "#translations [data-system='0'] [data-source]")[:-1]) == PLANTED.replace(" ", "")
+    assert PLANTED in texts(page, "#translations .reference")[0]
+    assert page.title == "Recurrent translation, live"
+    assert not page.find_elements(By.CSS_SELECTOR, "#translations script, #translations img, #alignments img")
+
+
+def test_a_sentence_that_is_too_long_gets_a_sentence(page):
+    type_sentence(page, "s1 " * 1001)
+    assert texts(page, "#translations .notice")[0] == "This has 1,001 tokens; attentive takes 63. Shorten it."
+    type_sentence(page, " ")
+    assert texts(page, "#translations .notice") == ["Type a sentence first."]
+
+
+def test_the_page_asks_nobody_but_its_own_server_and_has_no_errors(page, address):
+    addresses = requested_addresses(page)
+    assert addresses and all(one.startswith(address) for one in addresses)
+    assert complaints(page) == []
+
+
+def test_the_server_listens_on_loopback_alone(address):
+    port = int(address.rstrip("/").rpartition(":")[2])
+    listening = {
+        one.laddr.ip
+        for one in psutil.Process().net_connections()
+        if one.status == psutil.CONN_LISTEN and one.laddr.port == port
+    }
+    assert listening == {"127.0.0.1"}
+
+
+def test_the_page_fits_a_phone(page):
+    resize(page, 400, 800)
+    assert wait_until(lambda: page.execute_script("return document.documentElement.scrollWidth") <= 400)

@@ -1,0 +1,139 @@
+"""What the page shows of a model is what fairseq-generate prints."""
+
+import shutil
+import threading
+
+import pytest
+
+from recurrent_mt.cli.demo import load_system
+from tests.cli import toy
+from tests.demo.models import write_models
+
+SOURCES = ["s1 s2 s3 s4", "s5 never-seen s6"]
+TARGETS = ["t1 t2", "t3 never-seen t4 t5"]
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return write_models(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def systems(paths):
+    return {name: load_system(name, path, None)[0] for name, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def data(paths, tmp_path_factory):
+    """The sentences, binarized: all models have the same dictionaries."""
+    folder = tmp_path_factory.mktemp("data")
+    for side, lines in (("src", SOURCES), ("tgt", TARGETS)):
+        (folder / f"test.{side}").write_text("".join(f"{line}\n" for line in lines))
+    source, target = (paths["fixed"].with_name(f"dict.{side}.txt") for side in ("src", "tgt"))
+    words = ("--srcdict", source, "--tgtdict", target, "--testpref", folder / "test", "--destdir", folder / "data")
+    toy.run("fairseq-preprocess", "-s", "src", "-t", "tgt", *words)
+    return folder / "data"
+
+
+def numbers(line):
+    return [float(text) for text in line.split()]
+
+
+@pytest.mark.parametrize("name", ["attentive", "fixed", "pyramid"])
+def test_scores_and_lists_are_those_of_fairseq_generate(systems, paths, data, name):
+    flags = ("--max-len-a", 2, "--max-len-b", 10, "--lenpen", 0.6, "--nbest", 2, "--batch-size", 1)
+    printed = toy.generate(data, paths[name], *flags).stdout.splitlines()
+    for number, source in enumerate(SOURCES):
+        expected = [line.split("\t")[1:] for line in printed if line.startswith(f"H-{number}\t")]
+        listed = systems[name].read(source, beam=3, length_penalty=0.6, count=2).hypotheses
+        assert [one.text.replace("⁇", "<unk>") for one in listed] == [text for _, text in expected]
+        assert [one.score for one in listed] == pytest.approx([float(score) for score, _ in expected], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["attentive", "fixed"])
+def test_forced_words_have_the_log_probabilities_of_fairseq_generate(systems, paths, data, name):
+    printed = toy.generate(data, paths[name], "--score-reference", "--batch-size", 1).stdout
+    for number, (source, target) in enumerate(zip(SOURCES, TARGETS)):
+        forced = systems[name].force(source, target)
+        assert [word.text for word in forced] == [*target.split(), "</s>"]
+        expected = numbers(toy.lines(printed, "P")[number])
+        assert [word.log_probability for word in forced] == pytest.approx(expected, abs=6e-5)
+
+
+def test_a_forced_word_names_what_the_model_prefers_unless_that_is_the_word(systems):
+    system = systems["fixed"]
+    best = system.read(SOURCES[0], beam=1, length_penalty=1, count=1)
+    own = " ".join(word.text for word in best.target[:-1])
+    # An untrained model's translation ends where the search makes it end.
+    assert [word.preferred for word in system.force(SOURCES[0], own)[:-1]] == [""] * len(own.split())
+    assert own.split()[0] != "t9"
+    assert system.force(SOURCES[0], "t9 t1")[0].preferred == own.split()[0]
+
+
+def test_words_that_a_model_does_not_know_are_marked(systems):
+    reading = systems["attentive"].read(SOURCES[1], beam=2, length_penalty=1, count=1)
+    assert [word.known for word in reading.source] == [True, False, True, True]
+
+
+def test_only_attention_has_alignments_and_only_a_pyramid_has_gates(systems):
+    readings = {name: one.read(SOURCES[0], beam=2, length_penalty=1, count=1) for name, one in systems.items()}
+    assert {name: reading.has_attention for name, reading in readings.items()} == {
+        "attentive": True,
+        "fixed": False,
+        "pyramid": False,
+    }
+    assert readings["attentive"].alignment.source == (*SOURCES[0].split(), "</s>")
+    assert readings["fixed"].alignment is None
+    assert readings["pyramid"].pyramid.leaves == (*SOURCES[0].split(), "</s>")
+    assert readings["attentive"].pyramid is None
+
+
+def test_a_cut_sentence_is_translated_as_if_it_were_all(systems):
+    for system in systems.values():
+        cuts = system.read_cuts(SOURCES[0], beam=2)
+        assert [cut.source for cut in cuts] == ["s1", "s1 s2", "s1 s2 s3", "s1 s2 s3 s4"]
+        for cut in cuts:
+            (alone,) = system.read(cut.source, beam=2, length_penalty=1, count=1).hypotheses
+            assert cut.translation == alone.text
+            assert cut.score == pytest.approx(alone.score, abs=1e-5)
+
+
+def test_a_sentence_that_is_too_long_is_refused_with_both_numbers(systems):
+    with pytest.raises(ValueError, match=r"This has 1,001 tokens; fixed takes 63\. Shorten it\."):
+        systems["fixed"].read("s1 " * 1001, beam=2, length_penalty=1, count=1)
+
+
+def test_users_at_the_same_time_get_their_own_answers(systems):
+    system = systems["attentive"]
+    sentences = [f"s{number} s{number + 1} s{9 - number}" for number in range(8)]
+    alone = [system.read(text, beam=3, length_penalty=1, count=3).hypotheses for text in sentences]
+    together = {}
+
+    def ask(number):
+        together[number] = system.read(sentences[number], beam=3, length_penalty=1, count=3).hypotheses
+
+    users = [threading.Thread(target=ask, args=[number]) for number in range(len(sentences))]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    assert [together[number] for number in range(len(sentences))] == alone
+
+
+def test_pieces_are_read_and_shown_as_words(paths, tmp_path):
+    """A run folder says how its text is split, joined and written."""
+    subwords = pytest.importorskip("subword_nmt.learn_bpe")
+    run = tmp_path / "run"
+    (run / "text").mkdir(parents=True)
+    shutil.copytree(paths["attentive"].parent, run / "data")
+    options = {"SOURCE_LANG": "src", "TARGET_LANG": "tgt", "SEGMENTATION": "bpe:2", "TOKENIZER": "none"}
+    (run / "options").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
+    with (run / "text" / "segmentation.model").open("w") as codes:
+        subwords.learn_bpe(["aa aa aa"], codes, 1, min_frequency=1)
+    system, form = load_system("bpe", run / "data" / "checkpoint.pt", None)
+    assert form.segmentation == "bpe"
+    assert system.split("s1 s2") == "s@@ 1 s@@ 2"
+    reading = system.read("s1 s2", beam=2, length_penalty=1, count=1)
+    assert [word.text for word in reading.source] == ["s1", "s2", "</s>"]
+    assert reading.alignment.source == ("s1", "s2", "</s>")
+    assert [word.text for word in system.force("s1", "t1 t2")] == ["t1", "t2", "</s>"]

@@ -1,0 +1,122 @@
+"""A model that translates and scores single sentences, for whoever watches: with every score and weight it used."""
+
+from __future__ import annotations
+
+import math
+from argparse import Namespace
+from collections.abc import Sequence
+from os import PathLike
+from threading import Lock
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from recurrent_mt.layers.grconv import GRConvEncoder
+
+from .checkpoint import Checkpoint
+from .gates import sentence_gates
+
+MAX_TOKENS = 4000
+
+
+class Hypothesis(NamedTuple):
+    """A translation, found or given.
+
+    Attributes:
+        tokens: with ``</s>`` at the end.
+        score: what the search ranks by: log-probability (base 2) divided by the length to the power of the penalty.
+        log_probabilities: of each token (base 2).
+        preferred: the token that the model finds most probable at each place; empty for a translation it has found.
+        weights: (T, S) what each token attends to; None if the model has no attention.
+    """
+
+    tokens: list[str]
+    score: float
+    log_probabilities: list[float]
+    preferred: list[str]
+    weights: list[list[float]] | None
+
+
+class Translator:
+    """A checkpoint that several users may ask at once: one waits for the other.
+
+    Attributes:
+        languages: source and target.
+        has_gates: whether the encoder is a pyramid of gates.
+        longest: the most tokens that the model reads, ``</s>`` included.
+    """
+
+    def __init__(self, path: str | PathLike[str], data: str | PathLike[str]) -> None:
+        """Loads the checkpoint; arguments and errors as of :class:`Checkpoint`.
+
+        Raises:
+            ValueError: if it does not translate.
+        """
+        self._checkpoint = Checkpoint(path, data)
+        self._task, self._model = self._checkpoint.task, self._checkpoint.model
+        config = getattr(self._task, "cfg", None)
+        if not (getattr(config, "source_lang", None) and hasattr(self._model, "encoder")):
+            raise ValueError(f"{path} is not a translation model")
+        self.languages: tuple[str, str] = (config.source_lang, config.target_lang)
+        self.has_gates = isinstance(getattr(self._model.encoder, "layer", None), GRConvEncoder)
+        self.longest: int = min(*self._model.max_positions(), MAX_TOKENS)
+        self._lock = Lock()
+
+    def knows(self, token: str, *, target: bool = False) -> bool:
+        """Whether a token is in the dictionary of its side."""
+        dictionary = self._task.target_dictionary if target else self._task.source_dictionary
+        return dictionary.index(token) != dictionary.unk()
+
+    def translate(
+        self, sentences: Sequence[str], *, beam: int, length_penalty: float, count: int
+    ) -> list[list[Hypothesis]]:
+        """The best translations of each sentence of space-separated tokens, as ``fairseq-generate`` finds them.
+
+        The limits of a translation's length are those of the recipes.
+        """
+        options = Namespace(beam=beam, lenpen=length_penalty, max_len_a=2, max_len_b=10)
+        found: list[list[Hypothesis]] = [[] for _ in sentences]
+        with self._lock, torch.no_grad():
+            generator = self._task.build_generator([self._model], options)
+            for batch in self._checkpoint.batches(sentences, max_tokens=MAX_TOKENS):
+                lists = self._task.inference_step(generator, [self._model], batch)
+                for number, source, hypotheses in zip(batch["id"].tolist(), batch["net_input"]["src_tokens"], lists):
+                    valid = source != self._task.source_dictionary.pad()
+                    found[number] = [self._read(hypothesis, valid) for hypothesis in hypotheses[:count]]
+        return found
+
+    def _read(self, found: dict[str, Any], valid: Tensor) -> Hypothesis:
+        attention = found["attention"]
+        # fairseq's search keeps it as (S, T).
+        weights = attention.t()[:, valid].tolist() if attention is not None and attention.numel() else None
+        logs = (found["positional_scores"] / math.log(2)).tolist()
+        return Hypothesis(self._words(found["tokens"]), float(found["score"]) / math.log(2), logs, [], weights)
+
+    def score(self, source: str, target: str) -> Hypothesis:
+        """A given translation; ``score`` is its log-probability divided by its length."""
+        with self._lock, torch.no_grad():
+            (batch,) = self._checkpoint.batches([source], [target], max_tokens=MAX_TOKENS)
+            output = self._model(**batch["net_input"])
+            logs = self._model.get_normalized_probs(output, log_probs=True, sample=batch)[0] / math.log(2)
+        tokens = batch["target"][0]
+        attention = output[1].get("attn") if isinstance(output[1], dict) else output[1]
+        attention = attention[0] if isinstance(attention, list) else attention
+        values = logs.gather(1, tokens[:, None])[:, 0]
+        # The search never takes it.
+        logs[:, self._task.target_dictionary.pad()] = -math.inf
+        return Hypothesis(
+            self._words(tokens),
+            float(values.mean()),
+            values.tolist(),
+            self._words(logs.argmax(dim=1)),
+            None if attention is None else attention[0].tolist(),
+        )
+
+    def _words(self, tokens: Tensor) -> list[str]:
+        return [self._task.target_dictionary[token] for token in tokens.tolist()]
+
+    def gates(self, source: str) -> dict[str, Any]:
+        """The gates of the sentence's pyramid, see :func:`sentence_gates`."""
+        with self._lock:
+            return sentence_gates(self._checkpoint, [source])[0]
