@@ -155,8 +155,7 @@ class CountedSystem:
         key = tuple(sentences), resamples
         if key not in self.drawn:
             columns = [
-                [rows.score_of_sum(total).score for total in rows.select(sentences).resampled_sums(resamples)]
-                for rows in self.statistics.values()
+                rows.score_sums(rows.select(sentences).resampled_sums(resamples)) for rows in self.statistics.values()
             ]
             self.drawn[key] = np.mean(columns, axis=0)
         return self.drawn[key]

@@ -106,9 +106,13 @@ class SentenceStatistics:
         # As Python's numbers: with single precision's, numpy 2 would compute the score in it, too.
         return self.metric._compute_score_from_stats(list(map(float, total)))
 
+    def score_sums(self, sums: np.ndarray) -> np.ndarray:
+        """The scores (M,) of sums of rows (M, K)."""
+        return np.array([self.score_of_sum(total).score for total in sums])
+
     def score_sentences(self) -> list[float]:
         """The score of each sentence by itself."""
-        return [float(self.score_of_sum(row).score) for row in self.rows]
+        return self.score_sums(self.rows).tolist()
 
     def resampled_sums(self, resamples: int, seed: int = SEED) -> np.ndarray:
         """Sums (resamples, K) of rows over corpora of N sentences drawn with replacement.

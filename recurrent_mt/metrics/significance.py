@@ -50,7 +50,7 @@ def paired_bootstrap(
     """
     check_systems(systems, resamples, seed)
     scores = {name: counts.score(resamples=resamples, seed=seed) for name, counts in systems.items()}
-    drawn = {name: score_sums(counts, counts.resampled_sums(resamples, seed)) for name, counts in systems.items()}
+    drawn = {name: counts.score_sums(counts.resampled_sums(resamples, seed)) for name, counts in systems.items()}
 
     def resample_differences(name: str, baseline: str) -> np.ndarray:
         distances = np.abs(drawn[name] - drawn[baseline])
@@ -80,7 +80,7 @@ def paired_randomization(
         one, other = systems[baseline], systems[name]
         exchanged = np.random.default_rng(seed).integers(2, size=(resamples, len(one)), dtype=bool)
         mixed = exchanged @ one.rows + ~exchanged @ other.rows, ~exchanged @ one.rows + exchanged @ other.rows
-        return np.abs(score_sums(one, mixed[0]) - score_sums(one, mixed[1]))
+        return np.abs(one.score_sums(mixed[0]) - one.score_sums(mixed[1]))
 
     return pair_results(systems, scores, exchange_sentences)
 
@@ -99,11 +99,6 @@ def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
     """
     as_far = np.sum(np.abs(resampled - resampled.mean()) >= abs(difference))
     return float(as_far + 1) / (len(resampled) + 1)
-
-
-def score_sums(counts: SentenceStatistics, sums: np.ndarray) -> np.ndarray:
-    """The scores (resamples,) of sums of rows (resamples, K)."""
-    return np.array([counts.score_of_sum(total).score for total in sums])
 
 
 def check_systems(systems: Mapping[str, SentenceStatistics], resamples: int, seed: int) -> None:
