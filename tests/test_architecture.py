@@ -26,11 +26,12 @@ ALLOWED = {
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
+        "pages": {"jinja2", "markupsafe"},
         "report": {
-            *("pandas", "jinja2", "markupsafe", "matplotlib"),
-            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"),
+            *("pandas", "markupsafe", "matplotlib"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.pages"),
         },
-        "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.text_files"},
+        "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
