@@ -22,9 +22,9 @@ ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u202
 def render(folder: Path, data: object, *, scripts: Sequence[str], rules: str = "", **values: Any) -> str:
     """Renders a folder's ``page.html.j2`` with its ``style.css`` and its scripts.
 
-    Text from data is escaped by the templates, or is in JSON in an element that is never executed; scripts must write it
-    as text content only. A content security policy names style and script by their checksums and allows nothing else:
-    no network, and no script or style that came with the data.
+    Text from data is escaped by the templates, or is in JSON in an element that is never executed; scripts must write
+    it as text content only. A content security policy names style and script by their checksums and allows nothing
+    else: no network, and no script or style that came with the data.
 
     Args:
         folder: the page's files.

@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
-from recurrent_mt.text_files import read_lines
+from recurrent_mt.text_files import read_lines, write_aside
 
 from ..segmented_translation.confidence import DIVISORS, MODES
 from ..segmented_translation.sentences import SegmentedTranslation, translate_by_segments
@@ -116,17 +116,16 @@ def translate(
 
 def write_modes(folder: Path, modes: Sequence[str], results: Iterator[dict[str, SegmentedTranslation]]) -> None:
     """Writes both files of each mode; they get their names once all sentences are in them."""
-    folder.mkdir(parents=True, exist_ok=True)
     names = [f"{mode}{suffix}" for mode in modes for suffix in (".txt", ".jsonl")]
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
         for name in names:
-            files[name] = stack.enter_context((folder / f"{name}.partial").open("w", encoding="utf-8"))
+            partial = stack.enter_context(write_aside(folder / name))
+            files[name] = stack.enter_context(partial.open("w", encoding="utf-8"))
         for number, by_mode in enumerate(results, start=1):
             for mode, result in by_mode.items():
                 record = {"line": number, **result.as_record()}
                 files[f"{mode}.txt"].write(result.text + "\n")
                 files[f"{mode}.jsonl"].write(json.dumps(record, ensure_ascii=False) + "\n")
     for name in names:
-        (folder / f"{name}.partial").rename(folder / name)
         print(folder / name)

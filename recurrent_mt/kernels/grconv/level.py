@@ -141,6 +141,7 @@ class Level(Protocol):
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:
         """What :meth:`backward` adds the gradients of the weights to, before the first level."""
+        return LevelWeights(*(torch.zeros_like(weight, dtype=weights.bias.dtype) for weight in weights))
 
 
 class PackedLevel(Level):
@@ -176,11 +177,6 @@ class PackedLevel(Level):
         add_product_(sums.left, grad_pre.t(), self.children.left.to(number))
         add_product_(sums.right, grad_pre.t(), self.children.right.to(number))
         return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
-
-    @staticmethod
-    def zero_sums(weights: LevelWeights) -> LevelWeights:
-        """See :class:`Level`."""
-        return LevelWeights(*(torch.zeros_like(weight, dtype=weights.bias.dtype) for weight in weights))
 
 
 def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:

@@ -10,33 +10,16 @@ from torch import Tensor
 
 from ..backend import check_native
 from . import packed
-from .level import Level, LevelWeights, PackedLevel, Pyramid
-from .output import GRConvOutput
-from .weights import GRConvWeights
+from .interface import GRConvOutput, GRConvWeights, Levels
+from .level import Level, LevelWeights, Pyramid
 
 
 def grconv(
-    leaves: Tensor,
-    weights: GRConvWeights,
-    counts: Sequence[int],
-    activation: str,
-    *,
-    height: int = 0,
-    annotation_height: int = 0,
-    checkpoint_levels: int = 0,
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`."""
     check_native("grconv", leaves)
-    return packed.grconv(
-        leaves.contiguous(),
-        weights,
-        counts,
-        activation,
-        height=height,
-        annotation_height=annotation_height,
-        checkpoint_levels=checkpoint_levels,
-        level=NativeLevel,
-    )
+    return packed.grconv(leaves.contiguous(), weights, counts, activation, levels, level=NativeLevel)
 
 
 class NativeWeights(LevelWeights):
@@ -91,8 +74,3 @@ class NativeLevel(Level):
         return torch.ops.recurrent_mt.grconv_level_backward(
             grad, *self.children, candidate, gates, *weights.downward, activation == "tanh", *sums.both, sums.bias
         )
-
-    @staticmethod
-    def zero_sums(weights: LevelWeights) -> LevelWeights:
-        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
-        return PackedLevel.zero_sums(weights)

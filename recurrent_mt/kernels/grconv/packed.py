@@ -17,9 +17,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .gates import mean_gates
+from .interface import GRConvOutput, GRConvWeights, Levels
 from .level import Level, LevelWeights, PackedLevel, Pyramid
-from .output import GRConvOutput
-from .weights import GRConvWeights
 
 
 def grconv(
@@ -27,21 +26,19 @@ def grconv(
     weights: GRConvWeights,
     counts: Sequence[int],
     activation: str,
+    levels: Levels,
     *,
-    height: int = 0,
-    annotation_height: int = 0,
-    checkpoint_levels: int = 0,
     level: type[Level] = PackedLevel,
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`; ``level`` is how one level is computed."""
-    top = min(height or len(counts), len(counts) - 1)
+    top = min(levels.height or len(counts), len(counts) - 1)
     plan = _Plan(
         tuple(counts),
         activation,
         top,
-        returned=min(annotation_height, top),
-        spacing=checkpoint_levels or _spacing(counts, top, leaves),
-        checkpointed=checkpoint_levels > 0,
+        returned=min(levels.annotation_height, top),
+        spacing=levels.checkpoint_levels or _spacing(counts, top, leaves),
+        checkpointed=levels.checkpoint_levels > 0,
         level=level,
     )
     both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
