@@ -93,9 +93,7 @@ def read_file(path: Path) -> Parameters:
         raise ValueError(f"{path}: {error}") from error
 
 
-def build_model(
-    data: Path, flags: Sequence[str], state: Mapping[str, Tensor]
-) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def build_model(data: Path, flags: Sequence[str], state: Mapping[str, Tensor]) -> tuple[Any, dict[str, Tensor]]:
     """The options and the parameters of the model that these fairseq-train flags build.
 
     Args:

@@ -1,4 +1,7 @@
-"""One level of the pyramid: its nodes from the level below, and its gradients from the level above."""
+"""One level of the pyramid: its nodes from the level below, and its gradients from the level above.
+
+A node's gates are three numbers that sum to one, or three vectors with one such number per unit.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from torch import Tensor
 from ..cache import pieces
 from ..mixed_precision import add_product, add_product_
 from ..packing import rows_but_last
-from .gates import gates_gradient, open_gates
 
 
 class LevelWeights(NamedTuple):
@@ -112,7 +114,7 @@ class Level(Protocol):
         return weights
 
     def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
-        """The candidates (n, H), the gates as returned by :func:`~.gates.open_gates`, and the nodes (n, H)."""
+        """The candidates (n, H), the gates as returned by :func:`open_gates`, and the nodes (n, H)."""
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
         """The nodes (n, H) once more, without a product."""
@@ -180,7 +182,7 @@ class PackedLevel(Level):
 
 
 def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:
-    """The candidates (n, H) and the gates of the nodes; see :func:`~recurrent_mt.kernels.grconv.gates.open_gates`."""
+    """The candidates (n, H) and the gates of the nodes; see :func:`open_gates`."""
     size = children.left.size(1)
     pre = add_product(weights.bias, children.left, weights.left.t())
     add_product_(pre, children.right, weights.right.t())
@@ -236,3 +238,35 @@ def gradient_below(
     below[:first] = 0
     add_product_(torch.mul(grad, gates[:, 2], out=below[first:]), grad_pre, weights.right)
     return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))
+
+
+def open_gates(logits: Tensor) -> Tensor:
+    """The softmax over [new, left, right]: logits (n, 3) → (n, 3, 1), or logits (n, 3H) → (n, 3, H)."""
+    if logits.size(1) == 3:
+        # A softmax over the last dimension is faster.
+        return torch.softmax(logits, dim=1).unsqueeze(2)
+    return torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
+
+
+def mean_gates(gates: Tensor) -> Tensor:
+    """The gates of a whole node: their means over its units, (n, 3)."""
+    return gates.squeeze(2) if gates.size(2) == 1 else gates.mean(dim=2)
+
+
+def gates_gradient(grad: Tensor, gates: Tensor, candidate: Tensor, left_nodes: Tensor, right_nodes: Tensor) -> Tensor:
+    """The gradient with respect to the logits: (n, 3) or (n, 3H).
+
+    Args:
+        grad: (n, H) with respect to the nodes.
+        gates: as returned by :func:`open_gates`.
+        candidate: (n, H) what the first gate lets in.
+        left_nodes: (n, H) what the second lets in.
+        right_nodes: (n, H) what the third lets in.
+    """
+    values = (candidate, left_nodes, right_nodes)
+    if gates.size(2) == 1:
+        gates = gates.squeeze(2)
+        grad_gates = torch.stack([(grad * value).sum(dim=1) for value in values], dim=1)
+    else:
+        grad_gates = torch.stack([grad * value for value in values], dim=1)
+    return (gates * (grad_gates - (gates * grad_gates).sum(dim=1, keepdim=True))).flatten(1)

@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .gates import mean_gates
 from .interface import GRConvOutput, GRConvWeights, Levels
-from .level import Level, LevelWeights, PackedLevel, Pyramid
+from .level import Level, LevelWeights, PackedLevel, Pyramid, mean_gates
 
 
 def grconv(
