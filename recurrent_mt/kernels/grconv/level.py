@@ -57,10 +57,12 @@ class Pyramid:
     Args:
         counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
         device: of the nodes.
+        activation: of their candidates.
     """
 
-    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
+    def __init__(self, counts: Sequence[int], device: torch.device, activation: str = "tanh") -> None:
         self.counts = counts
+        self.is_tanh = activation == "tanh"
         self._before = [0, *accumulate(counts)]  # leaves before each position
         self._left = rows_but_last(counts, 1, device)
         self._parents: Tensor | None = None
@@ -113,21 +115,14 @@ class Level(Protocol):
         """The weights as the other methods take them; called once before all levels, in either direction."""
         return weights
 
-    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
         """The candidates (n, H), the gates as returned by :func:`open_gates`, and the nodes (n, H)."""
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
         """The nodes (n, H) once more, without a product."""
 
     def backward(
-        self,
-        grad: Tensor,
-        candidate: Tensor,
-        gates: Tensor,
-        *,
-        weights: LevelWeights,
-        sums: LevelWeights,
-        activation: str,
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
         """The part of the gradient of all nodes below that comes through this level's nodes.
 
@@ -137,7 +132,6 @@ class Level(Protocol):
             gates: the same.
             weights: the weights of all levels.
             sums: the gradients of the weights, to which this level's are added.
-            activation: the candidates' activation.
         """
 
     @staticmethod
@@ -153,9 +147,9 @@ class PackedLevel(Level):
         self.pyramid, self.level = pyramid, level
         self.children = pyramid.children(level, below)
 
-    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`Level`."""
-        candidate, gates = candidate_and_gates(self.children, weights, activation)
+        candidate, gates = candidate_and_gates(self.children, weights, is_tanh=self.pyramid.is_tanh)
         return candidate, gates, self.merge(candidate, gates)
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
@@ -163,17 +157,10 @@ class PackedLevel(Level):
         return merge(self.children, candidate, gates)
 
     def backward(
-        self,
-        grad: Tensor,
-        candidate: Tensor,
-        gates: Tensor,
-        *,
-        weights: LevelWeights,
-        sums: LevelWeights,
-        activation: str,
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
         """See :class:`Level`."""
-        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, activation)
+        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, is_tanh=self.pyramid.is_tanh)
         sums.bias.add_(grad_pre.sum(dim=0))
         grad_pre, number = grad_pre.to(weights.both.dtype), weights.both.dtype
         add_product_(sums.left, grad_pre.t(), self.children.left.to(number))
@@ -181,7 +168,7 @@ class PackedLevel(Level):
         return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
 
 
-def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:
+def candidate_and_gates(children: Children, weights: LevelWeights, *, is_tanh: bool) -> tuple[Tensor, Tensor]:
     """The candidates (n, H) and the gates of the nodes; see :func:`open_gates`."""
     size = children.left.size(1)
     pre = add_product(weights.bias, children.left, weights.left.t())
@@ -191,7 +178,7 @@ def candidate_and_gates(children: Children, weights: LevelWeights, activation: s
     if gates.size(2) > 1:
         # As a view, it would keep the logits alive, which are large with a gate for each unit.
         candidate = candidate.contiguous()
-    return candidate.tanh_() if activation == "tanh" else candidate.relu_(), gates
+    return candidate.tanh_() if is_tanh else candidate.relu_(), gates
 
 
 def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
@@ -204,7 +191,7 @@ def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
 
 
 def gradient_before_activation(
-    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, activation: str
+    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, *, is_tanh: bool
 ) -> Tensor:
     """The gradient (n, H + G) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
     size = grad.size(1)
@@ -212,7 +199,7 @@ def gradient_before_activation(
     for piece in pieces(grad.size(0), size, grad):
         w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
         grad_candidate = torch.mul(grad[piece], w[:, 0], out=grad_pre[piece, :size])
-        if activation == "tanh":
+        if is_tanh:
             torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
         else:
             torch.ops.aten.threshold_backward(grad_candidate, values[0], 0, grad_input=grad_candidate)

@@ -107,13 +107,13 @@ def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
 class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
+        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device, plan.activation)
         weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights, plan.activation)
+            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights)
             shown.append(mean_gates(w))
             if not plan.checkpointed:
                 candidates.append(candidate)
@@ -144,7 +144,7 @@ class _GRConv(torch.autograd.Function):
         for number, level, candidate, w in _levels_downward(plan, pyramid, weights, saved):
             if number <= plan.returned:
                 grad += grad_levels[number - 1]
-            grad = level.backward(grad, candidate, w, weights=weights, sums=sums, activation=plan.activation)
+            grad = level.backward(grad, candidate, w, weights=weights, sums=sums)
             grad[counts[number] : counts[number - 1]] += grad_summaries[counts[number] : counts[number - 1]]
         return grad, *(total.to(weight.dtype) for total, weight in zip(sums, weights)), None
 
@@ -162,7 +162,7 @@ def _levels_downward(
         for number in range(start + 1, last + 1):
             level = plan.level(pyramid, number, nodes)
             if plan.checkpointed:
-                candidate, w, nodes = level.grow(weights, plan.activation)
+                candidate, w, nodes = level.grow(weights)
             else:
                 candidate, w = candidates[number - 1], gates[number - 1]
                 if number < last:
