@@ -17,6 +17,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,9 +30,9 @@ from ..segmented_translation.translation import (
     BatchLimits,
     ForwardTranslator,
     InverseScorer,
-    SpanTranslator,
     check_inverse,
     load_system,
+    translate_spans,
 )
 
 
@@ -99,7 +100,7 @@ def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
     settings = SpanOptions(
         options.max_span, options.copy_unknown_words, options.add_period, DIVISORS[options.length_divisor]
     )
-    return SpanTable(SpanTranslator(forward, scorer), forward.is_unknown, settings)
+    return SpanTable(partial(translate_spans, forward=forward, inverse=scorer), forward.is_unknown, settings)
 
 
 def translate(
@@ -120,8 +121,8 @@ def write_modes(folder: Path, modes: Sequence[str], results: Iterator[dict[str, 
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
         for name in names:
-            partial = stack.enter_context(write_aside(folder / name))
-            files[name] = stack.enter_context(partial.open("w", encoding="utf-8"))
+            aside = stack.enter_context(write_aside(folder / name))
+            files[name] = stack.enter_context(aside.open("w", encoding="utf-8"))
         for number, by_mode in enumerate(results, start=1):
             for mode, result in by_mode.items():
                 record = {"line": number, **result.as_record()}
