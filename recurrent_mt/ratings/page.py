@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from ..pages.rendering import render
+from .scales import MODES
 from .study import RatingStudy
 
 
@@ -16,6 +17,10 @@ def render_page(study: RatingStudy) -> str:
         study.page_data(),
         scripts=["progress.js", "scales.js", "page.js"],
         title=study.title,
+        mode=study.mode,
+        scales=MODES[study.mode],
+        screens=len(study.screens),
+        most=max(len(screen.items) for screen in study.screens),
     )
 
 

@@ -50,15 +50,7 @@ function refresh() {
 // Instructions.
 
 function makeStart() {
-  const perScreen = Math.max(...data.screens.map((screen) => screen.items.length));
-  const several = perScreen > 1;
-  const amount = several ? `with up to ${counted(perScreen, "translation")} of one sentence each` : "with one translation each";
-  const made = copy("start-view", {
-    ".lead":
-      `${counted(data.screens.length, "screen")} ${amount}. Read the text, then rate every translation on its own merits. ` +
-      `Which system made which translation is not shown${several ? ", and their order changes from screen to screen" : ""}.`,
-  });
-  made.querySelector("#guides").append(...data.scales.map(makeGuide));
+  const made = copy("start-view");
   const name = made.querySelector("#annotator");
   name.value = progress.annotator;
   made.querySelector("#start-over").hidden = !progress.started;
@@ -76,13 +68,6 @@ function makeStart() {
     }
   });
   return made;
-}
-
-function makeGuide(scale) {
-  const guide = copy("guide", { h2: heading(scale), p: scale.question });
-  const points = Object.keys(scale.anchors).sort((one, other) => other - one);
-  guide.querySelector("table").append(...points.map((point) => copy("anchor", { th: point, td: scale.anchors[point] })));
-  return guide;
 }
 
 function start(annotator) {
