@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+from recurrent_mt.cli.arguments import positive
 from recurrent_mt.text_files import read_lines, write_aside
 
 from ..segmented_translation.confidence import DIVISORS, MODES
@@ -40,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options, with fairseq-generate's names where it has them."""
     path: dict[str, Any] = {"metavar": "PATH"}
     folder: dict[str, Any] = {"metavar": "DIR"}
-    number: dict[str, Any] = {"type": parse_positive, "metavar": "N"}
+    number: dict[str, Any] = {"type": positive, "metavar": "N"}
     add = parser.add_argument
     add("--forward", required=True, **path, help="checkpoint, or several joined by colons")
     add("--inverse", **path, help="checkpoint of the opposite direction, for rev and normrev")
@@ -76,13 +77,6 @@ def run(options: argparse.Namespace) -> None:
     sentences = [tuple(text.split()) for _, text in read_lines(options.input)]
     table = build_table(options, inverse=inverse)
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
-
-
-def parse_positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
-    return int(text)
 
 
 def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
