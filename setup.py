@@ -77,6 +77,7 @@ setup(
     ],
     packages=PACKAGES,
     package_data={
+        "recurrent_mt.pages": ["*.css", "*.j2"],
         "recurrent_mt.report": ["templates/*"],
         "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
         "recurrent_mt.ratings": ["page/*"],

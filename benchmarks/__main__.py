@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from recurrent_mt.text_files import write_text
+
 from .comparison import check_same_machine, compare, load
 from .growth import measure_growth
 from .machine import describe
@@ -94,9 +96,7 @@ def _measure(arguments: Sequence[str]) -> None:
 def _save(path: Path | None, result: dict[str, Any]) -> None:
     """Writes what has been measured so far, because a run is long and may be stopped."""
     if path:
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps(result, indent=2) + "\n")
-        partial.replace(path)
+        write_text(path, json.dumps(result, indent=2) + "\n")
 
 
 def _check(options: argparse.Namespace) -> None:

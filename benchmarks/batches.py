@@ -8,22 +8,13 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate
 
-#: How the lengths in a batch are distributed.
-KINDS = {
-    "equal": "all as long as the longest",
-    "alike": "up to a fifth shorter than the longest, as in fairseq's batches of similar sentences",
-    "mixed": "from 5 to the longest, evenly",
-}
-
 
 def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
     """Lengths, the longest one first.
 
-    Raises:
-        ValueError: if there is no such kind.
+    They are all ``equal``; or ``alike``, up to a fifth shorter than the longest, as in fairseq's batches of similar
+    sentences; or ``mixed``, from 5 to the longest, evenly.
     """
-    if kind not in KINDS:
-        raise ValueError(f"there are no lengths {kind!r}; there are: {', '.join(KINDS)}")
     least = {"equal": longest, "alike": max(1, longest * 4 // 5), "mixed": min(5, longest)}[kind]
     generator = torch.Generator().manual_seed(seed)
     return [longest, *torch.randint(least, longest + 1, (sentences - 1,), generator=generator).tolist()]
@@ -44,7 +35,7 @@ def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths:
         vocabulary: for both languages.
         sentences: B.
         length: the longest source's and the longest target's.
-        lengths: one of :data:`KINDS`, for either side.
+        lengths: as in :func:`draw_lengths`, for either side.
         seed: for lengths and words.
     """
     generator = torch.Generator().manual_seed(seed)

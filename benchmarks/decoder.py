@@ -16,12 +16,12 @@ from .setting import Setting
 from .systems import model_shape, prepare_rivals
 
 
-def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+def prepare(setting: Setting, **shape: Any) -> Contest:
     """The decoder alone, from an encoded batch to scores over the vocabulary, and all its gradients.
 
     The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
     """
-    rivals = prepare_rivals(setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths)
+    rivals = prepare_rivals(setting, **shape)
     products = decoder_products(rivals.source, rivals.target, rivals.size, attention=rivals.system.attention)
     return Contest(
         _forward_and_backward(rivals.ours, rivals.sample["net_input"]),

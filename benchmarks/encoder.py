@@ -14,12 +14,12 @@ from .setting import Setting
 from .systems import model_shape, prepare_rivals
 
 
-def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+def prepare(setting: Setting, **shape: Any) -> Contest:
     """The encoder alone: annotations and summary, and all its gradients.
 
     The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
     """
-    rivals = prepare_rivals(setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths)
+    rivals = prepare_rivals(setting, **shape)
     tokens = {name: rivals.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
     return Contest(
         _forward_and_backward(rivals.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),

@@ -35,13 +35,8 @@ def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, lengt
         pyramid: a name of :data:`PYRAMIDS`.
         sentences: B.
         length: leaves of the longest sentence.
-        lengths: a kind of :data:`~benchmarks.batches.KINDS`.
-
-    Raises:
-        ValueError: if there is no such pyramid.
+        lengths: as in :func:`~benchmarks.batches.draw_lengths`.
     """
-    if pyramid not in PYRAMIDS:
-        raise ValueError(f"there is no pyramid {pyramid!r}; there are: {', '.join(PYRAMIDS)}")
     options = dict(PYRAMIDS[pyramid])
     unit_gates = options.pop("unit_gates", False)
     leaves = draw_lengths(sentences, length, lengths, seed=1)

@@ -15,11 +15,10 @@ import user_dir.models  # noqa: F401, registers them
 
 from .batches import dictionary, make_sample, source_lengths, target_lengths
 from .contest import Shape
-from .model_products import grconv_encoder, gru_encoder
+from .model_products import SIZES, Sizes, grconv_encoder, gru_encoder
 from .parity import SENTENCES, assert_model_agrees
 from .products import Products
 from .setting import Setting
-from .sizes import Sizes, sizes
 
 
 class System(NamedTuple):
@@ -44,17 +43,6 @@ SYSTEMS = {
     "RNNenc": System("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
     "grConv": System("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
 }
-
-
-def find_system(name: str) -> System:
-    """The system of that name.
-
-    Raises:
-        ValueError: if there is none.
-    """
-    if name not in SYSTEMS:
-        raise ValueError(f"there is no system {name!r}; there are: {', '.join(SYSTEMS)}")
-    return SYSTEMS[name]
 
 
 class Rivals(NamedTuple):
@@ -96,13 +84,13 @@ def prepare_rivals(
     Args:
         setting: the run's setting.
         system: a name of :data:`SYSTEMS`.
-        size: a name of :data:`~benchmarks.sizes.SIZES`.
+        size: a name of :data:`~benchmarks.model_products.SIZES`.
         sentences: B.
         length: the longest sentence's, on either side.
-        lengths: a kind of :data:`~benchmarks.batches.KINDS`.
+        lengths: as in :func:`~benchmarks.batches.draw_lengths`.
         dropout: wherever the models have dropout.
     """
-    chosen, units = find_system(system), sizes(size)
+    chosen, units = SYSTEMS[system], SIZES[size]
     vocabulary = dictionary(units.vocabulary)
     task = TranslationTask(TranslationConfig(), vocabulary, vocabulary)
     autocast = "bfloat16" if setting.autocast else "none"
@@ -134,14 +122,10 @@ def on_device(sample: dict[str, Any], setting: Setting) -> dict[str, Any]:
 
 def build_ours(system: System, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
     """Our model, from its registered dataclass."""
-    config = models.MODEL_DATACLASS_REGISTRY[system.architecture]()
     sizes_of_ours = _shared_options(size, dropout)
     if "encoder_bidirectional" not in system.options:
         sizes_of_ours["encoder_hidden_size"] = size.encoded
-    for name, value in {**sizes_of_ours, **system.options}.items():
-        if not hasattr(config, name):
-            raise ValueError(f"{system.architecture} has no option {name}")
-        setattr(config, name, value)
+    config = models.MODEL_DATACLASS_REGISTRY[system.architecture](**{**sizes_of_ours, **system.options})
     torch.manual_seed(1)
     return models.MODEL_REGISTRY[system.architecture].build_model(config, task)
 

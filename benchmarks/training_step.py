@@ -32,25 +32,14 @@ LEARNING_RATE = 1e-6
 CRITERION, STOCK_CRITERION = "chunked_cross_entropy", "cross_entropy"
 
 
-def prepare(
-    setting: Setting,
-    *,
-    system: str,
-    size: str,
-    sentences: int,
-    length: int,
-    lengths: str,
-    criterion: str = CRITERION,
-) -> Contest:
+def prepare(setting: Setting, *, criterion: str = CRITERION, **shape: Any) -> Contest:
     """One update: fairseq's translation task, cross-entropy, clipping, Adam.
 
     The products are those of encoder and decoder; embeddings, softmax, and Adam have none. bfloat16 is fairseq's
     ``--bf16``, with master weights in float32. The arguments are those of :func:`~benchmarks.systems.prepare_rivals`,
     and the criterion of our model.
     """
-    rivals = prepare_rivals(
-        setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths, dropout=DROPOUT
-    )
+    rivals = prepare_rivals(setting, dropout=DROPOUT, **shape)
     products = rivals.system.encoder_products(rivals.source, rivals.size) + decoder(
         rivals.source, rivals.target, rivals.size, attention=rivals.system.attention
     )

@@ -14,7 +14,7 @@ from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from user_dir.tasks.native_generator import NativeGenerator
+from user_dir.tasks.native_translation import NativeGenerator
 
 from .contest import Contest, Family
 from .model_products import search
@@ -25,12 +25,12 @@ from .systems import Rivals, model_shape, prepare_rivals
 BEAM = 5
 
 
-def prepare(setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str) -> Contest:
+def prepare(setting: Setting, *, length: int, **shape: Any) -> Contest:
     """A batch translated with a beam of five, in as many steps as the longest source has words.
 
     The arguments are those of :func:`~benchmarks.systems.prepare_rivals`; the system must have attention.
     """
-    rivals = prepare_rivals(setting, system=system, size=size, sentences=sentences, length=length, lengths=lengths)
+    rivals = prepare_rivals(setting, length=length, **shape)
     encoder = rivals.system.encoder_products(rivals.source, rivals.size).forward
     steps = search(rivals.source, rivals.size, steps=length, beam=BEAM)
     return Contest(
@@ -38,7 +38,7 @@ def prepare(setting: Setting, *, system: str, size: str, sentences: int, length:
         encoder + steps,
         lambda: _check(rivals, length, setting),
         "sentences",
-        sentences,
+        len(rivals.source),
         translator(rivals.stock, rivals, rivals.sample, length),
     )
 

@@ -26,11 +26,12 @@ ALLOWED = {
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
+        "pages": {"jinja2", "markupsafe"},
         "report": {
-            *("pandas", "jinja2", "markupsafe", "matplotlib"),
-            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"),
+            *("pandas", "markupsafe", "matplotlib"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.pages"),
         },
-        "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.text_files"},
+        "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
@@ -58,7 +59,7 @@ ALLOWED = {
         "models": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"},
         "checkpoints": {
             *("torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"),
-            *("recurrent_mt.onnx_export", "user_dir.models"),
+            *("recurrent_mt.onnx_export", "recurrent_mt.text_files", "user_dir.models"),
         },
         "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
         "tasks": {
@@ -70,7 +71,7 @@ ALLOWED = {
         "criterions": {"fairseq", "torch", "user_dir.models", "recurrent_mt.kernels"},
         "help_option.py": {"fairseq", "user_dir.models"},
         "cli": {
-            *("recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.onnx_export"),
+            *("recurrent_mt.cli", "recurrent_mt.kernels", "recurrent_mt.text_files", "recurrent_mt.onnx_export"),
             *("user_dir.checkpoints", "user_dir.segmented_translation"),
         },
     },

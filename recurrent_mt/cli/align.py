@@ -84,7 +84,7 @@ def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
     path = options.alignments
     if options.checkpoint:
         path = options.out / "alignments.jsonl"
-        import_from_plugin("align").write_alignments(options, path)
+        import_from_plugin("inspection").write_alignments(options, path)
     return read_alignment_lines(path)
 
 

@@ -6,10 +6,11 @@ import importlib
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from types import ModuleType
 
 from .plugin import import_from_plugin
-from .tools import GROUPS, TOOLS, Tool
+from .tools import INDEX, TOOLS, Tool
 
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {describe_unknown(name)}", file=sys.stderr)
         return 2
     try:
-        module = load_module(TOOLS[name])
+        module = load_module(name)
         parser = make_parser(TOOLS[name], module)
         # KEY=VALUE may come before and after options, where a tool says so.
         mixed = getattr(module, "OPTIONS_ANYWHERE", False)
@@ -50,14 +51,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def load_module(tool: Tool) -> ModuleType:
-    """Imports the module of a tool.
+def load_module(name: str) -> ModuleType:
+    """Imports the module of a tool, which is in this folder or in the plug-in's.
 
     Raises:
         ModuleNotFoundError: if the tool needs something that is not installed, such as fairseq.
     """
-    name = tool.name.replace("-", "_")
-    return import_from_plugin(name) if tool.needs_fairseq else importlib.import_module(f"{__package__}.{name}")
+    module = name.replace("-", "_")
+    if find_spec(f"{__package__}.{module}") is None:
+        return import_from_plugin(module)
+    return importlib.import_module(f"{__package__}.{module}")
 
 
 def make_parser(tool: Tool, module: ModuleType) -> ArgumentParser:
@@ -75,16 +78,8 @@ def make_parser(tool: Tool, module: ModuleType) -> ArgumentParser:
 
 def list_tools() -> str:
     """All tools by group, each with a summary and an example."""
-    lines = [
-        "usage: recurrent-mt TOOL …",
-        "",
-        "Tools for recurrent machine translation; recurrent-mt TOOL --help lists the options of one.",
-    ]
-    for group in GROUPS:
-        lines += ["", f"{group.title}:"]
-        for tool in group.tools:
-            lines += [f"  {tool.name:<20} {tool.summary}", f"  {'':20}   {tool.example}"]
-    return "\n".join([*lines, ""])
+    about = "Tools for recurrent machine translation; recurrent-mt TOOL --help lists the options of one."
+    return f"usage: recurrent-mt TOOL …\n\n{about}\n\n{INDEX}"
 
 
 def describe_unknown(name: str) -> str:

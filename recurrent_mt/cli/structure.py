@@ -71,7 +71,7 @@ def load_pyramids(options: argparse.Namespace) -> list[Pyramid]:
     path = options.gates
     if options.checkpoint:
         path = options.out / "gates.jsonl"
-        import_from_plugin("structure").write_gates(options, path)
+        import_from_plugin("inspection").write_gates(options, path)
     return read_pyramids(path)
 
 

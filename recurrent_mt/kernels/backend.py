@@ -43,11 +43,7 @@ def _log(reason: str) -> None:
 
 
 def check_native(operation: str, like: Tensor) -> None:
-    """Rejects the backend ``native`` where its kernels cannot run.
-
-    Args:
-        operation: the requested operation.
-        like: a tensor in the format of the states, on the device to run on.
+    """Rejects the backend ``native`` where its kernels cannot run on states like these.
 
     Raises:
         ValueError: saying what is missing.
@@ -75,10 +71,6 @@ def choose(operation: str, backend: str, implementations: Mapping[str, Implement
 
 def check_triton(operation: str, like: Tensor) -> None:
     """Rejects the backend ``fused`` where its kernels cannot run. Triton is imported only here and in those kernels.
-
-    Args:
-        operation: the requested operation.
-        like: a tensor on the device to run on.
 
     Raises:
         ValueError: saying what is missing.

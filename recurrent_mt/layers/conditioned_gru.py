@@ -106,15 +106,8 @@ class FixedContextGRU(nn.Module):
 class AttentiveGRU(nn.Module):
     """A context is read with the previous state and enters in the same places.
 
-    See :mod:`recurrent_mt.kernels.attentive_gru`.
-
-    Args:
-        input_size: E.
-        hidden_size: H.
-        context_size: D of the annotations.
-        attention: a kind of :class:`~recurrent_mt.layers.attention.Attention`.
-        variant: as in :class:`~recurrent_mt.layers.gru.GRU`.
-        backend: the same.
+    See :mod:`recurrent_mt.kernels.attentive_gru`. The arguments are those of :class:`FixedContextGRU`, with D of the
+    annotations for the context's size, and a kind of :class:`~recurrent_mt.layers.attention.Attention`.
     """
 
     has_attention = True
@@ -154,14 +147,7 @@ class AttentiveGRU(nn.Module):
     def forward(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
     ) -> tuple[Tensor, Contexts, Tensor]:
-        """Runs over packed rows.
-
-        Args:
-            rows: (N, E).
-            initial: (B, H) in packed order; (B, K, H) as :class:`~recurrent_mt.layers.gru.GRU` takes it.
-            packing: where the rows are.
-            source: the encoded batch.
-            keys: as returned by :meth:`keys`.
+        """Like :meth:`FixedContextGRU.forward`.
 
         Returns:
             The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S').

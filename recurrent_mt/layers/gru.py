@@ -15,9 +15,8 @@ from ..kernels.packing import make_packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
 from .initialization import orthogonal_blocks_, xavier_blocks_
-from .layer_output import LayerOutput
 from .low_rank import kernel_weight, linear, weight_of_rank
-from .skip import TimeSkip
+from .skip import LayerOutput, TimeSkip
 
 SUMMARIES = ("both", "forward", "backward")
 
@@ -32,7 +31,7 @@ class GRUVariant(NamedTuple):
             stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
         input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
         time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
-        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.layer_output.LayerOutput`.
+        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.skip.LayerOutput`.
         recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
             (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
             lost on its way, and every kernel can do it.

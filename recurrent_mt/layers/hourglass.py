@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
+from .initialization import projection
 from .left_edge import mean_over_positions, move_to_left_edge
-from .projection import projection
-from .resolution import padding_of_levels
 
 
 class HourglassEncoder(nn.Module, ABC):
@@ -19,7 +18,7 @@ class HourglassEncoder(nn.Module, ABC):
 
     Our choices, where the papers leave it open or where a sentence differs from an image:
 
-    - a level of n positions has ⌈n/2⌉ below it (:func:`~recurrent_mt.layers.resolution.padding_of_levels`), so every
+    - a level of n positions has ⌈n/2⌉ below it (:func:`~recurrent_mt.layers.hourglass.padding_of_levels`), so every
       length from one word up works;
     - a product with a bias brings the words to the first level's width, and another brings the top to the annotations'
       width;
@@ -31,7 +30,7 @@ class HourglassEncoder(nn.Module, ABC):
 
     Two things are not in the papers, and without them these encoders hardly learn to translate (docs/ablations.md):
 
-    - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.channel_norm.ChannelNorm`);
+    - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.convolution.ChannelNorm`);
     - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds is
       about the word in that place. Gehring et al. (2017), eq. (2), add them to what attention returns.
 
@@ -125,3 +124,51 @@ def widths_of_levels(network: str, hidden_size: int, *, depth: int, growth: int)
     if depth < 1 or growth < 1:
         raise ValueError(f"depth and growth of a {network} must be at least 1, not {depth} and {growth}")
     return [hidden_size * growth**level for level in range(depth + 1)]
+
+
+def padding_of_levels(padding: Tensor, depth: int) -> list[Tensor]:
+    """Where each level has padding, from full resolution down to ``depth`` halvings.
+
+    Of n positions, ⌈n/2⌉ are left; if n is odd, the last one is made from a single position. That depends only on the
+    sentence, not on the rest of the batch, and a sentence never gets shorter than one position.
+
+    Args:
+        padding: (B, 1, L) True on padding, all of it on the right.
+        depth: how often to halve.
+
+    Returns:
+        depth + 1 masks: (B, 1, L), (B, 1, ⌈L/2⌉), …
+    """
+    levels = [padding]
+    for _ in range(depth):
+        levels.append(levels[-1][:, :, ::2])
+    return levels
+
+
+class Upsampling(nn.Module):
+    """A transposed convolution with width and stride two: each position becomes two on the level above.
+
+    Args:
+        input_size: channels of the level below.
+        output_size: channels of the level above.
+    """
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__()
+        self.convolution = nn.ConvTranspose1d(input_size, output_size, 2, stride=2)
+        # Stride and width are equal, so an output has one input position: the fan-in is the number of input channels.
+        nn.init.normal_(self.convolution.weight, std=(2 / input_size) ** 0.5)
+        assert self.convolution.bias is not None
+        nn.init.zeros_(self.convolution.bias)
+
+    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
+        """Doubles the length of a grid.
+
+        Args:
+            grid: (B, C, ⌈L/2⌉).
+            padding: (B, 1, L), the level above's; a sentence of odd length drops its last half.
+
+        Returns:
+            (B, C', L) with zeros on padding.
+        """
+        return self.convolution(grid)[:, :, : padding.size(2)].masked_fill(padding, 0.0)

@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from .convolution import Convolution
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
+from .initialization import projection
 from .left_edge import LeftEdge, mean_over_positions, move_to_left_edge
-from .projection import projection
-from .sinusoids import sinusoids
 
 
 class SeparableConvolution(nn.Module):
@@ -170,3 +169,23 @@ class SeparableConvolutionEncoder(nn.Module):
             rows = module(self.dropout(rows) if index else rows, batch)
         summary = torch.tanh(self.summary(mean_over_positions(batch.grid(rows), batch.padding)))
         return EncoderOutput(batch.packing.unpack(rows), padding_mask, summary)
+
+
+def sinusoids(length: int, size: int, *, like: Tensor) -> Tensor:
+    """A vector for each of ``length`` positions, counted from 0.
+
+    Unit 2i of position p is sin(p / 10000^(2i/size)), unit 2i + 1 the cosine of the same (Vaswani et al. 2017, section
+    3.5; Kaiser et al. 2017, section 2.2); an odd ``size`` ends in a sine.
+
+    Args:
+        length: L.
+        size: C.
+        like: a tensor with the wanted device and type.
+
+    Returns:
+        (L, C).
+    """
+    unit = torch.arange(size, device=like.device, dtype=torch.float64)
+    rate = 10000.0 ** (-(unit - unit % 2) / size)
+    angle = torch.arange(length, device=like.device, dtype=torch.float64)[:, None] * rate
+    return torch.where(unit % 2 == 0, angle.sin(), angle.cos()).to(like.dtype)

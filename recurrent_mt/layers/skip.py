@@ -1,9 +1,11 @@
-"""Connections that bypass a recurrent layer: from its input to its output, and from an earlier state."""
+"""What a recurrent layer may have besides its equations: connections that bypass it, and a norm of its output."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+
+from .initialization import projection
 
 
 class InputSkip(nn.Module):
@@ -21,8 +23,7 @@ class InputSkip(nn.Module):
         super().__init__()
         self.projection = None
         if input_size != output_size:
-            self.projection = nn.Linear(input_size, output_size, bias=False)
-            nn.init.xavier_uniform_(self.projection.weight)
+            self.projection = projection(input_size, output_size, bias=False)
 
     def forward(self, outputs: Tensor, inputs: Tensor) -> Tensor:
         """The sum (…, H) of outputs (…, H) and inputs (…, E)."""
@@ -64,3 +65,34 @@ class TimeSkip(nn.Module):
     def history(self, initial: Tensor) -> Tensor:
         """The K states before the start (B, K, H), all of them the initial state (B, H)."""
         return initial.unsqueeze(1).expand(-1, self.span, -1)
+
+
+class LayerOutput(nn.Module):
+    """From a layer's state to its output: the state itself, or LN(h + W x), where either part may be off.
+
+    The state that the layer carries from step to step is still the bare h.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        skip: whether the layer's input is added; see :class:`InputSkip`.
+        norm: whether the sum is normalized (Ba et al. 2016, "Layer Normalization"; they normalize inside the cell;
+            here, only the output is normalized).
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, *, skip: bool, norm: bool) -> None:
+        super().__init__()
+        self.skip = InputSkip(input_size, hidden_size) if skip else None
+        self.norm = nn.LayerNorm(hidden_size) if norm else None
+
+    def forward(self, states: Tensor, inputs: Tensor | None) -> Tensor:
+        """The outputs (N, H).
+
+        Args:
+            states: (N, H).
+            inputs: (N, E) the inputs that the states came from; None for a state before the first input.
+        """
+        outputs = states
+        if self.skip is not None and inputs is not None:
+            outputs = self.skip(outputs, inputs)
+        return outputs if self.norm is None else self.norm(outputs)

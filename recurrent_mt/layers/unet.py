@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .convolution import Convolution
-from .hourglass import HourglassEncoder, widths_of_levels
-from .resolution import Upsampling
+from .hourglass import HourglassEncoder, Upsampling, widths_of_levels
 
 
 class ConvolutionPair(nn.Module):

@@ -8,10 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .channel_norm import channel_norm
-from .convolution import Convolution
-from .hourglass import HourglassEncoder, widths_of_levels
-from .resolution import Upsampling
+from .convolution import Convolution, channel_norm
+from .hourglass import HourglassEncoder, Upsampling, widths_of_levels
 
 
 class ResidualStage(nn.Module):

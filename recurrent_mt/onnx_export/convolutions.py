@@ -6,11 +6,9 @@ from typing import Any
 
 from torch import nn
 
-from ..layers.channel_norm import ChannelNorm
-from ..layers.convolution import Convolution
+from ..layers.convolution import ChannelNorm, Convolution
 from ..layers.hourglass import HourglassEncoder
-from ..layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder
-from ..layers.sinusoids import sinusoids
+from ..layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder, sinusoids
 from ..layers.unet import AttentionGate, ConvolutionPair, UNetEncoder
 from ..layers.vnet import ResidualStage, VNetEncoder
 from .graph import Graph
@@ -61,7 +59,7 @@ def length_of(graph: Graph, grid: str) -> str:
 
 
 def double(graph: Graph, grid: str, convolution: nn.ConvTranspose1d, like: str) -> str:
-    """See :class:`recurrent_mt.layers.resolution.Upsampling`; the result is as long as the grid ``like``."""
+    """See :class:`recurrent_mt.layers.hourglass.Upsampling`; the result is as long as the grid ``like``."""
     raised = graph.op("ConvTranspose", grid, convolution.weight, convolution.bias, strides=[2])
     return graph.op("Slice", raised, [0], length_of(graph, like), [2])
 

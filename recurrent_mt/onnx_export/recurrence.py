@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..layers.gru import GRU
-from ..layers.layer_output import LayerOutput
 from ..layers.low_rank import LowRankMatrix
+from ..layers.skip import LayerOutput
 from .graph import Graph
 from .operations import apply_norm, columns, linear
 
@@ -39,7 +39,7 @@ def mix_in_time(graph: Graph, layer: GRU, last: str, earliest: str) -> str:
 
 
 def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, alive: str | None = None) -> str:
-    """See :class:`recurrent_mt.layers.layer_output.LayerOutput`.
+    """See :class:`recurrent_mt.layers.skip.LayerOutput`.
 
     Args:
         graph: under construction.

@@ -10,18 +10,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..text_files import FileError
 from .scales import MODES, Scale
 from .study import DEGRADED, FILLER, KEY_FORMAT, RATINGS_FORMAT, REPEAT, SYSTEM
 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
-
-
-class RatingError(ValueError):
-    """A file that cannot be used: says the file, the place in it where there is one, and what is wrong."""
-
-    def __init__(self, path: str | PathLike[str], message: str, *, place: str = "") -> None:
-        """Puts the place before the message."""
-        super().__init__(f"{path}, {place}: {message}" if place else f"{path}: {message}")
 
 
 @dataclass(frozen=True)
@@ -85,23 +78,21 @@ def read_key(path: str | PathLike[str]) -> Key:
     """Reads the key of a page.
 
     Raises:
-        RatingError: if it is not a whole key.
+        FileError: if it is not a whole key.
     """
     data = read_object(path, KEY_FORMAT, "a key of a rating page (OUT.key.json)")
     mode, systems, entries = data.get("mode"), data.get("systems"), data.get("items")
     if mode not in MODES:
-        raise RatingError(path, f"its mode is {mode!r}: not one of {', '.join(MODES)}")
+        raise FileError(path, f"its mode is {mode!r}: not one of {', '.join(MODES)}")
     if not isinstance(systems, list) or not is_names(systems):
-        raise RatingError(path, "its systems are missing: the file is damaged")
+        raise FileError(path, "its systems are missing: the file is damaged")
     if not isinstance(data.get("page"), str) or not isinstance(entries, dict) or not entries:
-        raise RatingError(path, "its page or its items are missing: the file is damaged")
+        raise FileError(path, "its page or its items are missing: the file is damaged")
     items = {identifier: parse_key_item(path, identifier, entry, systems) for identifier, entry in entries.items()}
     for identifier, item in items.items():
         compared = item.kind in (REPEAT, DEGRADED)
         if compared and (item.original not in items or items[item.original].kind != SYSTEM):
-            raise RatingError(
-                path, f"its original {item.original!r} is not among the items", place=f"item {identifier}"
-            )
+            raise FileError(f"{path}, item {identifier}", f"its original {item.original!r} is not among the items")
     return Key(str(path), data["page"], mode, tuple(systems), items)
 
 
@@ -109,12 +100,12 @@ def parse_key_item(path: str | PathLike[str], identifier: str, entry: Any, syste
     """One item of a key."""
     place = f"item {identifier}"
     if not isinstance(entry, dict) or not is_names(entry.get("systems")) or entry.get("kind") not in KINDS:
-        raise RatingError(path, "its systems or its kind are missing: the file is damaged", place=place)
+        raise FileError(f"{path}, {place}", "its systems or its kind are missing: the file is damaged")
     unknown = set(entry["systems"]) - set(systems)
     if unknown:
-        raise RatingError(path, f"unknown system {sorted(unknown)[0]!r}", place=place)
+        raise FileError(f"{path}, {place}", f"unknown system {sorted(unknown)[0]!r}")
     if not is_whole(entry.get("sentence")):
-        raise RatingError(path, f"its sentence is {entry.get('sentence')!r}: not a number", place=place)
+        raise FileError(f"{path}, {place}", f"its sentence is {entry.get('sentence')!r}: not a number")
     return KeyItem(entry["sentence"], tuple(entry["systems"]), entry["kind"], entry.get("original"))
 
 
@@ -127,17 +118,17 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
         allow_unrated: accept items without a rating.
 
     Raises:
-        RatingError: if it is another kind of file or of another page, if an item is missing, unknown or there twice, or
+        FileError: if it is another kind of file or of another page, if an item is missing, unknown or there twice, or
             if a value is missing, no whole number or off its scale.
     """
     data = read_object(path, RATINGS_FORMAT, "ratings that a rating page has exported")
     if data.get("page") != key.page:
-        raise RatingError(path, f"made with page {data.get('page')!r}, but {key.path} is the key of page {key.page!r}")
+        raise FileError(path, f"made with page {data.get('page')!r}, but {key.path} is the key of page {key.page!r}")
     annotator = data.get("annotator")
     if not isinstance(annotator, str) or not annotator.strip():
-        raise RatingError(path, "the annotator has no name")
+        raise FileError(path, "the annotator has no name")
     if not isinstance(data.get("ratings"), list):
-        raise RatingError(path, "there are no ratings in it: the file is damaged")
+        raise FileError(path, "there are no ratings in it: the file is damaged")
     values: dict[str, dict[str, int]] = {scale.name: {} for scale in key.scales}
     seconds: dict[str, float] = {}
     unrated = []
@@ -153,9 +144,9 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
                 values[name][identifier] = value
     missing = [identifier for identifier in key.items if identifier not in seconds]
     if missing:
-        raise RatingError(path, f"{len(missing)} of {len(key.items)} items are missing, the first is {missing[0]}")
+        raise FileError(path, f"{len(missing)} of {len(key.items)} items are missing, the first is {missing[0]}")
     if unrated and not allow_unrated:
-        raise RatingError(
+        raise FileError(
             path,
             f"{len(unrated)} of {len(key.items)} items are unrated, the first is {unrated[0]}: have the rest rated on "
             "the page, or allow it (--allow-unrated)",
@@ -167,14 +158,14 @@ def read_all_ratings(paths: Sequence[str | PathLike[str]], key: Key, *, allow_un
     """Reads the files of all annotators.
 
     Raises:
-        RatingError: as `read_ratings`, and if two files are by one annotator.
+        FileError: as `read_ratings`, and if two files are by one annotator.
     """
     by_annotator: dict[str, Ratings] = {}
     for path in paths:
         ratings = read_ratings(path, key, allow_unrated=allow_unrated)
         earlier = by_annotator.get(ratings.annotator)
         if earlier is not None:
-            raise RatingError(
+            raise FileError(
                 path, f"annotator {ratings.annotator!r} is already in {earlier.path}: leave one of them out"
             )
         by_annotator[ratings.annotator] = ratings
@@ -186,14 +177,14 @@ def read_object(path: str | PathLike[str], expected_format: str, description: st
     try:
         data = json.loads(Path(path).read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise RatingError(path, f"byte {error.start + 1} is not UTF-8: this is not {description}") from error
+        raise FileError(path, f"byte {error.start + 1} is not UTF-8: this is not {description}") from error
     except json.JSONDecodeError as error:
-        raise RatingError(path, f"not JSON ({error.msg})", place=f"line {error.lineno} column {error.colno}") from error
+        raise FileError(f"{path}, line {error.lineno} column {error.colno}", f"not JSON ({error.msg})") from error
     except (ValueError, RecursionError) as error:
-        raise RatingError(path, f"not JSON ({error})") from error
+        raise FileError(path, f"not JSON ({error})") from error
     found = data.get("format") if isinstance(data, dict) else None
     if found != expected_format:
-        raise RatingError(path, f"not {description}: its format is {found!r}, not {expected_format!r}")
+        raise FileError(path, f"not {description}: its format is {found!r}, not {expected_format!r}")
     return data
 
 
@@ -201,20 +192,20 @@ def check_identifier(path: str | PathLike[str], number: int, entry: Any, key: Ke
     """The item of one entry: known to the key, and not there before."""
     identifier = entry.get("item") if isinstance(entry, dict) else None
     if not isinstance(identifier, str) or identifier not in key.items:
-        raise RatingError(path, f"item {identifier!r} is not on the page", place=f"rating {number}")
+        raise FileError(f"{path}, rating {number}", f"item {identifier!r} is not on the page")
     if identifier in seen:
-        raise RatingError(path, f"item {identifier} is there twice", place=f"rating {number}")
+        raise FileError(f"{path}, rating {number}", f"item {identifier} is there twice")
     return identifier
 
 
 def check_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any], scale: Scale) -> int | None:
     """One answer; None where the page says that there is none."""
     if scale.name not in entry:
-        raise RatingError(path, f"{scale.name} is missing", place=place)
+        raise FileError(f"{path}, {place}", f"{scale.name} is missing")
     value = entry[scale.name]
     if value is not None and not (is_whole(value) and scale.low <= value <= scale.high):
         wanted = f"a whole number from {scale.low} to {scale.high}"
-        raise RatingError(path, f"{scale.name} is {value!r}: not {wanted}", place=place)
+        raise FileError(f"{path}, {place}", f"{scale.name} is {value!r}: not {wanted}")
     return value
 
 
@@ -222,7 +213,7 @@ def check_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any
     """The time of one entry."""
     value = entry.get("screen_seconds")
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise RatingError(path, f"screen_seconds is {value!r}: not a time", place=place)
+        raise FileError(f"{path}, {place}", f"screen_seconds is {value!r}: not a time")
     return float(value)
 
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-from markupsafe import Markup
 
 from ..evaluation.analysis import Analysis
 from ..evaluation.test_set import System, UnknownWords
-
-#: What could end a script element or, in JavaScript's older eyes, a line.
-ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
@@ -62,9 +56,3 @@ def list_hypotheses(analysis: Analysis, system: System, count: int) -> list[list
         [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
         for hypotheses, row in zip(system.nbest[:count], scores)
     ]
-
-
-def write_json(data: object) -> Markup:
-    """JSON for a script element: nothing in it can end the element, open a comment or break a line."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.translate(ESCAPES))

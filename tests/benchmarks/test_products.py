@@ -5,11 +5,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.grconv_layer import Layer
-from benchmarks.model_products import decoder, grconv_levels, running, search
+from benchmarks.model_products import SIZES, decoder, grconv_levels, running, search
 from benchmarks.products import Product, Products, linear, operations, recurrent, runner
 from benchmarks.registry import FAMILIES
 from benchmarks.setting import Setting
-from benchmarks.sizes import SIZES
 from benchmarks.systems import SYSTEMS, prepare_rivals
 from benchmarks.table import label
 from benchmarks.translation import BEAM, translator

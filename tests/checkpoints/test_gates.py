@@ -3,13 +3,13 @@ import json
 import pytest
 import torch
 
-from recurrent_mt.kernels.grconv import reference
+from recurrent_mt.kernels.grconv import grconv
 from recurrent_mt.layers.grconv import GRConvEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.kernels.batches import random
 from tests.models.building import sources
 from user_dir.checkpoints.gates import DIGITS, batch_gates, sentence_gates
-from user_dir.checkpoints.json_lines import write_json_lines
+from user_dir.cli.inspection import write_json_lines
 
 LENGTHS = [4, 1, 9, 2, 4, 6]
 
@@ -33,7 +33,8 @@ def alone(embedding, layer, tokens):
     """The levels of one sentence, by the reference kernel."""
     leaves = layer.leaves(embedding(tokens))
     n = tokens.numel()
-    gates = reference.grconv(leaves, layer.weights(), [1] * n, layer.activation, height=layer.height).gates
+    arguments = {"activation": layer.activation, "height": layer.height, "backend": "reference"}
+    gates = grconv(leaves, layer.weights(), counts=[1] * n, **arguments).gates
     levels = range(1, min(n, layer.height + 1) if layer.height else n)
     return [level.tolist() for level in gates.split([n - level for level in levels])] if n > 1 else []
 

@@ -12,18 +12,18 @@ import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.cli.command import load_module, make_parser
 from recurrent_mt.cli.plugin import find_plugin
-from recurrent_mt.cli.tools import GROUPS, TOOLS, Tool
+from recurrent_mt.cli.tools import INDEX, TOOLS, Tool
 from tests.commands import REPOSITORY, call, run
 
-#: Modules of recurrent_mt/cli that are no tools.
-MACHINERY = {"__init__", "arguments", "command", "inputs", "plugin", "tools"}
+#: Modules beside the tools.
+MACHINERY = {"__init__", "arguments", "command", "inputs", "inspection", "plugin", "tools"}
 TEXTS = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 
 
 def test_the_list_has_each_tool_once_with_what_it_does_and_an_example():
     listed = run("recurrent-mt", "--help")
     assert listed.returncode == 0 and listed.stderr == ""
-    assert sum(len(group.tools) for group in GROUPS) == len(TOOLS) > 20
+    assert INDEX.count("\n      recurrent-mt ") == len(TOOLS) > 20
     lines = listed.stdout.splitlines()
     for tool in TOOLS.values():
         (place,) = [number for number, line in enumerate(lines) if line.startswith(f"  {tool.name} ")]
@@ -31,12 +31,13 @@ def test_the_list_has_each_tool_once_with_what_it_does_and_an_example():
         assert lines[place + 1].strip() == tool.example
 
 
-def test_every_module_is_a_tool_and_every_tool_has_a_module():
-    for package, needs_fairseq in ((recurrent_mt.cli, False), (user_dir.cli, True)):
-        modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
-        names = {tool.name.replace("-", "_") for tool in TOOLS.values() if tool.needs_fairseq == needs_fairseq}
-        halves = {"align", "structure"} if needs_fairseq else set()
-        assert modules - MACHINERY == names | halves
+def modules_of(package):
+    return {path.stem for path in Path(package.__file__).parent.glob("*.py")} - MACHINERY
+
+
+def test_every_module_is_a_tool_and_every_tool_has_one_module():
+    modules = sorted([*modules_of(recurrent_mt.cli), *modules_of(user_dir.cli)])
+    assert modules == sorted(name.replace("-", "_") for name in TOOLS)
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -44,7 +45,7 @@ def test_a_tool_explains_itself_and_takes_its_example(name):
     done = call(name, "--help")
     assert done.returncode == 0 and done.stdout.startswith(f"usage: recurrent-mt {name} ")
     tool = TOOLS[name]
-    module = load_module(tool)
+    module = load_module(name)
     assert module.__doc__.strip() in done.stdout and tool.example in done.stdout
     words = shlex.split(re.sub(r" [<>]\w+", "", tool.example))
     assert words[:2] == ["recurrent-mt", name]
@@ -91,14 +92,14 @@ def test_a_bug_is_not_reported_as_a_user_error(monkeypatch):
 def test_a_missing_library_is_named_with_where_to_get_it(monkeypatch):
     monkeypatch.setitem(TOOLS, "sing", Tool("sing", "sing", "recurrent-mt sing"))
     done = call("sing")
-    message = "error: No module named 'recurrent_mt.cli.sing': install it, or everything in requirements.txt\n"
+    message = "error: No module named 'user_dir.cli.sing': install it, or everything in requirements.txt\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
-@pytest.mark.parametrize("name", [tool.name for tool in TOOLS.values() if tool.needs_fairseq])
+@pytest.mark.parametrize("name", sorted(modules_of(user_dir.cli)))
 def test_where_fairseq_is_missing_one_line_says_what_to_install(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "fairseq", None)
-    done = call(name, "--help")
+    done = call(name.replace("_", "-"), "--help")
     assert done.returncode == 1 and done.stdout == ""
     assert re.fullmatch(r"error: .*fairseq 0\.12\.2.*scripts/setup\.sh.*\n", done.stderr)
 

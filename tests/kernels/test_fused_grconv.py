@@ -72,7 +72,7 @@ def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
     level = FusedLevel(Pyramid([1, 1], torch.device("cpu")), 1, below[-2:])
     level.below, level.left_leaves, level.first = below, torch.tensor([rows - 2]), rows - 1
     candidate, gates = below.new_empty(1, 1), below.new_empty(1, 3, 1)
-    node = level._launch(products, weights.bias, candidate, gates, "tanh", again=False)
+    node = level._launch(products, weights.bias, candidate, gates, again=False)
     torch.testing.assert_close(node.double(), torch.tensor([[3.0]], dtype=torch.float64), rtol=1e-3, atol=0)
 
 

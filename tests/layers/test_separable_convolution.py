@@ -7,8 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from recurrent_mt.layers.convolution import Convolution
-from recurrent_mt.layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder
-from recurrent_mt.layers.sinusoids import sinusoids
+from recurrent_mt.layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder, sinusoids
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,

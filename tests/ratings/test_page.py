@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from recurrent_mt.ratings.page import SCRIPTS, render_key, render_page
+from recurrent_mt.ratings.page import render_key, render_page
 from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
 from recurrent_mt.ratings.study import RatingStudy
 from tests.ratings.studies import make_corpus, make_study
@@ -47,6 +47,10 @@ def planted_study():
 
 def data_of(page):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def script_of(page):
+    return re.search(r'<script type="module">(.*?)</script>', page, re.DOTALL)[1]
 
 
 def test_text_from_data_makes_no_elements():
@@ -103,9 +107,8 @@ def test_the_policy_allows_the_pages_own_scripts_and_style_only():
     (policy,) = [a["content"] for tag, a in outline.elements if tag == "meta" and "http-equiv" in a]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
-    executed = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert len(executed) == len(outline.scripts()) - 1 == len(SCRIPTS)
-    for text, rule in [*((script, "script-src") for script in executed), (outline.texts["style"][0], "style-src")]:
+    assert [attributes["type"] for attributes in outline.scripts()] == ["application/json", "module"]
+    for text, rule in [(script_of(page), "script-src"), (outline.texts["style"][0], "style-src")]:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in rules[rule].split()
 
@@ -118,5 +121,5 @@ def test_nothing_is_loaded_from_elsewhere():
 
 
 def test_scripts_write_text_only():
-    scripts = "".join(re.findall(r"<script>(.*?)</script>", render_page(make_study()), re.DOTALL))
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", scripts)
+    script = script_of(render_page(make_study()))
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script)

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from recurrent_mt.ratings.ratings import RatingError, read_all_ratings, read_key, read_ratings
+from recurrent_mt.ratings.ratings import read_all_ratings, read_key, read_ratings
+from recurrent_mt.text_files import FileError
 from tests.ratings.studies import bare_key, export, key_of, make_study, write
 
 
@@ -22,7 +23,7 @@ def key(study, tmp_path):
 
 def refuse(tmp_path, data, key, message, **options):
     path = write(tmp_path / "file.json", data)
-    with pytest.raises(RatingError, match=message) as caught:
+    with pytest.raises(FileError, match=message) as caught:
         read_ratings(path, key, **options)
     assert str(caught.value).startswith(str(path))
 
@@ -114,20 +115,20 @@ def test_no_list_of_ratings(study, key, tmp_path):
 def test_a_file_that_was_cut_off(study, key, tmp_path):
     path = tmp_path / "cut.json"
     path.write_text(json.dumps(export(study, middle), indent=1)[:500])
-    with pytest.raises(RatingError, match=r"cut\.json, line \d+ column \d+: not JSON"):
+    with pytest.raises(FileError, match=r"cut\.json, line \d+ column \d+: not JSON"):
         read_ratings(path, key)
 
 
 def test_a_wrong_encoding(key, tmp_path):
     path = tmp_path / "latin.json"
     path.write_bytes('{"annotator": "Zoé"}'.encode("latin-1"))
-    with pytest.raises(RatingError, match=r"latin\.json: byte 18 is not UTF-8"):
+    with pytest.raises(FileError, match=r"latin\.json: byte 18 is not UTF-8"):
         read_ratings(path, key)
 
 
 def test_one_annotator_twice(study, key, tmp_path):
     paths = [write(tmp_path / name, export(study, middle, "Ann")) for name in ("a.json", "b.json")]
-    with pytest.raises(RatingError, match=r"b\.json: annotator 'Ann' is already in .*a\.json"):
+    with pytest.raises(FileError, match=r"b\.json: annotator 'Ann' is already in .*a\.json"):
         read_all_ratings(paths, key)
     assert len(read_all_ratings(paths[:1], key)) == 1
 
@@ -153,5 +154,5 @@ ITEMS = {"1": (1, ["x"], "system", None), "2": (1, ["x"], "repeat", "1")}
 )
 def test_bad_keys(tmp_path, change, message):
     assert set(read_key(write(tmp_path / "good.json", bare_key(ITEMS))).items) == {"1", "2"}
-    with pytest.raises(RatingError, match=message):
+    with pytest.raises(FileError, match=message):
         read_key(write(tmp_path / "bad.json", bare_key(ITEMS) | change))

@@ -282,6 +282,31 @@ def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     assert complaints(browser) == []
 
 
+def test_scores_of_a_column_align_with_and_without_an_interval(browser, page):
+    details = set()
+    for table in all_of(browser, "#sentence-length .tables table"):
+        for column in (3, 4):
+            cells = table.find_elements(By.CSS_SELECTOR, f"tbody td:nth-child({column}):not(.none)")
+            details |= {len(cell.find_element(By.TAG_NAME, "small").text) for cell in cells}
+            ends = [cell.find_element(By.CLASS_NAME, "star").rect["x"] for cell in cells]
+            assert max(ends) - min(ends) < 1
+    assert len(details) > 1
+
+
+def test_the_color_in_a_header_is_beside_the_first_word_of_a_name_of_several_lines(browser, tmp_path):
+    resize(browser, 700, 800)
+    test_set = small(copies=5)
+    systems = [perfect(test_set, "a system with a name of many words, too long for one line"), perfect(test_set, "b")]
+    report = small_report(analysis=small_analysis(systems=systems), training=NO_TRAINING, attachments=[])
+    open_page(browser, write_page(tmp_path, report))
+    gap, lines = browser.execute_script(
+        "const name = document.querySelector('#sentence-length .tables thead .system');"
+        "const lines = name.lastElementChild.getClientRects();"
+        "return [lines[0].left - name.firstElementChild.getBoundingClientRect().right, lines.length]"
+    )
+    assert lines > 1 and 0 < gap < 12
+
+
 def brightness(color):
     """Of ``rgba(R, G, B, A)``."""
     return sum(float(part) for part in re.findall(r"[\d.]+", color)[:3])

@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import partial
 
 import pytest
 import torch
@@ -13,9 +14,9 @@ from user_dir.segmented_translation.translation import (
     BatchLimits,
     ForwardTranslator,
     InverseScorer,
-    SpanTranslator,
     System,
     check_inverse,
+    translate_spans,
 )
 from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
 
@@ -57,7 +58,7 @@ def test_spans_of_a_batch_are_translated_as_one_at_a_time(shrinking_beam, count)
     spans = random_spans(30)
     forward = ForwardTranslator(system(shrinking_beam=shrinking_beam, count=count), beam=4, limits=BatchLimits(7, 30))
     inverse = InverseScorer(system(inverse=True, seed=8), limits=BatchLimits(7, 30))
-    translate = SpanTranslator(forward, inverse)
+    translate = partial(translate_spans, forward=forward, inverse=inverse)
     together = translate(spans)
     assert len({candidates[0].words for candidates in together}) > 3, "the model says the same of everything"
     for span, candidates in zip(spans, together, strict=True):
@@ -88,7 +89,7 @@ def score_alone(scoring, source, target):
 def test_costs_are_negative_log_probabilities_of_whole_translations():
     there, back = system(), system(inverse=True, seed=8)
     spans = random_spans(15)
-    found = SpanTranslator(ForwardTranslator(there, beam=5), InverseScorer(back))(spans)
+    found = translate_spans(spans, ForwardTranslator(there, beam=5), InverseScorer(back))
     for span, candidates in zip(spans, found):
         for candidate in candidates:
             assert candidate.forward_cost == pytest.approx(score_alone(there, span, candidate.words), **COSTS)
@@ -123,7 +124,8 @@ def test_no_spans_and_a_span_whose_translations_never_end(caplog):
     endless = system(shrinking_beam=True)
     with torch.no_grad():
         endless.models[0].decoder.output_projection.bias[2] = -math.inf
-    translate = SpanTranslator(ForwardTranslator(endless, beam=400), InverseScorer(system(inverse=True)))
+    forward, inverse = ForwardTranslator(endless, beam=400), InverseScorer(system(inverse=True))
+    translate = partial(translate_spans, forward=forward, inverse=inverse)
     assert translate([]) == []
     assert translate([("s1",)]) == [[]]
     assert "writing an empty one" in caplog.text

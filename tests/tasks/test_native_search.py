@@ -11,9 +11,8 @@ from recurrent_mt.kernels import native
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
 from user_dir.models import native_search
-from user_dir.tasks import native_generator
-from user_dir.tasks.native_generator import NativeGenerator
-from user_dir.tasks.native_translation import NativeTranslationTask
+from user_dir.tasks import native_translation
+from user_dir.tasks.native_translation import NativeGenerator, NativeTranslationTask
 
 #: What is asked of the search besides a beam of five.
 SEARCHES = {
@@ -80,7 +79,7 @@ def assert_same_translations(built, batch, **options):
 def fairseqs_search_is_not_used(request, monkeypatch):
     """A test that compares two searches must not compare fairseq's with itself."""
     if "left" not in request.node.name:
-        monkeypatch.setattr(native_generator, "_log", lambda reason: pytest.fail(reason))
+        monkeypatch.setattr(native_translation, "_log", lambda reason: pytest.fail(reason))
 
 
 @needs_native
@@ -131,7 +130,7 @@ def test_changed_weights_are_seen_by_the_next_search():
 @pytest.mark.parametrize("option", LEFT_TO_FAIRSEQ)
 def test_other_decoders_are_left_to_fairseq_and_the_log_says_why(option, caplog):
     options, reason = LEFT_TO_FAIRSEQ[option]
-    native_generator._log.cache_clear()
+    native_translation._log.cache_clear()
     with caplog.at_level(logging.INFO):
         hypotheses = translate(NativeGenerator, model(**options), sources([3, 1]))
     assert len(hypotheses) == 2 and all(hypotheses)
@@ -140,7 +139,7 @@ def test_other_decoders_are_left_to_fairseq_and_the_log_says_why(option, caplog)
 
 @needs_native
 def test_prefixes_are_left_to_fairseq(caplog):
-    native_generator._log.cache_clear()
+    native_translation._log.cache_clear()
     built = model()
     generator = NativeGenerator([built], task().target_dictionary, beam_size=5, max_len_b=9)
     with caplog.at_level(logging.INFO):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,10 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import OmegaConf
 from torch import Tensor
 
+from recurrent_mt.text_files import write_aside
+
 from .groundhog import Parameters, model_flags, read_parameters, state_dict
+from .model_file import write_model
 
 #: GroundHog's id of the unknown word; the end of sentence has the last id.
 UNKNOWN = 1
@@ -61,15 +63,15 @@ def import_model(
     rows = {}
     for side, size, words in (("src", read.sizes["S"], source_words), ("tgt", read.sizes["T"], target_words)):
         dictionary, rows[side] = build_dictionary(read_words(words, size) if words else None, size)
-        dictionary.save(str(save_dir / f"dict.{side}.txt.partial"))
-        os.replace(save_dir / f"dict.{side}.txt.partial", save_dir / f"dict.{side}.txt")
+        with write_aside(save_dir / f"dict.{side}.txt") as partial:
+            dictionary.save(str(partial))
         symbols = len(dictionary) - size
     languages = save_dir / "languages.src-tgt.txt"
     languages.write_text("fairseq infers the source and the target language from this file's name.\n")
     state = state_dict(read, rows["src"], rows["tgt"], symbols=symbols)
     flags = model_flags(read, grconv_activation=grconv_activation)
-    torch.save(build_checkpoint(save_dir.resolve(), flags, state), save_dir / "checkpoint.pt.partial")
-    os.replace(save_dir / "checkpoint.pt.partial", save_dir / "checkpoint.pt")
+    config, model = build_model(save_dir.resolve(), flags, state)
+    write_model(save_dir / "checkpoint.pt", config, model, state={"args": None})
     return read.kind
 
 
@@ -91,8 +93,8 @@ def read_file(path: Path) -> Parameters:
         raise ValueError(f"{path}: {error}") from error
 
 
-def build_checkpoint(data: Path, flags: Sequence[str], state: Mapping[str, Tensor]) -> dict[str, Any]:
-    """A checkpoint in fairseq's form, for the model that these fairseq-train flags build.
+def build_model(data: Path, flags: Sequence[str], state: Mapping[str, Tensor]) -> tuple[Any, dict[str, Tensor]]:
+    """The options and the parameters of the model that these fairseq-train flags build.
 
     Args:
         data: the folder with the dictionaries.
@@ -104,15 +106,7 @@ def build_checkpoint(data: Path, flags: Sequence[str], state: Mapping[str, Tenso
     config = convert_namespace_to_omegaconf(arguments)
     model = tasks.setup_task(config.task).build_model(config.model)
     model.load_state_dict(state)
-    return {
-        "args": None,
-        "cfg": OmegaConf.to_container(config, resolve=True, enum_to_str=True),
-        "model": model.state_dict(),
-        # fairseq looks at the last entry even if there was no training.
-        "optimizer_history": [{"lr_scheduler_state": {}, "num_updates": 0}],
-        "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
-        "last_optimizer_state": None,
-    }
+    return OmegaConf.to_container(config, resolve=True, enum_to_str=True), model.state_dict()
 
 
 def read_words(path: Path, size: int) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import torch
 from fairseq import checkpoint_utils
 from torch import Tensor
+
+from recurrent_mt.text_files import write_aside
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, st
         path: the file.
         config: the model's options.
         parameters: the model's.
-        state: of the checkpoint it came from; what concerns its training is left out.
+        state: what else the checkpoint has; what concerns its training is left out.
     """
     whole = {
         **state,
@@ -45,7 +46,5 @@ def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, st
         "extra_state": {"train_iterator": {"epoch": 1, "iterations_in_epoch": 0}},
         "last_optimizer_state": None,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f"{path.name}.partial")
-    torch.save(whole, aside)
-    os.replace(aside, path)
+    with write_aside(path) as partial:
+        torch.save(whole, partial)

@@ -17,10 +17,12 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from recurrent_mt.text_files import read_lines
+from recurrent_mt.cli.arguments import positive
+from recurrent_mt.text_files import read_lines, write_aside
 
 from ..segmented_translation.confidence import DIVISORS, MODES
 from ..segmented_translation.sentences import SegmentedTranslation, translate_by_segments
@@ -29,9 +31,9 @@ from ..segmented_translation.translation import (
     BatchLimits,
     ForwardTranslator,
     InverseScorer,
-    SpanTranslator,
     check_inverse,
     load_system,
+    translate_spans,
 )
 
 
@@ -39,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options, with fairseq-generate's names where it has them."""
     path: dict[str, Any] = {"metavar": "PATH"}
     folder: dict[str, Any] = {"metavar": "DIR"}
-    number: dict[str, Any] = {"type": parse_positive, "metavar": "N"}
+    number: dict[str, Any] = {"type": positive, "metavar": "N"}
     add = parser.add_argument
     add("--forward", required=True, **path, help="checkpoint, or several joined by colons")
     add("--inverse", **path, help="checkpoint of the opposite direction, for rev and normrev")
@@ -77,13 +79,6 @@ def run(options: argparse.Namespace) -> None:
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
 
 
-def parse_positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
-    return int(text)
-
-
 def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
     """Loads the models for an empty table of spans."""
     limits = BatchLimits(options.batch_size, options.max_tokens)
@@ -99,7 +94,7 @@ def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
     settings = SpanOptions(
         options.max_span, options.copy_unknown_words, options.add_period, DIVISORS[options.length_divisor]
     )
-    return SpanTable(SpanTranslator(forward, scorer), forward.is_unknown, settings)
+    return SpanTable(partial(translate_spans, forward=forward, inverse=scorer), forward.is_unknown, settings)
 
 
 def translate(
@@ -116,17 +111,16 @@ def translate(
 
 def write_modes(folder: Path, modes: Sequence[str], results: Iterator[dict[str, SegmentedTranslation]]) -> None:
     """Writes both files of each mode; they get their names once all sentences are in them."""
-    folder.mkdir(parents=True, exist_ok=True)
     names = [f"{mode}{suffix}" for mode in modes for suffix in (".txt", ".jsonl")]
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
         for name in names:
-            files[name] = stack.enter_context((folder / f"{name}.partial").open("w", encoding="utf-8"))
+            aside = stack.enter_context(write_aside(folder / name))
+            files[name] = stack.enter_context(aside.open("w", encoding="utf-8"))
         for number, by_mode in enumerate(results, start=1):
             for mode, result in by_mode.items():
                 record = {"line": number, **result.as_record()}
                 files[f"{mode}.txt"].write(result.text + "\n")
                 files[f"{mode}.jsonl"].write(json.dumps(record, ensure_ascii=False) + "\n")
     for name in names:
-        (folder / f"{name}.partial").rename(folder / name)
         print(folder / name)

@@ -11,11 +11,6 @@ FORMATS = {"none": None, "bfloat16": torch.bfloat16}
 
 
 def autocast(name: str, like: Tensor) -> AbstractContextManager[object]:
-    """``torch.autocast`` to the format of that name on a tensor's device; ``none`` changes nothing.
-
-    Args:
-        name: one of :data:`FORMATS`.
-        like: a tensor on the device.
-    """
+    """``torch.autocast`` to one of :data:`FORMATS` on a tensor's device; ``none`` changes nothing."""
     number = FORMATS[name]
     return nullcontext() if number is None else torch.autocast(like.device.type, dtype=number)

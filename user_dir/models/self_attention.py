@@ -12,12 +12,6 @@ def encoder_self_attention(
 ) -> EncoderSelfAttention | None:
     """The self-attention over an encoder's annotations, or None if it is off.
 
-    Args:
-        cfg: the options that all models share.
-        annotation_size: the encoder's.
-        summary_size: the encoder's.
-        dropout: of a unit, before the residual connection.
-
     Raises:
         ValueError: if the heads do not divide the annotations, if their starting values are not defined, or if the
             summary is to attend but is not as wide as the annotations.
@@ -26,7 +20,7 @@ def encoder_self_attention(
     of_summary = str(cfg.decoder_attention) == "none"
     if not heads:
         return None
-    check_heads(cfg, option, heads, units=annotation_size, of="the annotations")
+    _check_heads(cfg, option, heads, units=annotation_size, of="the annotations")
     if of_summary and summary_size != annotation_size:
         raise ValueError(
             f"{option} with --decoder-attention none lets the summary attend to the annotations, but it has "
@@ -38,33 +32,18 @@ def encoder_self_attention(
 def decoder_self_attention(cfg: EncoderDecoderConfig, *, dropout: float) -> DecoderSelfAttention | None:
     """The causal self-attention over the decoder's top layer, or None if it is off.
 
-    Args:
-        cfg: the options that all models share.
-        dropout: of a unit, before the residual connection.
-
     Raises:
         ValueError: if the heads do not divide the layer's units, or if their starting values are not defined.
     """
     option, heads, size = "--decoder-self-attention-heads", cfg.decoder_self_attention_heads, cfg.decoder_hidden_size
     if not heads:
         return None
-    check_heads(cfg, option, heads, units=size, of="--decoder-hidden-size")
+    _check_heads(cfg, option, heads, units=size, of="--decoder-hidden-size")
     return DecoderSelfAttention(size, num_heads=heads, dropout=dropout)
 
 
-def check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:
-    """Rejects an impossible number of heads.
-
-    Args:
-        cfg: the options that all models share.
-        option: the flag that sets the heads.
-        heads: not 0.
-        units: how many units the heads share.
-        of: whose units they are, for the message.
-
-    Raises:
-        ValueError: naming the option and its value.
-    """
+def _check_heads(cfg: EncoderDecoderConfig, option: str, heads: int, *, units: int, of: str) -> None:
+    """Rejects a number of heads that the option cannot have; ``of`` says whose units they share."""
     if heads < 0:
         raise ValueError(f"{option} must be 0 (off) or more, not {heads}")
     if units % heads:

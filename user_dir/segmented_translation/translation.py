@@ -203,21 +203,15 @@ class InverseScorer:
         return result
 
 
-class SpanTranslator:
-    """The forward model's candidates, with the inverse model's costs if there is one."""
-
-    def __init__(self, forward: ForwardTranslator, inverse: InverseScorer | None = None) -> None:
-        self.forward = forward
-        self.inverse = inverse
-
-    def __call__(self, spans: Sequence[Words]) -> list[list[Candidate]]:
-        """The candidates of each span, lowest forward cost first."""
-        found = self.forward.candidates(spans)
-        if self.inverse is None:
-            return found
-        pairs = [(candidate.words, span) for span, beam in zip(spans, found) for candidate in beam]
-        costs = iter(self.inverse.costs(pairs))
-        return [[replace(candidate, inverse_cost=next(costs)) for candidate in beam] for beam in found]
+def translate_spans(
+    spans: Sequence[Words], forward: ForwardTranslator, inverse: InverseScorer | None = None
+) -> list[list[Candidate]]:
+    """The forward model's candidates for each span, cheapest first, with the inverse model's costs if there is one."""
+    found = forward.candidates(spans)
+    if inverse is None:
+        return found
+    costs = iter(inverse.costs([(candidate.words, span) for span, beam in zip(spans, found) for candidate in beam]))
+    return [[replace(candidate, inverse_cost=next(costs)) for candidate in beam] for beam in found]
 
 
 def encode(dictionary: Dictionary, words: Words) -> Tensor:

@@ -16,8 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from ..cache import pieces
 from ..entering import EnteringBackward, before_the_start, entering
-from ..gru.elementwise import EAGER, Elementwise
-from ..gru.packed import joined, step, step_backward
+from ..gru.packed import EAGER, Elementwise, joined, step, step_backward
 from ..matrix import Matrix
 from ..mixed_precision import product
 from .memory import AttentiveGRUWeights, Memory

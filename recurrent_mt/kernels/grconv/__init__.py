@@ -9,8 +9,7 @@ from torch import Tensor
 from ..backend import choose, resolve
 from ..mixed_precision import precision
 from . import fused, native, packed, reference
-from .output import GRConvOutput
-from .weights import GRConvWeights
+from .interface import GRConvOutput, GRConvWeights, Levels
 
 __all__ = ["ACTIVATIONS", "BACKENDS", "GRConvOutput", "GRConvWeights", "grconv"]
 
@@ -67,26 +66,13 @@ def grconv(
         raise ValueError(f"grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
     if leaves.size(0) != sum(counts):
         raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
-    _check_levels(height, annotation_height, checkpoint_levels)
+    levels = Levels(height, annotation_height, checkpoint_levels)
+    levels.check()
     if not counts:
         nothing = leaves.new_zeros(0, size)
         return GRConvOutput(nothing, leaves.new_zeros(0, 3), nothing)
     backend = resolve(backend, weights.left)
     states, products, outside_autocast = precision(weights.left, backend)
     with outside_autocast:
-        return choose("grconv", backend, BACKENDS)(
-            leaves.to(states),
-            weights.to(products),
-            counts,
-            activation,
-            height=height,
-            annotation_height=annotation_height,
-            checkpoint_levels=checkpoint_levels,
-        )
-
-
-def _check_levels(height: int, annotation_height: int, checkpoint_levels: int) -> None:
-    if min(height, annotation_height) < 0 or 0 < height < annotation_height:
-        raise ValueError(f"nodes up to level {annotation_height} are requested from a pyramid of height {height}")
-    if checkpoint_levels < 0:
-        raise ValueError(f"checkpoint_levels must be 0 (none) or more, not {checkpoint_levels}")
+        run = choose("grconv", backend, BACKENDS)
+        return run(leaves.to(states), weights.to(products), counts, activation, levels)

@@ -1,4 +1,7 @@
-"""One level of the pyramid: its nodes from the level below, and its gradients from the level above."""
+"""One level of the pyramid: its nodes from the level below, and its gradients from the level above.
+
+A node's gates are three numbers that sum to one, or three vectors with one such number per unit.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from torch import Tensor
 from ..cache import pieces
 from ..mixed_precision import add_product, add_product_
 from ..packing import rows_but_last
-from .gates import gates_gradient, open_gates
 
 
 class LevelWeights(NamedTuple):
@@ -55,10 +57,12 @@ class Pyramid:
     Args:
         counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
         device: of the nodes.
+        activation: of their candidates.
     """
 
-    def __init__(self, counts: Sequence[int], device: torch.device) -> None:
+    def __init__(self, counts: Sequence[int], device: torch.device, activation: str = "tanh") -> None:
         self.counts = counts
+        self.is_tanh = activation == "tanh"
         self._before = [0, *accumulate(counts)]  # leaves before each position
         self._left = rows_but_last(counts, 1, device)
         self._parents: Tensor | None = None
@@ -111,21 +115,14 @@ class Level(Protocol):
         """The weights as the other methods take them; called once before all levels, in either direction."""
         return weights
 
-    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
-        """The candidates (n, H), the gates as returned by :func:`~.gates.open_gates`, and the nodes (n, H)."""
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
+        """The candidates (n, H), the gates as returned by :func:`open_gates`, and the nodes (n, H)."""
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
         """The nodes (n, H) once more, without a product."""
 
     def backward(
-        self,
-        grad: Tensor,
-        candidate: Tensor,
-        gates: Tensor,
-        *,
-        weights: LevelWeights,
-        sums: LevelWeights,
-        activation: str,
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
         """The part of the gradient of all nodes below that comes through this level's nodes.
 
@@ -135,12 +132,12 @@ class Level(Protocol):
             gates: the same.
             weights: the weights of all levels.
             sums: the gradients of the weights, to which this level's are added.
-            activation: the candidates' activation.
         """
 
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:
         """What :meth:`backward` adds the gradients of the weights to, before the first level."""
+        return LevelWeights(*(torch.zeros_like(weight, dtype=weights.bias.dtype) for weight in weights))
 
 
 class PackedLevel(Level):
@@ -150,9 +147,9 @@ class PackedLevel(Level):
         self.pyramid, self.level = pyramid, level
         self.children = pyramid.children(level, below)
 
-    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`Level`."""
-        candidate, gates = candidate_and_gates(self.children, weights, activation)
+        candidate, gates = candidate_and_gates(self.children, weights, is_tanh=self.pyramid.is_tanh)
         return candidate, gates, self.merge(candidate, gates)
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
@@ -160,31 +157,19 @@ class PackedLevel(Level):
         return merge(self.children, candidate, gates)
 
     def backward(
-        self,
-        grad: Tensor,
-        candidate: Tensor,
-        gates: Tensor,
-        *,
-        weights: LevelWeights,
-        sums: LevelWeights,
-        activation: str,
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
         """See :class:`Level`."""
-        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, activation)
+        grad_pre = gradient_before_activation(grad, self.children, candidate, gates, is_tanh=self.pyramid.is_tanh)
         sums.bias.add_(grad_pre.sum(dim=0))
         grad_pre, number = grad_pre.to(weights.both.dtype), weights.both.dtype
         add_product_(sums.left, grad_pre.t(), self.children.left.to(number))
         add_product_(sums.right, grad_pre.t(), self.children.right.to(number))
         return gradient_below(grad, grad_pre, gates, weights, self.pyramid, self.level)
 
-    @staticmethod
-    def zero_sums(weights: LevelWeights) -> LevelWeights:
-        """See :class:`Level`."""
-        return LevelWeights(*(torch.zeros_like(weight, dtype=weights.bias.dtype) for weight in weights))
 
-
-def candidate_and_gates(children: Children, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor]:
-    """The candidates (n, H) and the gates of the nodes; see :func:`~recurrent_mt.kernels.grconv.gates.open_gates`."""
+def candidate_and_gates(children: Children, weights: LevelWeights, *, is_tanh: bool) -> tuple[Tensor, Tensor]:
+    """The candidates (n, H) and the gates of the nodes; see :func:`open_gates`."""
     size = children.left.size(1)
     pre = add_product(weights.bias, children.left, weights.left.t())
     add_product_(pre, children.right, weights.right.t())
@@ -193,7 +178,7 @@ def candidate_and_gates(children: Children, weights: LevelWeights, activation: s
     if gates.size(2) > 1:
         # As a view, it would keep the logits alive, which are large with a gate for each unit.
         candidate = candidate.contiguous()
-    return candidate.tanh_() if activation == "tanh" else candidate.relu_(), gates
+    return candidate.tanh_() if is_tanh else candidate.relu_(), gates
 
 
 def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
@@ -206,7 +191,7 @@ def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
 
 
 def gradient_before_activation(
-    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, activation: str
+    grad: Tensor, children: Children, candidate: Tensor, gates: Tensor, *, is_tanh: bool
 ) -> Tensor:
     """The gradient (n, H + G) of the pre-activations of candidate and gates, from that of the nodes (n, H)."""
     size = grad.size(1)
@@ -214,7 +199,7 @@ def gradient_before_activation(
     for piece in pieces(grad.size(0), size, grad):
         w, values = gates[piece], (candidate[piece], children.left[piece], children.right[piece])
         grad_candidate = torch.mul(grad[piece], w[:, 0], out=grad_pre[piece, :size])
-        if activation == "tanh":
+        if is_tanh:
             torch.ops.aten.tanh_backward(grad_candidate, values[0], grad_input=grad_candidate)
         else:
             torch.ops.aten.threshold_backward(grad_candidate, values[0], 0, grad_input=grad_candidate)
@@ -240,3 +225,35 @@ def gradient_below(
     below[:first] = 0
     add_product_(torch.mul(grad, gates[:, 2], out=below[first:]), grad_pre, weights.right)
     return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))
+
+
+def open_gates(logits: Tensor) -> Tensor:
+    """The softmax over [new, left, right]: logits (n, 3) → (n, 3, 1), or logits (n, 3H) → (n, 3, H)."""
+    if logits.size(1) == 3:
+        # A softmax over the last dimension is faster.
+        return torch.softmax(logits, dim=1).unsqueeze(2)
+    return torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
+
+
+def mean_gates(gates: Tensor) -> Tensor:
+    """The gates of a whole node: their means over its units, (n, 3)."""
+    return gates.squeeze(2) if gates.size(2) == 1 else gates.mean(dim=2)
+
+
+def gates_gradient(grad: Tensor, gates: Tensor, candidate: Tensor, left_nodes: Tensor, right_nodes: Tensor) -> Tensor:
+    """The gradient with respect to the logits: (n, 3) or (n, 3H).
+
+    Args:
+        grad: (n, H) with respect to the nodes.
+        gates: as returned by :func:`open_gates`.
+        candidate: (n, H) what the first gate lets in.
+        left_nodes: (n, H) what the second lets in.
+        right_nodes: (n, H) what the third lets in.
+    """
+    values = (candidate, left_nodes, right_nodes)
+    if gates.size(2) == 1:
+        gates = gates.squeeze(2)
+        grad_gates = torch.stack([(grad * value).sum(dim=1) for value in values], dim=1)
+    else:
+        grad_gates = torch.stack([grad * value for value in values], dim=1)
+    return (gates * (grad_gates - (gates * grad_gates).sum(dim=1, keepdim=True))).flatten(1)

@@ -10,33 +10,16 @@ from torch import Tensor
 
 from ..backend import check_native
 from . import packed
-from .level import Level, LevelWeights, PackedLevel, Pyramid
-from .output import GRConvOutput
-from .weights import GRConvWeights
+from .interface import GRConvOutput, GRConvWeights, Levels
+from .level import Level, LevelWeights, Pyramid
 
 
 def grconv(
-    leaves: Tensor,
-    weights: GRConvWeights,
-    counts: Sequence[int],
-    activation: str,
-    *,
-    height: int = 0,
-    annotation_height: int = 0,
-    checkpoint_levels: int = 0,
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`."""
     check_native("grconv", leaves)
-    return packed.grconv(
-        leaves.contiguous(),
-        weights,
-        counts,
-        activation,
-        height=height,
-        annotation_height=annotation_height,
-        checkpoint_levels=checkpoint_levels,
-        level=NativeLevel,
-    )
+    return packed.grconv(leaves.contiguous(), weights, counts, activation, levels, level=NativeLevel)
 
 
 class NativeWeights(LevelWeights):
@@ -60,39 +43,27 @@ class NativeLevel(Level):
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
         self.children = below, pyramid.left(level), pyramid.counts[level - 1]
+        self.is_tanh = pyramid.is_tanh
 
     @staticmethod
     def prepare(weights: LevelWeights) -> NativeWeights:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         return NativeWeights(*weights)
 
-    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         assert isinstance(weights, NativeWeights)
-        is_tanh = activation == "tanh"
-        return torch.ops.recurrent_mt.grconv_level(*self.children, *weights.upward, weights.bias, is_tanh)
+        return torch.ops.recurrent_mt.grconv_level(*self.children, *weights.upward, weights.bias, self.is_tanh)
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         return torch.ops.recurrent_mt.grconv_merge(*self.children, candidate, gates)
 
     def backward(
-        self,
-        grad: Tensor,
-        candidate: Tensor,
-        gates: Tensor,
-        *,
-        weights: LevelWeights,
-        sums: LevelWeights,
-        activation: str,
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
         """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         assert isinstance(weights, NativeWeights)
         return torch.ops.recurrent_mt.grconv_level_backward(
-            grad, *self.children, candidate, gates, *weights.downward, activation == "tanh", *sums.both, sums.bias
+            grad, *self.children, candidate, gates, *weights.downward, self.is_tanh, *sums.both, sums.bias
         )
-
-    @staticmethod
-    def zero_sums(weights: LevelWeights) -> LevelWeights:
-        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
-        return PackedLevel.zero_sums(weights)

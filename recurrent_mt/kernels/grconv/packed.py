@@ -16,10 +16,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .gates import mean_gates
-from .level import Level, LevelWeights, PackedLevel, Pyramid
-from .output import GRConvOutput
-from .weights import GRConvWeights
+from .interface import GRConvOutput, GRConvWeights, Levels
+from .level import Level, LevelWeights, PackedLevel, Pyramid, mean_gates
 
 
 def grconv(
@@ -27,21 +25,19 @@ def grconv(
     weights: GRConvWeights,
     counts: Sequence[int],
     activation: str,
+    levels: Levels,
     *,
-    height: int = 0,
-    annotation_height: int = 0,
-    checkpoint_levels: int = 0,
     level: type[Level] = PackedLevel,
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`; ``level`` is how one level is computed."""
-    top = min(height or len(counts), len(counts) - 1)
+    top = min(levels.height or len(counts), len(counts) - 1)
     plan = _Plan(
         tuple(counts),
         activation,
         top,
-        returned=min(annotation_height, top),
-        spacing=checkpoint_levels or _spacing(counts, top, leaves),
-        checkpointed=checkpoint_levels > 0,
+        returned=min(levels.annotation_height, top),
+        spacing=levels.checkpoint_levels or _spacing(counts, top, leaves),
+        checkpointed=levels.checkpoint_levels > 0,
         level=level,
     )
     both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
@@ -111,13 +107,13 @@ def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
 class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device)
+        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device, plan.activation)
         weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
-            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights, plan.activation)
+            candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights)
             shown.append(mean_gates(w))
             if not plan.checkpointed:
                 candidates.append(candidate)
@@ -148,7 +144,7 @@ class _GRConv(torch.autograd.Function):
         for number, level, candidate, w in _levels_downward(plan, pyramid, weights, saved):
             if number <= plan.returned:
                 grad += grad_levels[number - 1]
-            grad = level.backward(grad, candidate, w, weights=weights, sums=sums, activation=plan.activation)
+            grad = level.backward(grad, candidate, w, weights=weights, sums=sums)
             grad[counts[number] : counts[number - 1]] += grad_summaries[counts[number] : counts[number - 1]]
         return grad, *(total.to(weight.dtype) for total, weight in zip(sums, weights)), None
 
@@ -166,7 +162,7 @@ def _levels_downward(
         for number in range(start + 1, last + 1):
             level = plan.level(pyramid, number, nodes)
             if plan.checkpointed:
-                candidate, w, nodes = level.grow(weights, plan.activation)
+                candidate, w, nodes = level.grow(weights)
             else:
                 candidate, w = candidates[number - 1], gates[number - 1]
                 if number < last:

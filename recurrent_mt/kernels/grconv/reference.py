@@ -7,25 +7,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from .output import GRConvOutput
-from .weights import GRConvWeights
+from .interface import GRConvOutput, GRConvWeights, Levels
 
 PHI = {"tanh": torch.tanh, "relu": torch.relu}
 
 
 def grconv(
-    leaves: Tensor,
-    weights: GRConvWeights,
-    counts: Sequence[int],
-    activation: str,
-    *,
-    height: int = 0,
-    annotation_height: int = 0,
-    checkpoint_levels: int = 0,
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`; autograd keeps everything: ``checkpoint_levels`` is ignored."""
     W_l, W_r, b, G_l, G_r, b_G = weights
-    phi = PHI[activation]
+    phi, height = PHI[activation], levels.height
     positions = leaves.split(list(counts))
     summaries, gates, nodes = [], {}, {}
     for sentence in range(counts[0]):
@@ -39,7 +31,7 @@ def grconv(
             h = w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right
             for position in range(h.size(0)):
                 gates[level, position, sentence] = w[position].detach().mean(dim=1)
-                if level <= annotation_height:
+                if level <= levels.annotation_height:
                     nodes[level, position, sentence] = h[position]
         summaries.append(h.mean(dim=0))  # one node, the root, unless the height is bounded
     return GRConvOutput(

@@ -242,40 +242,32 @@ class FusedLevel(Level):
         self.left_leaves, self.before = pyramid.left_leaves(level)
         self.parents, self.parents_before = pyramid.parents(level)
         self.first, self.count = pyramid.counts[level - 1], pyramid.size(level)
+        self.is_tanh = pyramid.is_tanh
 
-    def grow(self, weights: LevelWeights, activation: str) -> tuple[Tensor, Tensor, Tensor]:
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
         """See :class:`~.level.Level`."""
         width = self.below.size(1)
         products = product(self.below, weights.both.flatten(0, 1).t()).to(self.below.dtype)
         candidate = torch.empty(self.count, width, dtype=self.below.dtype, device=self.below.device)
         gates = candidate.new_empty(self.count, 3, (weights.bias.numel() - width) // 3)
-        nodes = self._launch(products, weights.bias, candidate, gates, activation, again=False)
+        nodes = self._launch(products, weights.bias, candidate, gates, again=False)
         return candidate, gates, nodes
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
         """See :class:`~.level.Level`."""
-        return self._launch(candidate, candidate, candidate, gates, "tanh", again=True)
+        return self._launch(candidate, candidate, candidate, gates, again=True)
 
-    def _launch(
-        self, products: Tensor, bias: Tensor, candidate: Tensor, gates: Tensor, activation: str, *, again: bool
-    ) -> Tensor:
+    def _launch(self, products: Tensor, bias: Tensor, candidate: Tensor, gates: Tensor, *, again: bool) -> Tensor:
         nodes, block = torch.empty_like(candidate), blocks(self.below.size(1))
         level_kernel[block.programs(self.count)](
             products, bias, self.below, self.left_leaves, nodes, candidate, gates, self.count, self.before, self.first,
-            WIDTH=self.below.size(1), GATES=gates.size(2), TANH=activation == "tanh", AGAIN=again,
+            WIDTH=self.below.size(1), GATES=gates.size(2), TANH=self.is_tanh, AGAIN=again,
             ROWS=block.rows, COLUMNS=block.columns, ACCUMULATOR=accumulator(nodes),
         )  # fmt: skip
         return nodes
 
     def backward(
-        self,
-        grad: Tensor,
-        candidate: Tensor,
-        gates: Tensor,
-        *,
-        weights: LevelWeights,
-        sums: LevelWeights,
-        activation: str,
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
         """See :class:`~.level.Level`."""
         both, pre = weights.both.flatten(0, 1), weights.bias.numel()
@@ -284,7 +276,7 @@ class FusedLevel(Level):
         gradient_kernel[block.programs(self.below.size(0))](
             grad.contiguous(), candidate, gates, self.below, self.left_leaves, self.parents, grad_products, grad_below,
             self.below.size(0), self.before, self.parents_before, self.first,
-            WIDTH=self.below.size(1), GATES=gates.size(2), TANH=activation == "tanh",
+            WIDTH=self.below.size(1), GATES=gates.size(2), TANH=self.is_tanh,
             ROWS=block.rows, COLUMNS=block.columns, ACCUMULATOR=accumulator(grad),
         )  # fmt: skip
         narrow = grad_products.to(both.dtype)

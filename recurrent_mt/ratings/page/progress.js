@@ -1,5 +1,3 @@
-"use strict";
-
 // What the annotator has done so far: kept in this browser under a key that contains the page's checksum.
 class Progress {
   constructor(data) {

@@ -1,5 +1,3 @@
-"use strict";
-
 // Elements made of the page's templates, and the questions among them.
 
 // A template's element, with texts written into what the selectors find. Text is never taken for markup.

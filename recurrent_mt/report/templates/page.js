@@ -208,7 +208,7 @@ function sentenceCard(choice, number) {
   const title = `Sentence ${(number + 1).toLocaleString("en")}`;
   return element(
     "article",
-    { class: "sentence", "data-number": number },
+    { class: "card sentence", "data-number": number },
     element("h3", { class: "card-head" }, title, element("small", {}, describeSentence(number))),
     element("dl", {}, ...lines),
   );
@@ -240,7 +240,7 @@ function nbestList(hypotheses, mark) {
       element("th", { scope: "row" }, String(index + 1)),
       element("td", {}, score.toFixed(3).replace("-", "\u2212")),
       element("td", {}, element(chrf === highest ? "strong" : "span", {}, chrf.toFixed(1))),
-      element("td", { class: "hypothesis", dir: "auto" }, ...(text.trim() === "" ? ["(empty)"] : mark(text))),
+      element("td", { class: "text hypothesis", dir: "auto" }, ...(text.trim() === "" ? ["(empty)"] : mark(text))),
     );
   const fill = () => {
     const head = ["", "score", "chrF", "hypothesis"].map((name) => element("th", { scope: "col" }, name));

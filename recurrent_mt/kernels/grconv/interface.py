@@ -1,4 +1,4 @@
-"""The weights of the gated recursive convolution."""
+"""What the gated recursive convolution takes and returns."""
 
 from __future__ import annotations
 
@@ -47,3 +47,41 @@ class GRConvWeights(NamedTuple):
                 raise ValueError(
                     f"for nodes of width {size}, the weight {name!r} must be {shape}, not {tuple(weight.shape)}"
                 )
+
+
+class Levels(NamedTuple):
+    """Which levels of the pyramid are computed, returned, and kept: the arguments of the same names."""
+
+    height: int = 0
+    annotation_height: int = 0
+    checkpoint_levels: int = 0
+
+    def check(self) -> None:
+        """Rejects levels that do not exist or contradict each other.
+
+        Raises:
+            ValueError: naming them.
+        """
+        height, annotation_height, checkpoint_levels = self
+        if min(height, annotation_height) < 0 or 0 < height < annotation_height:
+            raise ValueError(f"nodes up to level {annotation_height} are requested from a pyramid of height {height}")
+        if checkpoint_levels < 0:
+            raise ValueError(f"checkpoint_levels must be 0 (none) or more, not {checkpoint_levels}")
+
+
+class GRConvOutput(NamedTuple):
+    """The outputs for a packed batch.
+
+    Nodes are stored level by level, and within a level packed like the leaves of sentences that are that much shorter.
+
+    Attributes:
+        summaries: (``counts[0]``, H) in packed order: the roots, or, if the height is bounded, the mean of a sentence's
+            nodes on its highest level.
+        gates: (nodes, 3) [new, left, right] of every node; if each unit has its own, their means over the units. They
+            carry no gradient.
+        nodes: (M, H) the nodes of levels 1 to ``annotation_height``.
+    """
+
+    summaries: Tensor
+    gates: Tensor
+    nodes: Tensor

@@ -1,0 +1,1 @@
+"""What the project's HTML pages share: their document, their style, and how data gets into them."""

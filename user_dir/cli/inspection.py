@@ -1,0 +1,45 @@
+"""The halves of ``recurrent-mt align`` and ``recurrent-mt structure`` that read a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from recurrent_mt.text_files import read_sentences, write_aside
+
+from ..checkpoints.alignments import forced_alignments
+from ..checkpoints.checkpoint import Checkpoint
+from ..checkpoints.gates import sentence_gates
+
+
+def write_alignments(options: argparse.Namespace, path: Path) -> None:
+    """Writes the alignments of the given translations, one sentence per line, with the options of ``align``.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the files and the model do not fit together.
+    """
+    sides = [read_sentences(file) for file in (options.source, options.target)]
+    checkpoint = Checkpoint(options.checkpoint, options.data)
+    write_json_lines(path, forced_alignments(checkpoint, *sides, max_tokens=options.max_tokens))
+
+
+def write_gates(options: argparse.Namespace, path: Path) -> None:
+    """Writes the gates of each sentence's pyramid, one sentence per line, with the options of ``structure``.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the model is not a grConv.
+    """
+    sentences = read_sentences(options.source)
+    checkpoint = Checkpoint(options.checkpoint, options.data)
+    write_json_lines(path, sentence_gates(checkpoint, sentences, max_tokens=options.max_tokens))
+
+
+def write_json_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
+    """Writes JSON objects, one per line; the file appears once it is complete."""
+    with write_aside(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
