@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..evaluation.alignment.heat_map import draw_heat_map
 from ..evaluation.alignment.links import GoldLinks, alignment_table, read_gold_links, score_alignments
 from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_lines, read_alignment_log
-from ..evaluation.figures import missing_characters, save_figure
+from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
+from .arguments import positive
 from .plugin import import_from_plugin
 
 
@@ -45,6 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"
     )
+    parser.add_argument(
+        "--examples", type=positive, metavar="N", help="draw the first N sentences of 5 to 12 source tokens, too"
+    )
     parser.add_argument("--source-title", default="source", help="the figures' name for the source, such as French")
     parser.add_argument("--target-title", default="target", help="the same for the target")
     parser.add_argument(
@@ -57,11 +62,13 @@ def run(options: argparse.Namespace) -> None:
     """Prints the summary, and writes it and the figures to the folder."""
     refuse_contradictions(options)
     options.out.mkdir(parents=True, exist_ok=True)
-    alignments = [alignment.merged(options.segmentation) for alignment in read_alignments(options)]
+    found = read_alignments(options)
+    alignments = [alignment.merged(options.segmentation) for alignment in found]
     gold = read_gold_links(options.gold) if options.gold else None
     records = score_alignments("attention", alignments, gold)
     tables = [alignment_table(records)]
-    draw(options, alignments, gold)
+    examples = choose_examples((alignment.source_words for alignment in found), options.examples or 0)
+    draw(options, [*options.sentences, *examples], alignments, gold)
     write_results(options.out / "summary", tables, records)
     print(tables_as_text(tables), end="")
 
@@ -88,9 +95,14 @@ def read_alignments(options: argparse.Namespace) -> list[SoftAlignment]:
     return read_alignment_lines(path)
 
 
-def draw(options: argparse.Namespace, alignments: list[SoftAlignment], gold: list[GoldLinks] | None) -> None:
-    """Saves a figure of each requested sentence."""
-    for number in options.sentences:
+def draw(
+    options: argparse.Namespace,
+    sentences: Iterable[int],
+    alignments: list[SoftAlignment],
+    gold: list[GoldLinks] | None,
+) -> None:
+    """Saves a figure of each of the sentences."""
+    for number in sentences:
         if not 0 <= number < len(alignments):
             raise ValueError(f"--sentences {number}: the sentences are 0 to {len(alignments) - 1}")
         alignment = alignments[number]

@@ -8,7 +8,7 @@ For any other output, one sentence per line; several files for one system are it
         --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
 
 Figures (*.svg) and numbers (*.txt, with the *.json beside them) of recurrent-mt align, structure and beams get sections
-of their own:
+of their own. Those that a recipe has left in a run folder are shown with it; others are named:
 
     recurrent-mt report RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
 """
@@ -16,6 +16,7 @@ of their own:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..evaluation.analysis import analyze
@@ -52,7 +53,8 @@ def run(options: argparse.Namespace) -> None:
     """Writes the page."""
     if options.listed_sentences < 0:
         options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
-    attachments = [read_figure(options.parser, value) for value in options.figure]
+    attachments = [one for run in options.run for one in read_run_figures(Path(run), several=len(options.run) > 1)]
+    attachments += [read_figure(options.parser, value) for value in options.figure]
     report = Report(
         analysis=analyze(**read_input(options)),
         title=options.title or make_title(options.run),
@@ -68,6 +70,24 @@ def make_title(runs: list[str]) -> str:
     """The names of the run folders."""
     names = ", ".join(Path(run).resolve().name for run in runs)
     return f"Translation report: {names}" if names else "Translation report"
+
+
+def read_run_figures(run: Path, *, several: bool) -> Iterator[Attachment]:
+    """What a recipe has drawn and counted for a run folder; of each system first the numbers, then the drawings.
+
+    Args:
+        run: the folder.
+        several: whether the report is on more runs, so that titles need the name of each.
+    """
+    place = f"{run.resolve().name}/" if several else ""
+    for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
+        for system in sorted((run / "figures" / section.lower()).glob("*")):
+            for file in (system / numbers, *sorted(system.glob("*.svg"))):
+                if file.is_file():
+                    yield read_attachment(section, f"{place}{system.name}", file)
+    for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
+        if file.is_file():
+            yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
 
 
 def read_figure(parser: argparse.ArgumentParser, value: str) -> Attachment:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from ..evaluation.figures import missing_characters, save_figure
+from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.structure.most_probable_tree import find_most_probable_tree
 from ..evaluation.structure.pyramid import Pyramid, read_pyramids
 from ..evaluation.structure.pyramid_figure import draw_pyramid
@@ -23,6 +24,7 @@ from ..evaluation.structure.trees import read_penn_trees, write_brackets
 from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
 from ..text_files import write_text
+from .arguments import positive
 from .plugin import import_from_plugin
 
 
@@ -38,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
     parser.add_argument(
         "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"
+    )
+    parser.add_argument(
+        "--examples", type=positive, metavar="N", help="draw the first N sentences of 5 to 12 source tokens, too"
     )
     parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random trees (%(default)s)")
@@ -55,7 +60,8 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error("--data and --source go with --checkpoint")
     options.out.mkdir(parents=True, exist_ok=True)
     pyramids = load_pyramids(options)
-    draw(options, pyramids)
+    examples = choose_examples((len(pyramid.words) for pyramid in pyramids), options.examples or 0)
+    draw(options, [*options.sentences, *examples], pyramids)
     write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
     if options.trees:
         gold = read_penn_trees(options.trees)
@@ -75,9 +81,9 @@ def load_pyramids(options: argparse.Namespace) -> list[Pyramid]:
     return read_pyramids(path)
 
 
-def draw(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
-    """Saves a figure of each requested sentence, in which word pieces remain separate."""
-    for number in options.sentences:
+def draw(options: argparse.Namespace, sentences: Iterable[int], pyramids: list[Pyramid]) -> None:
+    """Saves a figure of each of the sentences, in which word pieces remain separate."""
+    for number in sentences:
         if not 0 <= number < len(pyramids):
             raise ValueError(f"--sentences {number}: the sentences are 0 to {len(pyramids) - 1}")
         pyramid = pyramids[number]

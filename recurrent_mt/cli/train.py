@@ -44,30 +44,28 @@ def run(options: argparse.Namespace) -> None:
     words = list(options.words)
     end = words.index("--") if "--" in words else len(words)
     arguments = read_arguments(options.configuration, [f"common.user_dir={find_plugin()}", *words[:end]])
-    command = [*start_command(options.processes), *arguments, *device_flags(options.processes), *words[end + 1 :]]
+    train = str(Path(sys.executable).parent / "fairseq-train")
+    command = [*start_processes(train, options.processes), *arguments, *words[end + 1 :]]
     print(f"  $ {shlex.join(command)}", flush=True)
     if not options.dry_run:
         os.execv(command[0], command)
 
 
-def start_command(processes: int) -> list[str]:
-    """fairseq-train; several processes take their places from the environment that torchrun makes."""
-    programs = Path(sys.executable).parent
-    train = str(programs / "fairseq-train")
+def start_processes(train: str, processes: int) -> list[str]:
+    """How a command line with fairseq-train begins.
+
+    Args:
+        train: the file of fairseq-train.
+        processes: that train together. They take their places from the environment that torchrun makes; where there is
+            no GPU, they talk by gloo.
+    """
     if processes == 1:
         return [train]
-    return [str(programs / "torchrun"), "--standalone", "--nproc_per_node", str(processes), train]
+    torchrun = [str(Path(sys.executable).parent / "torchrun"), "--standalone", "--nproc_per_node", str(processes)]
+    backend = [] if has_gpu() else ["--distributed-backend", "gloo"]
+    return [*torchrun, train, "--ddp-backend", "legacy_ddp", *backend]
 
 
-def device_flags(processes: int) -> list[str]:
-    """Fairseq needs --cpu if there is no GPU; several processes then talk by gloo."""
-    cpu = not has_gpu()
-    flags = ["--cpu"] if cpu else []
-    if processes > 1:
-        flags += ["--ddp-backend", "legacy_ddp", *(["--distributed-backend", "gloo"] if cpu else [])]
-    return flags
-
-
-def has_gpu() -> bool:
+def has_gpu(devices: Path = Path("/dev")) -> bool:
     """Whether the kernel has a driver of NVIDIA or AMD; PyTorch would take seconds to say so."""
-    return Path("/dev/kfd").exists() or any(Path("/dev").glob("nvidia[0-9]*"))
+    return (devices / "kfd").exists() or any(devices.glob("nvidia[0-9]*"))

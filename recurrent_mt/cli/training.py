@@ -13,6 +13,7 @@ import fcntl
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from pathlib import Path
 from ..evaluation.learning_rates import DIVERGED
 from ..experiments.failures import STOPPED, find_reason, record_failure
 from ..text_files import write_text
+from .arguments import positive
+from .train import start_processes
 
 SECONDS_BETWEEN_READINGS = 2.0
 #: The unit in which the kernel counts children's memory.
@@ -31,6 +34,9 @@ HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder of the training")
+    parser.add_argument(
+        "--processes", type=positive, default=1, metavar="N", help="that train together, started by torchrun"
+    )
     parser.add_argument(
         "--outcome", type=Path, metavar="FILE", help="file to write at the end; a training that diverges is no failure"
     )
@@ -52,11 +58,13 @@ def run(options: argparse.Namespace) -> int:
     # The command inherits it: only when that has ended, too, may another begin.
     fcntl.flock(lock, fcntl.LOCK_EX)
     (folder / "failure").unlink(missing_ok=True)
+    program, *arguments = options.command
+    command = [*start_processes(shutil.which(program) or program, options.processes), *arguments]
     log = folder / "train.log"
     end_line(log)
     with log.open("ab") as file:
         start = file.tell()
-        status = measure(options.command, folder / "peak-memory", file.fileno(), lock)
+        status = measure(command, folder / "peak-memory", file.fileno(), lock)
     reason = find_reason(log, status, start=start) if status else "trained"
     if status in STOPPED:
         return status

@@ -26,7 +26,6 @@ from ..fairseq_dictionary import read_dictionary
 from ..text_files import write_text
 from .arguments import positive
 from .plugin import find_plugin
-from .train import has_gpu
 
 UNKNOWN = "⁇"
 LOG_END = 15
@@ -186,7 +185,6 @@ def search(form: TextForm, options: argparse.Namespace, program: str, flags: Seq
         *("--source-lang", form.source, "--target-lang", form.target, "--path", options.model),
         *("--beam", str(options.beam), "--max-len-a", "2", "--max-len-b", "10", "--max-tokens", "4000"),
         *("--num-workers", "0", "--no-progress-bar", *joining[form.segmentation]),
-        *([] if has_gpu() else ["--cpu"]),
         *flags,
         *options.flags,
     ]

@@ -115,23 +115,29 @@ class RunSystems:
         return {seed: file for seed, file in files.items() if file.is_file()}
 
     def score_test_set(
-        self, name: str, baseline: str, *, resamples: int, jobs: int
+        self, name: str, baseline: str, *, translations: str, resamples: int, jobs: int
     ) -> tuple[ScoredTestSet, pandas.DataFrame]:
         """One test set, without a name the recipe's own, and the records of its scores.
+
+        Args:
+            name: of the test set.
+            baseline: that the other systems are tested against.
+            translations: each system's file of them.
+            resamples: of the bootstrap.
+            jobs: processes that count.
 
         Raises:
             FileError: if a file is missing or damaged.
             ValueError: if no system has a translation, or a translation has not as many sentences as the references.
         """
-        place, file = (f"extra/{name}", f"extra-{name}.detokenized") if name else ("text", "test.detokenized")
         systems = [
             System(model, {seed: read_sentences(path) for seed, path in files.items()})
             for model in sorted(self.models, key=lambda model: model != baseline)
-            if (files := self.find_files(model, file))
+            if (files := self.find_files(model, translations))
         ]
         if not systems:
-            raise ValueError(f"{self.folder.path}: no system has a file {file}: there is nothing to compare")
-        references = self.read_references(f"{place}/raw")
+            raise ValueError(f"{self.folder.path}: no system has a file {translations}: there is nothing to compare")
+        references = self.read_references(f"extra/{name}/raw" if name else "text/raw")
         scores = score_systems(references, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
         records, signatures = scores.records, dict(scores.signatures)
         if not name and not self.folder.options["SEGMENTATION"].startswith("sentencepiece"):
@@ -162,13 +168,14 @@ def compare_systems(
     run: RunSystems,
     *,
     baseline: str | None = None,
-    extra_tests: Sequence[str] = (),
+    extra_tests: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
     jobs: int = 1,
 ) -> RunComparison:
-    """Compares all systems of a run that have not failed, on its own test set and extra ones, by their names.
+    """Compares all systems of a run that have not failed, on its own test set and extra ones.
 
-    Without a baseline, see `choose_baseline`; ``resamples`` and ``jobs`` are as in `Settings`.
+    Without a baseline, see `choose_baseline`; ``extra_tests`` maps the name of each to what tells its text from another
+    under that name; ``resamples`` and ``jobs`` are as in `Settings`.
 
     Raises:
         FileError: if a file is missing or damaged.
@@ -177,7 +184,12 @@ def compare_systems(
     baseline = baseline or choose_baseline(run.models)
     if baseline not in run.models:
         raise ValueError(f"the baseline {baseline!r} is none of the models: {', '.join(run.models)}")
-    scored = [run.score_test_set(name, baseline, resamples=resamples, jobs=jobs) for name in ("", *extra_tests)]
+    files = {"": "test.detokenized"}
+    files |= {name: f"extra-{identity}.detokenized" for name, identity in (extra_tests or {}).items()}
+    scored = [
+        run.score_test_set(name, baseline, translations=file, resamples=resamples, jobs=jobs)
+        for name, file in files.items()
+    ]
     test_sets, frames = zip(*scored)
     folder = run.folder.path
     systems = [read_trained_system(name, folder / "systems" / name, seeds=run.seeds) for name in run.models]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from ..text_files import write_aside
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 LINES: Sequence[Any] = ("-", "--", ":", "-.")
+#: Tokens of a sentence that is drawn as an example: long enough to show something, short enough to read.
+EXAMPLE_LENGTHS = range(5, 13)
 #: Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and Hebrew letters.
 DEFAULT_FONT = "DejaVu Sans"
 #: Fonts with Chinese characters, on Debian, elsewhere on Linux, on Windows and on macOS; the first installed is taken.
@@ -50,6 +53,11 @@ def style_axes(axes: Axes) -> None:
     """A light grid, and no frame."""
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def choose_examples(lengths: Iterable[int], count: int) -> list[int]:
+    """The numbers, from 0, of the first sentences whose lengths are in `EXAMPLE_LENGTHS`, at most `count`."""
+    return list(islice((number for number, length in enumerate(lengths) if length in EXAMPLE_LENGTHS), count))
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:

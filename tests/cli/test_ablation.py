@@ -1,4 +1,4 @@
-"""An ablation end to end: trainings that survive an interruption, one that fails, and one that is shared."""
+"""An ablation, one new file, end to end: an interruption, a training that fails, and one that is shared."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def running(folder):
     return found
 
 
-def test_a_stopped_ablation_goes_on_to_the_whole_table(whole, folder):
+def test_a_new_file_is_run_from_text_to_table_with_a_stop_on_the_way(whole, folder):
     results = json.loads((folder / "out" / "mine.json").read_text())
     names = ["plain", "skip-io", "no-such-layer", "diverging", "few-words"]
     assert [cell["name"] for cell in results["cells"]] == names and results["baseline"] == "plain"

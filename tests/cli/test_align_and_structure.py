@@ -34,7 +34,7 @@ def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(
     done = tool(
         "structure",
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
-        *(*gold, "--sentences", 0, 3, "--out", tmp_path / "out"),
+        *(*gold, "--sentences", 0, "--examples", 1, "--out", tmp_path / "out"),
     )
     assert "All tokens: 4 sentences, 3 of them with a phrase to find" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
@@ -61,11 +61,19 @@ def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path)
     done = tool(
         "align",
         *("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
-        *("--target", folder / "test.tgt", *gold, "--sentences", 2, "--format", "svg", "--out", tmp_path / "out"),
+        *("--target", folder / "test.tgt", *gold, "--sentences", 2, "--examples", 1),
+        *("--format", "svg", "--out", tmp_path / "out"),
     )
     assert "alignment error rate, %" in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
-    assert names == {"alignments.jsonl", "summary.txt", "summary.md", "summary.json", "sentence-2.svg"}
+    assert names == {
+        "alignments.jsonl",
+        "summary.txt",
+        "summary.md",
+        "summary.json",
+        "sentence-2.svg",
+        "sentence-3.svg",
+    }
     records = json.loads((tmp_path / "out" / "summary.json").read_text())["records"]
     assert {one["metric"]: one["value"] for one in records if one["by"] == "all"}["sure gold links"] == 6
     lines = tmp_path / "out" / "alignments.jsonl"

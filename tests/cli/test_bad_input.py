@@ -5,7 +5,7 @@ Bad values of options are in tests/experiments/test_options.py.
 
 import pytest
 
-from tests.cli.recipes import command, copy, needs_tools, run, write_corpus
+from tests.cli.recipes import command, copy, experiment, needs_tools, run, write_corpus
 
 pytestmark = needs_tools
 
@@ -22,8 +22,7 @@ def corpus(good, tmp_path):
 
 def refuse(corpus, **options):
     out = corpus.parent / "run"
-    line = command("compare_baselines.sh", corpus=corpus, pair="fr-en", out=out, **options)
-    message = run(line, succeeds=False)
+    message = experiment("comparison.yaml", succeeds=False, corpus=corpus, out=out, **options)
     assert not out.exists()
     return message
 
@@ -61,8 +60,8 @@ def test_an_empty_line_in_the_test_set_is_refused_by_number(corpus):
 def test_a_sentence_over_the_position_limit_is_refused_by_line(corpus):
     edit(corpus / "test.fr", lambda lines: [*lines[:3], "très " * 1024 + "\n", *lines[4:]])
     out = corpus.parent / "run"
-    options = {"corpus": corpus, "pair": "fr-en", "segmentation": "word:99", "tokenizer": "none", "out": out}
-    message = run(command("compare_baselines.sh", **options), succeeds=False)
+    options = {"corpus": corpus, "segmentation": "word:99", "tokenizer": "none", "out": out}
+    message = experiment("comparison.yaml", succeeds=False, **options)
     assert "line 4" in message and "1024 tokens" in message
     assert not list(out.glob("corpora/*/data"))
 
@@ -86,13 +85,13 @@ def test_a_comparison_without_a_corpus_is_refused(tmp_path):
 
 def test_a_folder_that_holds_something_else_is_refused(good, tmp_path):
     (tmp_path / "thesis.txt").write_text("chapter one")
-    line = command("compare_baselines.sh", corpus=good, pair="fr-en", out=tmp_path)
-    assert f"{tmp_path} is not empty, and no run folder of this project" in run(line, succeeds=False)
+    message = experiment("comparison.yaml", succeeds=False, corpus=good, out=tmp_path)
+    assert f"{tmp_path} is not empty, and no run folder of this project" in message
 
 
 def test_a_pair_that_the_synthetic_corpus_lacks_is_refused(tmp_path):
-    line = command("quickstart.sh", pair="de-en", out=tmp_path / "run")
-    assert "the synthetic corpus has the pairs fr-en and zh-en, not de-en" in run(line, succeeds=False)
+    message = experiment("quickstart.yaml", succeeds=False, pair="de-en", out=tmp_path / "run")
+    assert "the synthetic corpus has the pairs fr-en and zh-en, not de-en" in message
 
 
 @pytest.mark.parametrize("script", ["quickstart.sh", "compare_baselines.sh"])

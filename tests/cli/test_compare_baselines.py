@@ -99,11 +99,15 @@ def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
     assert "fairseq-train" not in said and "Translating" not in said
 
 
-def test_another_text_under_the_name_of_a_test_set_is_another_test_set(whole, corpus, tmp_path):
+def test_another_text_under_the_name_of_a_test_set_leaves_the_translations_of_the_first(whole, corpus, tmp_path):
+    out, _ = whole
+    before = {path: path.read_bytes() for path in out.glob("trainings/*/seed-*/beam-*/extra-far-*.detokenized")}
     changed = copy(corpus, tmp_path / "corpus")
     (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
-    said = run([*searched(corpus, extra_tests=f"far={changed}/valid"), "--dry-run"])
-    assert "fairseq-train" not in said and said.count("fairseq-generate") == 4
+    said = run(searched(corpus, extra_tests=f"far={changed}/valid"))
+    assert "fairseq-train" not in said and said.count("Translating the test set far") == len(before) == 4
+    assert {path: path.read_bytes() for path in before} == before
+    assert "Translating" not in run(searched(corpus))
 
 
 def test_a_failing_system_does_not_stop_the_others(corpus):
@@ -148,7 +152,7 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
 
 def test_two_processes_train_one_system_together(corpus):
     said = run(comparison(corpus, systems="gru_encoder-none", updates=4, processes=2, out="together"))
-    assert "torchrun --standalone --nproc_per_node 2" in said
+    assert "recurrent-mt training --processes 2 " in said
     assert values(corpus.parent / "together", "updates") == {"gru_encoder-none": 4}
 
 

@@ -15,7 +15,7 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 from recurrent_mt.data.synthetic.writing import write_corpus
-from tests.cli.recipes import ROOT, command, environment, needs_tools, run
+from tests.cli.recipes import ROOT, command, environment, experiment, needs_tools, run
 from tests.data.published import CHINESE, pack, text_file
 from tests.data.server import serve
 
@@ -88,21 +88,24 @@ def test_prepared_data_has_every_split_its_dictionaries_and_a_report(prepared, c
     assert trained == {token for token in known if not token.startswith("madeupword")}
 
 
-def test_a_second_preparation_does_nothing_and_says_so(prepared, corpora):
-    out, _ = prepared
-    files = [path for path in (out / "corpora").rglob("*") if path.is_file()]
-    before = {path: path.stat().st_mtime_ns for path in files}
-    text = run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
-    assert not re.search(r"^\[\d", text, re.MULTILINE) and f"The data is in {out}/data" in text
-    assert before == {path: path.stat().st_mtime_ns for path in files}
+def test_a_killed_preparation_comes_to_the_same_when_called_again(prepared, corpora, tmp_path):
+    """Killed during its last steps; the slow test begins at the first."""
+    out = Path(shutil.copytree(prepared[0], tmp_path / "data", symlinks=True))
+    for place in ("text/segmented", "text/prepared", "data"):
+        shutil.rmtree(out.joinpath(place).resolve())
+    kill_and_finish(out, prepared, corpora, kills=1)
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(3, marks=pytest.mark.slow)], ids=["once", "three times"])
-def test_a_killed_preparation_comes_to_the_same_when_called_again(kills, prepared, corpora, tmp_path):
+@pytest.mark.slow
+def test_a_preparation_killed_three_times_comes_to_the_same_when_called_again(prepared, corpora, tmp_path):
+    kill_and_finish(tmp_path / "data", prepared, corpora, kills=3)
+
+
+def kill_and_finish(out, prepared, corpora, *, kills):
+    """Kills a preparation at random moments, and calls it once more."""
     seed = random.randrange(10**6)
     print("seed", seed)  # pytest shows it if the test fails
     generator = random.Random(seed)
-    out = tmp_path / "data"
     line = prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out)
     for _ in range(kills):
         kill_after(line, generator.randint(1, 8), generator.uniform(0, 0.6))
@@ -112,13 +115,16 @@ def test_a_killed_preparation_comes_to_the_same_when_called_again(kills, prepare
     assert not list(out.rglob("*.partial*"))
 
 
-def test_other_options_make_other_data_and_leave_the_first(prepared, corpora, tmp_path):
+def test_other_options_make_other_data_and_the_first_call_again_does_nothing(prepared, corpora, tmp_path):
     out = Path(shutil.copytree(prepared[0], tmp_path / "data", symlinks=True))
     before, first = checksums(out), (out / "data").resolve()
+    files = {path: path.stat().st_mtime_ns for path in (out / "corpora").rglob("*") if path.is_file()}
     run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="word:50", out=out))
     assert (out / "data").resolve() != first and checksums(out) != before
-    run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
+    text = run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
+    assert not re.search(r"^\[\d", text, re.MULTILINE) and f"The data is in {out}/data" in text
     assert (out / "data").resolve() == first and checksums(out) == before
+    assert {path: path.stat().st_mtime_ns for path in files} == files
 
 
 @pytest.mark.parametrize(
@@ -133,7 +139,7 @@ def test_other_options_make_other_data_and_leave_the_first(prepared, corpora, tm
     ],
 )
 def test_wrong_options_of_a_preparation_are_refused_by_name(options, message, tmp_path):
-    assert message in run(prepare("fr-en", out=tmp_path / "data", **options), succeeds=False)
+    assert message in experiment("wmt-fr-en.yaml", succeeds=False, out=tmp_path / "data", **options)
     assert not (tmp_path / "data").exists()
 
 
@@ -145,21 +151,19 @@ def test_sides_of_a_corpus_that_differ_in_length_are_named(corpora, tmp_path):
     assert "Getting train: failed" in message and f"{broken}/train.en: it ends after line 1" in message
 
 
-def test_a_dry_run_of_a_preparation_shows_sizes_and_writes_nothing(tmp_path, corpora):
-    text = run(prepare("fr-en", "--dry-run", size="full", select_words="348M", out=tmp_path / "data"))
+def test_a_dry_run_of_a_preparation_shows_sizes_and_writes_nothing_in_a_folder_named_after_the_text(corpora):
+    before = set(ROOT.glob("runs/*"))
+    text = experiment("wmt-fr-en.yaml", "--dry-run", size="full", select_words="348M")
     assert "OPUS-giga_fren-v2-eng-fra                22,519,904 pairs,  2702 MB" in text
     assert "Together 41.1 million pairs to train on" in text
     assert "--in-domain" in text and "--words 348M --jobs 1 --out" in text
-    text = run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", shards=2, out=tmp_path / "data"))
+    assert f", to {ROOT}/runs/data-fr-en-full\n" in text
+    text = run(command("prepare_zh_en.sh", "--dry-run", corpus=corpora / "zh-en", pair="en-zh", shards=2))
     size = (corpora / "zh-en" / "train.zh").stat().st_size
     assert f"train.zh {size:>10} bytes" in text
     assert "Binarizing shard 1" in text
-    assert not (tmp_path / "data").exists()
-
-
-def test_the_default_folder_of_a_preparation_is_named_after_the_corpus(corpora):
-    assert "/runs/data-fr-en-small\n" in run(prepare("fr-en", "--dry-run"))
-    assert "/runs/data-en-zh-zh-en\n" in run(prepare("zh-en", "--dry-run", corpus=corpora / "zh-en", pair="en-zh"))
+    assert f", to {ROOT}/runs/data-en-zh-zh-en\n" in text
+    assert set(ROOT.glob("runs/*")) == before
 
 
 @pytest.mark.slow
@@ -193,12 +197,14 @@ def test_small_data_arrive_whole_over_a_broken_connection(tmp_path):
         server.cuts = [100]
         message = run(line, succeeds=False)
         assert "dev.tgz: what came is refused" in message and "cut off or damaged" in message
+        (first, _), second = server.requests[:2]
+        assert second == (first, 100)
         archive.write_bytes(whole)
+        server.requests.clear()
         text = run(line)
     assert "Getting Statmt-news_commentary_wmt18-13-zho-eng" not in text
-    starts = [start for path, start in server.requests if "nc-v13" in path]
-    assert starts == [0, 100]
-    assert sum("dev.tgz" in path for path, _ in server.requests) == 2
+    # One archive has the development set and both test sets.
+    assert [Path(path).name for path, _ in server.requests] == ["dev.tgz"]
     assert (out / "text" / "raw" / "test1.zh").read_text().splitlines() == [source for source, _ in CHINESE]
     assert not re.search(r"^\[\d", run(line), re.MULTILINE)
 

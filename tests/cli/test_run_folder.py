@@ -1,11 +1,11 @@
 """A run folder may come from a stranger: what its file ``options`` says runs no code and sets no path."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from tests.cli.recipes import ROOT, command, environment, run
+from tests.commands import call
 
 RECORDED = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100", "TOKENIZER": "moses", "LOWERCASE": ""}
 
@@ -21,15 +21,16 @@ def run_folder(folder, **lines):
     return folder
 
 
-def calls(folder):
-    """Every recipe that reads the options of a folder."""
-    return {
-        "translate.sh": command("translate.sh", "--dry-run", folder, folder / "checkpoint.pt"),
-        "score.sh": command("score.sh", "--dry-run", folder, "mine=file"),
-    }
+#: The tool behind every recipe that reads the options of a folder.
+TOOLS = {"translate.sh": "translate", "score.sh": "score-run"}
 
 
-@pytest.mark.parametrize("recipe", calls(Path()))
+def words(recipe, folder):
+    """What it is called with."""
+    return ["--dry-run", folder, folder / "checkpoint.pt" if recipe == "translate.sh" else "mine=file"]
+
+
+@pytest.mark.parametrize("recipe", TOOLS)
 def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
     strangers = tmp_path / "strangers"
     for tool in ("bin/python", "bin/fairseq-interactive", "bin/recurrent-mt", "recurrent_mt/__main__.py", "sed"):
@@ -38,12 +39,13 @@ def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
         (strangers / tool).chmod(0o755)
     names = ["ROOT", "VENV", "PATH", "BASH_ENV", "JOBS", "BEAM", "PLAN", "IFS", "DEVICE_FLAGS"]
     folder = run_folder(tmp_path / "run", **dict.fromkeys(names, strangers))
-    result = subprocess.run(calls(folder)[recipe], env=environment(), capture_output=True, text=True, timeout=300)
+    line = command(recipe, *words(recipe, folder))
+    result = subprocess.run(line, env=environment(), capture_output=True, text=True, timeout=300)
     assert result.returncode == 0 and str(strangers) not in result.stdout + result.stderr
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("recipe", calls(Path()))
+@pytest.mark.parametrize("recipe", TOOLS)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -54,17 +56,20 @@ def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
         ("LOWERCASE", "--out=/elsewhere"),
     ],
 )
-def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_path, recipe, name, value):
+def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_path, recipe, name, value, monkeypatch):
     folder = run_folder(tmp_path, **{name: value})
-    text = run(calls(folder)[recipe], succeeds=False)
-    assert f"{folder}/options, line " in text and f"no recipe writes this: {name} {value}" in text
+    monkeypatch.chdir(tmp_path)
+    refused = call(TOOLS[recipe], *words(recipe, folder))
+    assert refused.returncode == 1
+    assert f"{folder}/options, line " in refused.stderr
+    assert f"no recipe writes this: {name} {value}" in refused.stderr
     assert not (tmp_path / "ran").exists()
 
 
 def test_a_run_folder_without_a_language_is_refused_by_name(tmp_path):
     folder = run_folder(tmp_path)
     (folder / "options").write_text("SEGMENTATION bpe:100\nTARGET_LANG en\n")
-    assert "it has no line SOURCE_LANG" in run(calls(folder)["score.sh"], succeeds=False)
+    assert "it has no line SOURCE_LANG" in call("score-run", *words("score.sh", folder)).stderr
 
 
 def test_modules_in_the_working_directory_are_not_run(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.cli.train import has_gpu, start_processes
 from tests.cli import toy
 
 SMALL_TWINS = sorted(path.stem for path in (toy.REPOSITORY / "configs").glob("*-small.yaml"))
@@ -63,6 +64,25 @@ def test_a_dry_run_shows_the_command_and_a_missing_configuration_is_named(tmp_pa
     assert "--arch grconv_encoder" in shown and "--source-lang zh --target-lang en" in shown
     assert "no configuration nowhere.yaml" in train_script("nowhere.yaml", check=False)
     assert "required: FILE.yaml" in train_script(check=False)
+
+
+@pytest.mark.parametrize(
+    ("devices", "found"),
+    [(["null"], False), (["nvidiactl"], False), (["nvidia0", "nvidiactl"], True), (["kfd"], True)],
+)
+def test_a_gpu_of_one_maker_is_found_without_the_driver_of_the_other(devices, found, tmp_path):
+    for name in devices:
+        (tmp_path / name).touch()
+    assert has_gpu(tmp_path) == found
+
+
+@pytest.mark.parametrize(("gpu", "backend"), [(True, []), (False, ["--distributed-backend", "gloo"])])
+def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch):
+    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda: gpu)
+    assert start_processes("fairseq-train", 1) == ["fairseq-train"]
+    torchrun, *words = start_processes("fairseq-train", 2)
+    assert Path(torchrun).name == "torchrun" and words[:3] == ["--standalone", "--nproc_per_node", "2"]
+    assert words[3:] == ["fairseq-train", "--ddp-backend", "legacy_ddp", *backend]
 
 
 @pytest.mark.slow

@@ -146,8 +146,10 @@ def test_further_test_sets_have_tables_of_their_own(run):
     write_lines(run / "extra" / "news" / "raw" / "test.en", REFERENCES[:12])
     for name in ("transformer", "lstm"):
         for seed in (1, 2):
-            write_lines(run / "systems" / name / f"seed-{seed}" / "extra-news.detokenized", without("cat")[:12])
-    comparison = compared(run, extra_tests=["news"])
+            write_lines(
+                run / "systems" / name / f"seed-{seed}" / "extra-news-1a2b3c4d.detokenized", without("cat")[:12]
+            )
+    comparison = compared(run, extra_tests={"news": "news-1a2b3c4d"})
     assert [table.caption for table in comparison.tables()] == ["Scores", "Scores on news", "Cost"]
     rows = score_rows(comparison, 1)
     expected = score("bleu", without("cat")[:12], REFERENCES[:12]).value

@@ -1,7 +1,13 @@
 import pytest
 from matplotlib.figure import Figure
 
-from recurrent_mt.evaluation.figures import CHINESE_FONTS, font_families, missing_characters, save_figure
+from recurrent_mt.evaluation.figures import (
+    CHINESE_FONTS,
+    choose_examples,
+    font_families,
+    missing_characters,
+    save_figure,
+)
 
 
 def test_letters_with_accents_are_always_there():
@@ -18,6 +24,11 @@ def test_chinese_is_drawn_where_a_font_for_it_is_installed():
         assert missing == []
     else:
         assert missing == sorted("中国人")
+
+
+def test_examples_are_the_first_sentences_of_five_to_twelve_tokens():
+    assert choose_examples([4, 5, 13, 12, 8, 7], 3) == [1, 3, 4]
+    assert choose_examples([4, 5], 3) == [1] and choose_examples([5], 0) == []
 
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.b.pdf", b"%PDF")])

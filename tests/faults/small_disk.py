@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
@@ -42,10 +43,21 @@ class SmallDisk:
         if not self.mounted:
             resource.prlimit(process, resource.RLIMIT_FSIZE, (int(share * size), resource.RLIM_INFINITY))
             return
-        status = os.statvfs(self.folder)
         with self.filler.open("wb") as file:
-            free = status.f_bavail * status.f_bsize - int(2 * share * size)
-            os.posix_fallocate(file.fileno(), 0, free)
+            while not self.has_filled(file.fileno(), leave=int(2 * share * size)):
+                pass
+
+    def has_filled(self, file: int, *, leave: int) -> bool:
+        """Takes all room but this; False where something else has taken some of it meanwhile."""
+        os.ftruncate(file, 0)
+        status = os.statvfs(self.folder)
+        try:
+            os.posix_fallocate(file, 0, status.f_bavail * status.f_bsize - leave)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            return False
+        return True
 
     def empty(self) -> None:
         """Gives the room back."""

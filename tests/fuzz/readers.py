@@ -117,7 +117,7 @@ def parameters(path: Path) -> None:
 
 def experiment(path: Path) -> None:
     options = read_experiment(path)
-    assert options["baseline"] in options["systems"]
+    assert options["baseline"] is None or options["baseline"] in options["systems"]
     for name in options["systems"]:
         arguments = training_arguments(name, options, ROOT / "configs")
         assert arguments[:3] == ["{data}", "--user-dir", "{plugin}"]

@@ -21,6 +21,8 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     run = make_run(tmp_path / "run")
     write_logs(run, "perfect", 1)
     (tmp_path / "tree.svg").write_text(svg())
+    (run / "figures" / "alignments" / "perfect").mkdir(parents=True)
+    (run / "figures" / "alignments" / "perfect" / "sentence-3.svg").write_text(svg())
     out = tmp_path / "new" / "report.html"
     done = make_report(run, "--resamples", 20, "--figure", f"Structure: a tree={tmp_path / 'tree.svg'}", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -28,7 +30,15 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     page = out.read_text(encoding="utf-8")
     assert "<title>Translation report: run</title>" in page
     assert page_data(page)["systems"] == ["forgetful", "perfect"]
-    for text in ("Training and speed", "F-measure of words", "Unknown words", 'alt="a tree"', "20 resamples"):
+    assert "20 resamples" in page
+    for text in (
+        "Training and speed",
+        "F-measure of words",
+        "Unknown words",
+        'alt="a tree"',
+        "perfect, sentence 4",
+        "20 resamples",
+    ):
         assert text in page
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]
 

@@ -22,7 +22,7 @@ def translation_files():
     """The translations of all systems, and their n-best lists."""
     names = ["test", *["test-without-unknown"] * OPTIONS["without_unknown"]]
     files = [f"{name}.{form}" for name in names for form in ("detokenized", "nbest")]
-    files += [f"extra-{name}.detokenized" for name in config["extra_tests"]]
+    files += [f"extra-{test}.detokenized" for test in EXTRA]
     return [translated(system, seed, file) for system, seed in TRAINED for file in files]
 
 
@@ -30,6 +30,12 @@ def extra_references():
     """The texts that further test sets are scored against."""
     corpora = {SYSTEMS[system]["corpus"] for system, _ in TRAINED}
     return [f"corpora/{corpus}/extra/{extra}/raw/test.{lang}" for corpus in corpora for extra in EXTRA for lang in (SOURCE, TARGET)]
+
+
+def extra_flags():
+    """Each further test set by its name, and the id that its translations have."""
+    names = [f"{test['name']}={test['id']}" for test in EXTRA.values()]
+    return f"--extra-tests {','.join(names)}" if names else ""
 
 
 def own_references():
@@ -90,10 +96,6 @@ def subword_flags(wildcards):
     return "" if kind == "word" else f"--segmentation {kind}"
 
 
-# Which sentences are drawn: the first three of 5 to 12 words, long enough to show something and short enough to read.
-CHOOSE = "sentences=$(awk 'NF >= 5 && NF <= 12 && count++ < 3 {{ print NR - 1 }}' {input.source} | xargs); "
-
-
 rule draw_alignments:
     input:
         model=drawn_model,
@@ -110,8 +112,8 @@ rule draw_alignments:
     message:
         "Drawing alignments of {wildcards.system}"
     shell:
-        CHOOSE + "recurrent-mt align --checkpoint {input.model} --data {params.data} --source {input.source} --format svg"
-        " {params.flags} ${{sentences:+--sentences $sentences}} --target {input.target} {params.gold} --out {output} > {log} 2>&1"
+        "recurrent-mt align --checkpoint {input.model} --data {params.data} --source {input.source} --target {input.target}"
+        " {params.flags} {params.gold} --examples 3 --format svg --out {output} > {log} 2>&1"
 
 
 rule draw_structure:
@@ -129,8 +131,8 @@ rule draw_structure:
     message:
         "Drawing the structure that {wildcards.system} finds"
     shell:
-        CHOOSE + "recurrent-mt structure --checkpoint {input.model} --data {params.data} --source {input.source}"
-        " --format svg {params.flags} ${{sentences:+--sentences $sentences}} {params.gold} --out {output} > {log} 2>&1"
+        "recurrent-mt structure --checkpoint {input.model} --data {params.data} --source {input.source}"
+        " {params.flags} {params.gold} --examples 3 --format svg --out {output} > {log} 2>&1"
 
 
 rule compare:
@@ -144,7 +146,7 @@ rule compare:
         systems=",".join(SYSTEMS),
         seeds=",".join(map(str, OPTIONS["seeds"])),
         baseline=f"--baseline {OPTIONS['baseline']}" if OPTIONS["baseline"] else "",
-        extra=f"--extra-tests {','.join(config['extra_tests'])}" if EXTRA else "",
+        extra=extra_flags(),
         run=RESULTS,
     log:
         f"logs/{RESULTS}/compare.log",
@@ -168,15 +170,8 @@ rule report:
         f"logs/{RESULTS}/report.log",
     message:
         "Making the report"
-    # Of each system first the numbers, then the drawings.
     shell:
-        "flags=(); for figure in {params.run}/figures/alignments/*/{{summary.txt,*.svg}}; do"
-        ' if [[ -e $figure ]]; then flags+=(--figure "Alignments: $(basename "$(dirname "$figure")")=$figure"); fi; done;'
-        " for figure in {params.run}/figures/structure/*/{{scores.txt,*.svg}}; do"
-        ' if [[ -e $figure ]]; then flags+=(--figure "Structure: $(basename "$(dirname "$figure")")=$figure"); fi; done;'
-        " for figure in {params.run}/beams/beams.{{txt,svg}}; do"
-        ' if [[ -e $figure ]]; then flags+=(--figure "Beams: BLEU, length and speed by beam=$figure"); fi; done;'
-        ' recurrent-mt report {params.run} "${{flags[@]}}" --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
+        'recurrent-mt report {params.run} --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
 
 
 def beam_searches(ending):

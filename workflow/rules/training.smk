@@ -34,17 +34,7 @@ def chosen_rate(choice):
     return json.loads(Path(choice).read_text())["chosen"] if Path(choice).exists() else "CHOSEN"
 
 
-# Several processes take their places among each other from the environment that torchrun makes.
-FAIRSEQ_TRAIN = "fairseq-train"
-if OPTIONS["processes"] > 1:
-    FAIRSEQ_TRAIN = f"torchrun --standalone --nproc_per_node {OPTIONS['processes']} $(command -v fairseq-train)"
-# Without a GPU, fairseq needs --cpu, and several processes talk by gloo. What counts is the machine that trains.
-DEVICE = "$(ls /dev/nvidia[0-9]* /dev/kfd > /dev/null 2>&1 || echo --cpu)"
-GROUP = (
-    ""
-    if OPTIONS["processes"] == 1
-    else " --ddp-backend legacy_ddp $(ls /dev/nvidia[0-9]* /dev/kfd > /dev/null 2>&1 || echo --distributed-backend gloo)"
-)
+PROCESSES = f"--processes {OPTIONS['processes']} " if OPTIONS["processes"] > 1 else ""
 
 
 # A rate with which a training diverges is an outcome of the search, and no failure.
@@ -63,7 +53,7 @@ rule try_rate:
     message:
         "Training {params.system}, seed {wildcards.seed}, learning rate {wildcards.rate}"
     shell:
-        "recurrent-mt training --outcome {output} {params.folder} {FAIRSEQ_TRAIN} {params.command} {DEVICE}{GROUP}"
+        "recurrent-mt training {PROCESSES}--outcome {output} {params.folder} fairseq-train {params.command}"
         " --save-dir {params.folder}/checkpoints 2>> {log}"
 
 
@@ -105,7 +95,7 @@ rule train:
     message:
         "Training {params.system}, seed {wildcards.seed}"
     shell:
-        "recurrent-mt training {params.folder} {FAIRSEQ_TRAIN} {params.command} {DEVICE}{GROUP}"
+        "recurrent-mt training {PROCESSES}{params.folder} fairseq-train {params.command}"
         " --save-dir {params.folder}/checkpoints 2>> {log} && ln -f {params.folder}/checkpoints/checkpoint_best.pt {output}"
 
 

@@ -27,8 +27,8 @@ def translated_data(wildcards):
     corpus = corpus_of(wildcards.folder)
     if not wildcards.name.startswith("extra-"):
         return binarized(corpus)
-    test = config["extra_tests"][wildcards.name.removeprefix("extra-")]["id"]
-    return [f"corpora/{corpus}/extra/{test}/data/test.{PAIR}.{lang}.{ending}" for lang in (SOURCE, TARGET) for ending in ("bin", "idx")]
+    folder = f"corpora/{corpus}/extra/{wildcards.name.removeprefix('extra-')}/data"
+    return [f"{folder}/test.{PAIR}.{lang}.{ending}" for lang in (SOURCE, TARGET) for ending in ("bin", "idx")]
 
 
 def search_flags(wildcards):
@@ -42,11 +42,12 @@ def search_flags(wildcards):
 def what_is_translated(wildcards):
     """For people."""
     if wildcards.name.startswith("extra-"):
-        return wildcards.name.removeprefix("extra-")
+        return f"the test set {EXTRA[wildcards.name.removeprefix('extra-')]['name']}"
     return "the test set" if wildcards.name == "test" else "the test set, <unk> forbidden,"
 
 
-TRANSLATIONS = "|".join(["test", "test-without-unknown", *(f"extra-{re.escape(name)}" for name in config["extra_tests"])])
+# Another text under the name of a further test set has another id: what was translated before stays.
+TRANSLATIONS = "|".join(["test", "test-without-unknown", *(f"extra-{re.escape(test)}" for test in EXTRA)])
 
 
 rule translate:
@@ -69,7 +70,7 @@ rule translate:
     message:
         "Translating {params.what} with {params.system}, seed {wildcards.seed}"
     shell:
-        "{SEARCH} {params.data} {SEARCH_FLAGS} --path {input.model} --beam {wildcards.beam} {params.join} {DEVICE}"
+        "{SEARCH} {params.data} {SEARCH_FLAGS} --path {input.model} --beam {wildcards.beam} {params.join}"
         " --gen-subset test {params.flags} > {log} 2>&1 && mv {log} {output}"
 
 
@@ -112,7 +113,8 @@ rule detokenize:
     message:
         "Detokenizing {params.what}"
     shell:
-        "{params.command} < {input} > {output} 2> {log} && test $(wc -l < {input}) = $(wc -l < {output})"
+        "{params.command} < {input} > {output} 2> {log} && {{ test $(wc -l < {input}) = $(wc -l < {output}) ||"
+        " {{ echo '{output} has not as many lines as {input}' >> {log}; false; }}; }}"
 
 
 def penalty_flags(wildcards):
@@ -148,7 +150,7 @@ rule search_beam:
     message:
         "Beam {wildcards.beam}, {params.system}, seed {wildcards.seed} {params.flags}"
     shell:
-        "{SEARCH} {params.data} {SEARCH_FLAGS} --path {input.model} --beam {wildcards.beam} {params.join} {DEVICE}"
+        "{SEARCH} {params.data} {SEARCH_FLAGS} --path {input.model} --beam {wildcards.beam} {params.join}"
         " --gen-subset test --nbest {params.listed} {params.flags} > {log} 2>&1 && mv {log} {output}"
 
 
