@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sacrebleu.significance import estimate_ci
 
 from .sentence_statistics import SEED, Interval, Score, SentenceStatistics
 
@@ -49,8 +50,12 @@ def paired_bootstrap(
             of resamples or seeds.
     """
     check_systems(systems, resamples, seed)
-    scores = {name: counts.score(resamples=resamples, seed=seed) for name, counts in systems.items()}
+    scores = {name: counts.score() for name, counts in systems.items()}
     drawn = {name: counts.score_sums(counts.resampled_sums(resamples, seed)) for name, counts in systems.items()}
+    if is_testable(systems):
+        signature = sign(systems, seed=seed, bs=resamples)
+        intervals = {name: Interval(*map(float, estimate_ci(values))) for name, values in drawn.items()}
+        scores = {name: replace(scores[name], signature=signature, interval=intervals[name]) for name in systems}
 
     def resample_differences(name: str, baseline: str) -> np.ndarray:
         distances = np.abs(drawn[name] - drawn[baseline])
@@ -69,12 +74,9 @@ def paired_randomization(
     """
     check_systems(systems, resamples, seed)
     scores = {name: counts.score(resamples=confidence, seed=seed) for name, counts in systems.items()}
-    first = next(iter(systems.values()))
-    if len(first) > 1:
-        signature = first.metric.get_signature()
-        for key, value in {"seed": seed, "ar": resamples, "bs": confidence or None}.items():
-            signature.update(key, value)
-        scores = {name: replace(score, signature=str(signature)) for name, score in scores.items()}
+    if is_testable(systems):
+        signature = sign(systems, seed=seed, ar=resamples, bs=confidence or None)
+        scores = {name: replace(score, signature=signature) for name, score in scores.items()}
 
     def exchange_sentences(name: str, baseline: str) -> np.ndarray:
         one, other = systems[baseline], systems[name]
@@ -99,6 +101,19 @@ def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
     """
     as_far = np.sum(np.abs(resampled - resampled.mean()) >= abs(difference))
     return float(as_far + 1) / (len(resampled) + 1)
+
+
+def is_testable(systems: Mapping[str, SentenceStatistics]) -> bool:
+    """Whether there is more than one sentence: one cannot tell a difference from chance."""
+    return len(next(iter(systems.values()))) > 1
+
+
+def sign(systems: Mapping[str, SentenceStatistics], **resampling: int | None) -> str:
+    """The systems' signature with what decides a test."""
+    signature = next(iter(systems.values())).metric.get_signature()
+    for key, value in resampling.items():
+        signature.update(key, value)
+    return str(signature)
 
 
 def check_systems(systems: Mapping[str, SentenceStatistics], resamples: int, seed: int) -> None:
@@ -131,7 +146,7 @@ def pair_results(
     results = [PairedResult(baseline, scores[baseline], None)]
     for name in others:
         p_value = None
-        if len(systems[name]) > 1:
+        if is_testable(systems):
             difference = abs(scores[name].value - scores[baseline].value)
             simulated = simulate(name, baseline)
             p_value = float(np.sum(simulated > difference) + 1) / (len(simulated) + 1) if difference else 1.0
