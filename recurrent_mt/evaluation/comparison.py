@@ -185,7 +185,7 @@ def compare_systems(
     run: RunSystems,
     *,
     baseline: str | None = None,
-    extra_tests: Mapping[str, str] | None = None,
+    extra_tests: Mapping[str, str] | None = None,  # name to what tells its text from another of that name
     resamples: int = RESAMPLES,
     jobs: int = 1,
 ) -> RunComparison:
@@ -194,7 +194,7 @@ def compare_systems(
     Args:
         run: which systems and seeds of which folder.
         baseline: one of its models; without it, see `choose_baseline`.
-        extra_tests: test sets besides the recipe's own: name to what tells their text from another under that name.
+        extra_tests: names of test sets besides the recipe's own.
         resamples: of the bootstrap, for intervals and tests; 0 for neither.
         jobs: processes that count.
 
