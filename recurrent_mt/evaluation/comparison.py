@@ -168,14 +168,14 @@ def compare_systems(
     run: RunSystems,
     *,
     baseline: str | None = None,
-    extra_tests: Mapping[str, str] | None = None,
+    extra_tests: Mapping[str, str] | None = None,  # name to what tells its text from another of that name
     resamples: int = RESAMPLES,
     jobs: int = 1,
 ) -> RunComparison:
     """Compares all systems of a run that have not failed, on its own test set and extra ones.
 
-    Without a baseline, see `choose_baseline`; ``extra_tests`` maps the name of each to what tells its text from another
-    under that name; ``resamples`` and ``jobs`` are as in `Settings`.
+    Without a baseline, see `choose_baseline`; ``extra_tests`` names test sets besides the recipe's own; ``resamples`` and
+    ``jobs`` are as in `Settings`.
 
     Raises:
         FileError: if a file is missing or damaged.

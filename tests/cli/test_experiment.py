@@ -21,35 +21,37 @@ decoder_size: 16
 """
 
 
-@pytest.fixture
-def mine(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """A new file, and text for it."""
-    write_corpus(tmp_path / "corpus")
-    file = tmp_path / "mine.yaml"
-    file.write_text(MINE)
-    return file
+    folder = tmp_path_factory.mktemp("experiment")
+    write_corpus(folder / "corpus")
+    (folder / "mine.yaml").write_text(MINE)
+    return folder
 
 
-def dry_run(file, test_set):
-    corpus = file.parent / "corpus"
-    tests = {"extra_tests": f"far={test_set / 'valid'}"}
-    return experiment(file, "--dry-run", corpus=corpus, out=file.parent / "out", **tests)
+@pytest.fixture(scope="module")
+def said(folder):
+    """The commands of the new experiment."""
+    return dry_run(folder, folder / "corpus")
 
 
-def test_a_new_experiment_is_one_new_file(mine):
-    said = dry_run(mine, mine.parent / "corpus")
+def dry_run(folder, test_set):
+    options = {"corpus": folder / "corpus", "extra_tests": f"far={test_set / 'valid'}", "out": folder / "out"}
+    return experiment(folder / "mine.yaml", "--dry-run", **options)
+
+
+def test_a_new_experiment_is_one_new_file(said, folder):
     trainings = re.findall(r"recurrent-mt training trainings/(gru_encoder-\w+)-\w+/seed-1 fairseq-train", said)
     assert sorted(trainings) == ["gru_encoder-additive", "gru_encoder-none"]
     assert said.count("fairseq-preprocess ") == 2 and said.count("fairseq-generate ") == 4
     assert "recurrent-mt compare " in said and '--title "Translation report: mine, fr-en"' in said
-    assert not (mine.parent / "out").exists()
+    assert not (folder / "out").exists()
 
 
-def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_place(mine, tmp_path):
-    corpus = tmp_path / "corpus"
-    changed = copy(corpus, tmp_path / "changed")
+def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_place(said, folder, tmp_path):
+    changed = copy(folder / "corpus", tmp_path / "changed")
     (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
-    first, second = (
-        re.findall(r"mv (trainings/\S+/extra-far-\w+)\.search", dry_run(mine, text)) for text in (corpus, changed)
-    )
+    places = re.compile(r"mv (trainings/\S+/extra-far-\w+)\.search")
+    first, second = places.findall(said), places.findall(dry_run(folder, changed))
     assert len(first) == len(second) == 2 and not set(first) & set(second)

@@ -143,6 +143,7 @@ def test_wrong_options_of_a_preparation_are_refused_by_name(options, message, tm
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 def test_sides_of_a_corpus_that_differ_in_length_are_named(corpora, tmp_path):
     broken = tmp_path / "corpus"
     shutil.copytree(corpora / "fr-en", broken)
