@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .initialization import projection
 from .projection import project
 
 ATTENTIONS = ("additive", "dot", "general")
@@ -36,8 +35,10 @@ class Attention(nn.Module):
                 f"dot attention compares decoder states of {state_size} units with annotations of {annotation_size}: "
                 "make --decoder-hidden-size equal to the encoder's output size, or use --decoder-attention general"
             )
-        self.key = None if kind == "dot" else projection(annotation_size, state_size, bias=False)
+        self.key = None if kind == "dot" else nn.Linear(annotation_size, state_size, bias=False)
         self.query_weight = self.score = None
+        if self.key is not None:
+            nn.init.xavier_uniform_(self.key.weight)
         if kind == "additive":
             self.query_weight = nn.Parameter(torch.empty(state_size, state_size))
             self.score = nn.Parameter(torch.empty(state_size))

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from ..kernels.packing import make_packing
 from .encoder_output import EncoderOutput
-from .initialization import projection, xavier_blocks_
+from .initialization import xavier_blocks_
+from .projection import projection
 
 ANNOTATIONS = ("leaves", "ancestors")
 

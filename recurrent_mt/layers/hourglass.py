@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .initialization import projection
 from .left_edge import mean_over_positions, move_to_left_edge
+from .projection import projection
 
 
 class HourglassEncoder(nn.Module, ABC):

@@ -1,4 +1,4 @@
-"""Starting values of weights, and linear layers that have them."""
+"""Starting values of weights."""
 
 from __future__ import annotations
 
@@ -27,12 +27,3 @@ def xavier_blocks_(weight: Tensor, rows: int) -> Tensor:
         for block in weight.split(rows):
             nn.init.xavier_uniform_(block)
     return weight
-
-
-def projection(input_size: int, output_size: int, *, bias: bool = True) -> nn.Linear:
-    """A linear layer that starts from Glorot & Bengio (2010), eq. (16), with a bias of zero."""
-    layer = nn.Linear(input_size, output_size, bias=bias)
-    nn.init.xavier_uniform_(layer.weight)
-    if bias:
-        nn.init.zeros_(layer.bias)
-    return layer

@@ -8,9 +8,10 @@ from torch.nn import functional as F
 from ..kernels.packing import Packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .initialization import projection, xavier_blocks_
+from .initialization import xavier_blocks_
 from .key_value_cache import KeyValueCache
 from .left_edge import left_aligned, right_padding
+from .projection import projection
 
 
 class SelfAttention(nn.Module):

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from .convolution import Convolution
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .initialization import projection
 from .left_edge import LeftEdge, mean_over_positions, move_to_left_edge
+from .projection import projection
 
 
 class SeparableConvolution(nn.Module):

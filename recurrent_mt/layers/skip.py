@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .initialization import projection
+from .projection import projection
 
 
 class InputSkip(nn.Module):

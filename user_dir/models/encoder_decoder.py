@@ -16,7 +16,6 @@ from torch import nn
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import EmbeddingDropout
-from recurrent_mt.layers.initialization import projection
 from recurrent_mt.layers.published_initialization import initialize_as_published_
 from recurrent_mt.layers.readout import MaxoutReadout
 
@@ -177,4 +176,6 @@ def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> n
         nn.init.zeros_(output.bias)
     if not rank:
         return output
-    return nn.Sequential(projection(size, rank, bias=False), output)
+    factor = nn.Linear(size, rank, bias=False)
+    nn.init.xavier_uniform_(factor.weight)
+    return nn.Sequential(factor, output)

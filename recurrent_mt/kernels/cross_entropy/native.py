@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ..backend import check_native
-from .packed import CrossEntropy
 
 
 def cross_entropy(
@@ -17,16 +16,26 @@ def cross_entropy(
 ) -> tuple[Tensor, Tensor]:
     """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
     check_native("cross_entropy", features)
-    return CrossEntropy.apply(_compute, features, weight, bias, target, label_smoothing)
+    return _CrossEntropy.apply(features, weight, bias, target, label_smoothing)
 
 
-def _compute(
-    features: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    target: Tensor,
-    label_smoothing: float,
-    needed: Sequence[bool],
-) -> Any:
-    bias = None if bias is None else bias.to(features.dtype)
-    return torch.ops.recurrent_mt.cross_entropy(features, weight, bias, target, label_smoothing, *needed)
+class _CrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        number = None if bias is None else bias.dtype
+        bias = None if bias is None else bias.to(features.dtype)
+        loss, total, *grads = torch.ops.recurrent_mt.cross_entropy(
+            features, weight, bias, target, label_smoothing, *ctx.needs_input_grad[:3]
+        )
+        ctx.save_for_backward(*grads)
+        ctx.formats = features.dtype, weight.dtype, number
+        ctx.mark_non_differentiable(total)
+        return loss, total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        saved = zip(ctx.saved_tensors, ctx.formats)
+        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), None, None

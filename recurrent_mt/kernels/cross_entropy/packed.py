@@ -5,7 +5,6 @@ Gradients, if needed, are therefore computed in the forward pass; the backward p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -29,38 +28,7 @@ def cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
 ) -> tuple[Tensor, Tensor]:
     """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
-    return CrossEntropy.apply(_compute, features, weight, bias, target, label_smoothing)
-
-
-class CrossEntropy(torch.autograd.Function):
-    """A cross-entropy that comes with its gradients.
-
-    The first argument computes all from the others and from which of features, weight, and bias need a gradient.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        compute: Callable[..., Any],
-        features: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        target: Tensor,
-        label_smoothing: float,
-    ) -> tuple[Tensor, Tensor]:
-        """The two sums; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
-        loss, total, *grads = compute(features, weight, bias, target, label_smoothing, ctx.needs_input_grad[1:4])
-        ctx.save_for_backward(*grads)
-        ctx.formats = [None if tensor is None else tensor.dtype for tensor in (features, weight, bias)]
-        ctx.mark_non_differentiable(total)
-        return loss, total
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        """The gradients times that of the loss, each in the format of what it belongs to."""
-        saved = zip(ctx.saved_tensors, ctx.formats)
-        return None, *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), None, None
+    return _CrossEntropy.apply(features, weight, bias, target, label_smoothing)
 
 
 class _Gradients(NamedTuple):
@@ -71,36 +39,41 @@ class _Gradients(NamedTuple):
     bias: Tensor | None
 
 
-def _compute(
-    features: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    target: Tensor,
-    label_smoothing: float,
-    needed: Sequence[bool],
-) -> tuple[Tensor | None, ...]:
-    """The loss, the sum of −log p, and the gradients that are needed."""
-    number = torch.promote_types(features.dtype, torch.float32)
-    wanted = _Gradients(*(
-        torch.zeros_like(tensor, dtype=number) if is_needed and tensor is not None else None
-        for tensor, is_needed in zip((features, weight, bias), needed)
-    ))  # fmt: skip
-    others = label_smoothing / (weight.size(0) - 1) if label_smoothing else 0.0
-    total, of_others = (features.new_zeros((), dtype=number) for _ in range(2))
-    for rows in _pieces(features.size(0), weight):
-        some, words = features[rows], target[rows].unsqueeze(1)
-        log_probabilities = torch.log_softmax(_scores(some, weight, bias), dim=1)
-        total -= log_probabilities.gather(1, words).sum()
-        if others:
-            of_others -= others * log_probabilities.sum()
-        if any(needed):
-            # The gradient of the scores is softmax − q.
-            grad = log_probabilities.exp_()
+class _CrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        number = torch.promote_types(features.dtype, torch.float32)
+        wanted = _Gradients(*(
+            torch.zeros_like(tensor, dtype=number) if needed and tensor is not None else None
+            for tensor, needed in zip((features, weight, bias), ctx.needs_input_grad)
+        ))  # fmt: skip
+        others = label_smoothing / (weight.size(0) - 1) if label_smoothing else 0.0
+        total, of_others = (features.new_zeros((), dtype=number) for _ in range(2))
+        for rows in _pieces(features.size(0), weight):
+            some, words = features[rows], target[rows].unsqueeze(1)
+            log_probabilities = torch.log_softmax(_scores(some, weight, bias), dim=1)
+            total -= log_probabilities.gather(1, words).sum()
             if others:
-                grad.sub_(others)
-            grad.scatter_add_(1, words, grad.new_full(words.shape, label_smoothing + others - 1))
-            _add_gradients_(wanted, rows, grad, some, weight)
-    return (1 - label_smoothing - others) * total + of_others, total, *wanted
+                of_others -= others * log_probabilities.sum()
+            if any(ctx.needs_input_grad):
+                # The gradient of the scores is softmax − q.
+                grad = log_probabilities.exp_()
+                if others:
+                    grad.sub_(others)
+                grad.scatter_add_(1, words, grad.new_full(words.shape, label_smoothing + others - 1))
+                _add_gradients_(wanted, rows, grad, some, weight)
+        ctx.save_for_backward(*wanted)
+        ctx.formats = features.dtype, weight.dtype, None if bias is None else bias.dtype
+        ctx.mark_non_differentiable(total)
+        return (1 - label_smoothing - others) * total + of_others, total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        saved = zip(ctx.saved_tensors, ctx.formats)
+        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), None, None
 
 
 def _pieces(rows: int, weight: Tensor) -> list[slice]:
