@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
-from torch.nn import functional as F
+
+from ..kernels.dropout import dropout
 
 
 class Dropout(nn.Module):
@@ -18,7 +19,12 @@ class Dropout(nn.Module):
     Args:
         probability: of a unit.
         owner: the name that ``--retain-dropout-modules`` knows this module by: the class that it is a part of.
+
+    Attributes:
+        backend: as in :func:`recurrent_mt.kernels.dropout.dropout`; whoever builds a model of many parts sets it.
     """
+
+    backend = "packed"
 
     def __init__(self, probability: float, *, owner: str) -> None:
         super().__init__()
@@ -28,7 +34,9 @@ class Dropout(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Any shape, which stays."""
-        return F.dropout(values, self.probability, training=self.training or self.retained)
+        if not (self.training or self.retained):
+            return values
+        return dropout(values, self.probability, backend=self.backend)
 
     def make_generation_fast_(
         self, retain_dropout: bool = False, retain_dropout_modules: Sequence[str] | None = None, **kwargs: Any
@@ -67,5 +75,6 @@ class EmbeddingDropout(Dropout):
     def forward(self, values: Tensor) -> Tensor:
         """Embeddings (…, E), whose shape stays."""
         if self.words and (self.training or self.retained):
-            values = values * F.dropout(values.new_ones(values.shape[:-1]), self.words).unsqueeze(-1)
+            kept = dropout(values.new_ones(values.shape[:-1]), self.words, backend=self.backend)
+            values = values * kept.unsqueeze(-1)
         return super().forward(values)
