@@ -30,6 +30,10 @@ ALLOWED = {
             *("pandas", "jinja2", "markupsafe", "matplotlib"),
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.text_files"),
         },
+        "demo": {
+            *("gradio", "starlette", "numpy", "matplotlib", "jinja2", "markupsafe"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report"),
+        },
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
@@ -42,6 +46,7 @@ ALLOWED = {
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
+            "recurrent_mt.demo",
             *(
                 "recurrent_mt.experiments",
                 "recurrent_mt.onnx_translation",

@@ -8,6 +8,7 @@ leaves in place what was there. A system that fails is named at the end, and sto
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..experiments.launcher import Launch, launch
 from ..experiments.options import PROJECT, describe_options, read_experiment
 from ..experiments.plan import make_plan
 from .arguments import positive
+from .demo import BEST
 
 OPTIONS_ANYWHERE = True
 
@@ -79,6 +81,9 @@ def report(plan: dict[str, Any], out: Path) -> None:
         print(f"Logs, checkpoints, and translations: {out / 'systems'}.")
     if (out / "report.html").is_file():
         print(f"The report: {out / 'report.html'}. Open it in a browser.")
+    if next(out.glob(f"systems/*/seed-*/{BEST}"), None):
+        print(f"See the models translate: {Path(sys.executable).parent / 'recurrent-mt'} demo {out}")
+        print("  (bash scripts/setup.sh --demo installs what that page needs)")
     if plan["systems"]:
         return
     for corpus in plan["corpora"].values():
