@@ -35,7 +35,7 @@ def test_every_module_is_a_tool_and_every_tool_has_a_module():
     for package, needs_fairseq in ((recurrent_mt.cli, False), (user_dir.cli, True)):
         modules = {path.stem for path in Path(package.__file__).parent.glob("*.py")}
         names = {tool.name.replace("-", "_") for tool in TOOLS.values() if tool.needs_fairseq == needs_fairseq}
-        halves = {"align", "structure"} if needs_fairseq else set()
+        halves = {"align", "demo", "structure"} if needs_fairseq else set()
         assert modules - MACHINERY == names | halves
 
 
