@@ -17,7 +17,6 @@ from ..experiments.launcher import Launch, launch
 from ..experiments.options import PROJECT, describe_options, read_experiment
 from ..experiments.plan import make_plan
 from .arguments import positive
-from .demo import BEST
 
 OPTIONS_ANYWHERE = True
 
@@ -81,7 +80,7 @@ def report(plan: dict[str, Any], out: Path) -> None:
         print(f"Logs, checkpoints, and translations: {out / 'systems'}.")
     if (out / "report.html").is_file():
         print(f"The report: {out / 'report.html'}. Open it in a browser.")
-    if next(out.glob(f"systems/*/seed-*/{BEST}"), None):
+    if next(out.glob("systems/*/seed-*/checkpoints/checkpoint_best.pt"), None):
         print(f"See the models translate: {Path(sys.executable).parent / 'recurrent-mt'} demo {out}")
         print("  (bash scripts/setup.sh --demo installs what that page needs)")
     if plan["systems"]:
