@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Makes a virtual environment with everything this project needs.
 #
-#   bash scripts/setup.sh
+#   bash scripts/setup.sh [--demo]
 #
+#   --demo              also what the page of recurrent-mt demo needs (requirements-demo.txt)
 #   PYTHON=python3.13   the interpreter (default: the first usable of python3.11, 3.12, 3.13, 3.14)
 #   VENV=/some/folder   the environment (default: .venv in the project)
 # Safe to call again at any time: if everything is in place, it returns at once; what an interrupted call left behind is
@@ -157,6 +158,13 @@ install_project() {
         stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
 }
 
+# The page of recurrent-mt demo is not for everyone: it needs forty packages more.
+install_demo() {
+    say "installing requirements-demo.txt"
+    "$venv/bin/python" -m pip install --quiet -r "$project/requirements-demo.txt" ||
+        stop "pip could not install requirements-demo.txt (see above)."
+}
+
 # Records that everything is in place. Written last, so that it tells the truth.
 finish() {
     printf '%s\n' "$place" "$interpreter" "$requirements" "$contents" >"$stamp.partial"
@@ -168,10 +176,12 @@ finish() {
 print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "${BASH_SOURCE[0]}"; }
 
 main() {
+    local demo=no
     case ${1:-} in
         "") ;;
+        --demo) demo=yes ;;
         -h | --help) print_usage && exit ;;
-        *) stop "takes no arguments, so not $1; see --help." ;;
+        *) stop "takes no argument but --demo, so not $1; see --help." ;;
     esac
     project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     venv=${VENV:-$project/.venv}
@@ -201,6 +211,7 @@ main() {
         install_project
         finish
     fi
+    [[ $demo == no ]] || install_demo
     say "$venv is ready"
 }
 

@@ -31,6 +31,10 @@ ALLOWED = {
             *("pandas", "markupsafe", "matplotlib"),
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.pages"),
         },
+        "demo": {
+            *("gradio", "starlette", "numpy", "matplotlib", "jinja2", "markupsafe"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report"),
+        },
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
@@ -43,6 +47,7 @@ ALLOWED = {
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
+            "recurrent_mt.demo",
             *(
                 "recurrent_mt.experiments",
                 "recurrent_mt.onnx_translation",

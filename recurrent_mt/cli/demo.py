@@ -142,7 +142,7 @@ def load_system(name: str, path: Path, data: Path | None) -> tuple[System, TextF
     folder = find_run([path, data] if data else [path])
     form = read_text_form(folder) if folder else None
     dictionaries = data or find_dictionaries(path, folder)
-    translator = import_from_plugin("demo").Translator(path, dictionaries)
+    translator = import_from_plugin("inspection").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):

@@ -8,6 +8,7 @@ leaves in place what was there. A system that fails is named at the end, and sto
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,9 @@ def report(plan: dict[str, Any], out: Path) -> None:
         print(f"Logs, checkpoints, and translations: {out / 'systems'}.")
     if (out / "report.html").is_file():
         print(f"The report: {out / 'report.html'}. Open it in a browser.")
+    if next(out.glob("systems/*/seed-*/checkpoints/checkpoint_best.pt"), None):
+        print(f"See the models translate: {Path(sys.executable).parent / 'recurrent-mt'} demo {out}")
+        print("  (bash scripts/setup.sh --demo installs what that page needs)")
     if plan["systems"]:
         return
     for corpus in plan["corpora"].values():

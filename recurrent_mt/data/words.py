@@ -129,7 +129,7 @@ def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callabl
 
     def join_known(text: str) -> str:
         text = normalize(text)
-        pieces, words = split(text), []
+        pieces, words = split(text), list[str]()
         while pieces:
             for count in range(min(len(pieces), _MOST_PIECES), 0, -1):
                 word = "".join(pieces[:count])

@@ -117,8 +117,8 @@ def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
             continue
         found = cuts[name]
         places, scores = [cut.words for cut in found], [cut.score for cut in found]
-        style = {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)], "markersize": 4}
-        axes.plot(places, scores, label=name, **style)
+        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+        axes.plot(places, scores, label=name, color=color, marker=marker, markersize=4)
     lengths = [cut.words for cut in next(iter(cuts.values()))]
     words = [cut.source.split()[-1] for cut in next(iter(cuts.values()))]
     axes.set_xticks(lengths, words, rotation=90, family=font_families(), fontsize=8)

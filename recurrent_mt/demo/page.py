@@ -108,7 +108,8 @@ def build_page(demo: Demo) -> gr.Blocks:
         with gr.Tabs():
             with gr.Tab("Alignment"):
                 alignments = gr.HTML(elem_id="alignments")
-            with gr.Tab("Pyramid", visible=any(system.translator.has_gates for system in demo.systems)):
+            has_gates = any(system.translator.has_gates for system in demo.systems)
+            with gr.Tab("Pyramid", visible=has_gates):
                 pyramids = gr.HTML(elem_id="pyramids")
             with gr.Tab("Word by word"):
                 cuts = gr.HTML(elem_id="cuts")
@@ -125,7 +126,8 @@ def build_page(demo: Demo) -> gr.Blocks:
             "show_progress": "minimal",
             "api_visibility": "private",
         }
-        gr.on([translate.click, sentence.submit, page.load], **asked)
+        # A call while an earlier one runs waits for it; Gradio would drop it.
+        gr.on([translate.click, sentence.submit, page.load], trigger_mode="always_last", **asked)
         picked.input(
             lambda text: (text, demo.examples.get(text, "")), picked, [sentence, own], api_visibility="private"
         ).then(**asked)

@@ -38,12 +38,19 @@ class Translator(Protocol):
     has_gates: bool
     longest: int
 
-    def knows(self, token: str, *, target: bool = False) -> bool: ...
+    def knows(self, token: str, *, target: bool = False) -> bool:
+        """Whether a token is in the dictionary of its side."""
+
     def translate(
         self, sentences: Sequence[str], *, beam: int, length_penalty: float, count: int
-    ) -> Sequence[Sequence[Hypothesis]]: ...
-    def score(self, source: str, target: str) -> Hypothesis: ...
-    def gates(self, source: str) -> dict[str, Any]: ...
+    ) -> Sequence[Sequence[Hypothesis]]:
+        """The best translations of each sentence."""
+
+    def score(self, source: str, target: str) -> Hypothesis:
+        """A given translation."""
+
+    def gates(self, source: str) -> dict[str, Any]:
+        """The gates of the sentence's pyramid."""
 
 
 class Word(NamedTuple):

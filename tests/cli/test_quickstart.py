@@ -26,6 +26,7 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_nothin
         assert bleu[name] == score("bleu", translations, references).value
         assert name in (out / "table.txt").read_text()
     assert (out / "table.txt").read_text() in said and f"The report: {out}/report.html" in said
+    assert f"recurrent-mt demo {out}" in said
     page = (out / "report.html").read_text(encoding="utf-8")
     for heading in ("Scores", "Alignments", "Structure", "Training"):
         assert f">{heading}</h2>" in page, heading

@@ -71,7 +71,7 @@ def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
     monkeypatch.setattr(demo, "load_system", load)
     monkeypatch.setattr(demo, "find_checkpoints", lambda path: [path])
     places = [demo.Path(f"models/{name}.pt") for name in ("a", "b", "old")]
-    with pytest.raises(ValueError, match="one language pair, but models/a.pt translates fr-en, models/b.pt trans"):
+    with pytest.raises(ValueError, match=r"one language pair, but .* translates fr-en, .* translates zh-en"):
         demo.make_demo(places, None)
     # The authors' imported models do not say what their languages are.
     assert demo.make_demo([places[0], places[2]], None).languages == ("fr", "en")

@@ -3,11 +3,14 @@
 import shutil
 import threading
 
+import numpy as np
 import pytest
 
 from recurrent_mt.cli.demo import load_system
 from tests.cli import toy
 from tests.demo.models import write_models
+from tests.parity.made_up import made_up
+from user_dir.checkpoints.groundhog_checkpoint import import_model
 
 SOURCES = ["s1 s2 s3 s4", "s5 never-seen s6"]
 TARGETS = ["t1 t2", "t3 never-seen t4 t5"]
@@ -118,6 +121,19 @@ def test_users_at_the_same_time_get_their_own_answers(systems):
     for user in users:
         user.join()
     assert [together[number] for number in range(len(sentences))] == alone
+
+
+@pytest.mark.parametrize("kind", ["rnnsearch", "grconv"])
+def test_the_authors_imported_models_are_read_beside_the_others(kind, tmp_path):
+    arrays, _ = made_up(kind, {"H": 10, "E": 7, "S": 23, "T": 31}, seed=1)
+    np.savez(tmp_path / "params.npz", **arrays)
+    import_model(tmp_path / "params.npz", tmp_path / "model")
+    system, form = load_system("imported", tmp_path / "model" / "checkpoint.pt", None)
+    assert form is None and system.translator.languages == ("src", "tgt")
+    reading = system.read("3 4 9", beam=2, length_penalty=1, count=2)
+    assert [word.text for word in reading.source] == ["3", "4", "9", "</s>"]
+    assert (reading.has_attention, reading.pyramid is None) == (kind == "rnnsearch", kind == "rnnsearch")
+    assert [word.text for word in system.force("3 4 9", "5 6")] == ["5", "6", "</s>"]
 
 
 def test_pieces_are_read_and_shown_as_words(paths, tmp_path):

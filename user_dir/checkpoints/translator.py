@@ -56,9 +56,10 @@ class Translator:
         self._checkpoint = Checkpoint(path, data)
         self._task, self._model = self._checkpoint.task, self._checkpoint.model
         config = getattr(self._task, "cfg", None)
-        if not (getattr(config, "source_lang", None) and hasattr(self._model, "encoder")):
+        languages = [getattr(config, f"{side}_lang", None) for side in ("source", "target")]
+        if not all(languages) or not hasattr(self._model, "encoder"):
             raise ValueError(f"{path} is not a translation model")
-        self.languages: tuple[str, str] = (config.source_lang, config.target_lang)
+        self.languages: tuple[str, str] = (str(languages[0]), str(languages[1]))
         self.has_gates = isinstance(getattr(self._model.encoder, "layer", None), GRConvEncoder)
         self.longest: int = min(*self._model.max_positions(), MAX_TOKENS)
         self._lock = Lock()

@@ -1,4 +1,4 @@
-"""The halves of ``recurrent-mt align`` and ``recurrent-mt structure`` that read a checkpoint."""
+"""The halves of ``recurrent-mt align``, ``demo``, and ``structure`` that read a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from recurrent_mt.text_files import read_sentences, write_aside
 from ..checkpoints.alignments import forced_alignments
 from ..checkpoints.checkpoint import Checkpoint
 from ..checkpoints.gates import sentence_gates
+from ..checkpoints.translator import Translator
+
+__all__ = ["Translator", "write_alignments", "write_gates"]
 
 
 def write_alignments(options: argparse.Namespace, path: Path) -> None:

@@ -36,12 +36,12 @@ def draw_heat_map(
     image = axes.imshow(alignment.weights, cmap="gray", vmin=0, vmax=1, aspect="equal", interpolation="nearest")
     axes.set_xticks(range(columns), alignment.source, rotation=90, family=font_families(), fontsize=11)
     axes.set_yticks(range(rows), alignment.target, family=font_families(), fontsize=11)
+    axes.xaxis.tick_top()
     # By these names a page's script finds the cells and the words.
     axes.set_gid("alignment")
     for side, labels in (("source", axes.get_xticklabels()), ("target", axes.get_yticklabels())):
         for index, label in enumerate(labels):
             label.set_gid(f"{side}-{index}")
-    axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.set_xlabel(source_title, family=font_families(), labelpad=8)
     axes.set_ylabel(target_title, family=font_families())
