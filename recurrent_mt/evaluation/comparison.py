@@ -174,8 +174,8 @@ def compare_systems(
 ) -> RunComparison:
     """Compares all systems of a run that have not failed, on its own test set and extra ones.
 
-    Without a baseline, see `choose_baseline`; ``extra_tests`` names test sets besides the recipe's own; ``resamples`` and
-    ``jobs`` are as in `Settings`.
+    Without a baseline, see `choose_baseline`; ``extra_tests`` names test sets besides the recipe's own; ``resamples``
+    and ``jobs`` are as in `Settings`.
 
     Raises:
         FileError: if a file is missing or damaged.
