@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
-
-from ..kernels.dropout import dropout
+from torch.nn import functional as F
 
 
 class Dropout(nn.Module):
@@ -19,12 +18,7 @@ class Dropout(nn.Module):
     Args:
         probability: of a unit.
         owner: the name that ``--retain-dropout-modules`` knows this module by: the class that it is a part of.
-
-    Attributes:
-        backend: as in :func:`recurrent_mt.kernels.dropout.dropout`; whoever builds a model of many parts sets it.
     """
-
-    backend = "packed"
 
     def __init__(self, probability: float, *, owner: str) -> None:
         super().__init__()
@@ -34,9 +28,7 @@ class Dropout(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Any shape, which stays."""
-        if not (self.training or self.retained):
-            return values
-        return dropout(values, self.probability, backend=self.backend)
+        return F.dropout(values, self.probability, training=self.training or self.retained)
 
     def make_generation_fast_(
         self, retain_dropout: bool = False, retain_dropout_modules: Sequence[str] | None = None, **kwargs: Any
@@ -75,6 +67,5 @@ class EmbeddingDropout(Dropout):
     def forward(self, values: Tensor) -> Tensor:
         """Embeddings (…, E), whose shape stays."""
         if self.words and (self.training or self.retained):
-            kept = dropout(values.new_ones(values.shape[:-1]), self.words, backend=self.backend)
-            values = values * kept.unsqueeze(-1)
+            values = values * F.dropout(values.new_ones(values.shape[:-1]), self.words).unsqueeze(-1)
         return super().forward(values)

@@ -15,7 +15,7 @@ from torch import nn
 
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder
-from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
+from recurrent_mt.layers.dropout import EmbeddingDropout
 from recurrent_mt.layers.published_initialization import initialize_as_published_
 from recurrent_mt.layers.readout import MaxoutReadout
 
@@ -74,9 +74,6 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             max_positions=max_target_positions,
             autocast=str(cfg.autocast),
         )
-        for module in (*encoder.modules(), *decoder.modules()):
-            if isinstance(module, Dropout):
-                module.backend = str(cfg.kernel_backend)
         if str(cfg.initialization) == "published":
             initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)
             initialize_as_published_(decoder, spectral_radius=cfg.decoder_spectral_radius)
