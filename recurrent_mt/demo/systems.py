@@ -41,10 +41,8 @@ class Translator(Protocol):
     def knows(self, token: str, *, target: bool = False) -> bool:
         """Whether a token is in the dictionary of its side."""
 
-    def translate(
-        self, sentences: Sequence[str], *, beam: int, length_penalty: float, count: int
-    ) -> Sequence[Sequence[Hypothesis]]:
-        """The best translations of each sentence."""
+    def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> Sequence[Hypothesis]:
+        """The best translations of a sentence."""
 
     def score(self, source: str, target: str) -> Hypothesis:
         """A given translation."""
@@ -131,7 +129,7 @@ class System:
             ValueError: if it is too long.
         """
         tokens = self.split(text)
-        (found,) = self.translator.translate([tokens], beam=beam, length_penalty=length_penalty, count=count)
+        found = self.translator.translate(tokens, beam=beam, length_penalty=length_penalty, count=count)
         source = (*tokens.split(), END_OF_SENTENCE)
         best = found[0]
         source_words, target_words = self.words(source), self.words(best.tokens, target=True)
@@ -195,10 +193,10 @@ class System:
         # The whole sentence is always the last.
         counts = list(range(len(ends), 0, -step))[::-1]
         parts = [" ".join(tokens[: ends[count - 1]]) for count in counts]
-        found = self.translator.translate(parts, beam=beam, length_penalty=1, count=1)
+        found = [self.translator.translate(part, beam=beam, length_penalty=1, count=1)[0] for part in parts]
         return [
             Cut(count, " ".join(self.merge(part.split())), self.write(best.tokens), best.score)
-            for count, part, (best,) in zip(counts, parts, found)
+            for count, part, best in zip(counts, parts, found)
         ]
 
     def force(self, source: str, target: str) -> list[ForcedWord]:

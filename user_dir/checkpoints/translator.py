@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Sequence
 from os import PathLike
 from threading import Lock
 from typing import Any, NamedTuple
@@ -69,28 +68,22 @@ class Translator:
         dictionary = self._task.target_dictionary if target else self._task.source_dictionary
         return dictionary.index(token) != dictionary.unk()
 
-    def translate(
-        self, sentences: Sequence[str], *, beam: int, length_penalty: float, count: int
-    ) -> list[list[Hypothesis]]:
-        """The best translations of each sentence of space-separated tokens, as ``fairseq-generate`` finds them.
+    def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> list[Hypothesis]:
+        """The best translations of a sentence of space-separated tokens, as ``fairseq-generate`` finds them.
 
         The limits of a translation's length are those of the recipes.
         """
         options = Namespace(beam=beam, lenpen=length_penalty, max_len_a=2, max_len_b=10)
-        found: list[list[Hypothesis]] = [[] for _ in sentences]
         with self._lock, torch.no_grad():
             generator = self._task.build_generator([self._model], options)
-            for batch in self._checkpoint.batches(sentences, max_tokens=MAX_TOKENS):
-                lists = self._task.inference_step(generator, [self._model], batch)
-                for number, source, hypotheses in zip(batch["id"].tolist(), batch["net_input"]["src_tokens"], lists):
-                    valid = source != self._task.source_dictionary.pad()
-                    found[number] = [self._read(hypothesis, valid) for hypothesis in hypotheses[:count]]
-        return found
+            (batch,) = self._checkpoint.batches([source], max_tokens=MAX_TOKENS)
+            (found,) = self._task.inference_step(generator, [self._model], batch)
+        return [self._read(hypothesis) for hypothesis in found[:count]]
 
-    def _read(self, found: dict[str, Any], valid: Tensor) -> Hypothesis:
+    def _read(self, found: dict[str, Any]) -> Hypothesis:
         attention = found["attention"]
         # fairseq's search keeps it as (S, T).
-        weights = attention.t()[:, valid].tolist() if attention is not None and attention.numel() else None
+        weights = attention.t().tolist() if attention is not None and attention.numel() else None
         logs = (found["positional_scores"] / math.log(2)).tolist()
         return Hypothesis(self._words(found["tokens"]), float(found["score"]) / math.log(2), logs, [], weights)
 
