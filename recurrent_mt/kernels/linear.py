@@ -36,7 +36,7 @@ def linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None, *, backend:
 @functools.cache
 def mkl_is_slow() -> bool:
     """Whether MKL leaves half of this processor unused, and oneDNN is there."""
-    processor = getattr(torch.cpu, "get_capabilities", dict)()
+    processor: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     is_half_used = bool(processor.get("avx512_f")) and "Intel" not in str(processor["cpu_name"])
     return is_half_used and torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
 

@@ -24,6 +24,7 @@ Rows<T> rows_of(const at::Tensor& tensor) {
 
 /// The tensor, contiguous, if it is on the CPU and has this shape and number format; otherwise an error that names it.
 inline at::Tensor checked(const char* name, const at::Tensor& tensor, at::IntArrayRef sizes, at::ScalarType number) {
+  TORCH_CHECK_VALUE(tensor.defined(), name, " must not be missing");
   TORCH_CHECK_VALUE(tensor.device().is_cpu(), name, " must be on the CPU, not on ", tensor.device());
   TORCH_CHECK_VALUE(tensor.sizes() == sizes, name, " must be ", sizes, ", not ", tensor.sizes());
   TORCH_CHECK_VALUE(tensor.scalar_type() == number, name, " must be ", number, ", not ", tensor.scalar_type());
@@ -39,11 +40,19 @@ inline std::optional<at::Tensor> checked(const char* name, const std::optional<a
 /// A weight as it is multiplied: on the CPU, a matrix in the states' format or bfloat16.
 inline void check_weight(const char* name, const at::Tensor& weight, int64_t rows, int64_t columns,
                          at::ScalarType states) {
+  TORCH_CHECK_VALUE(weight.defined(), name, " must not be missing");
   TORCH_CHECK_VALUE(weight.device().is_cpu(), name, " must be on the CPU, not on ", weight.device());
   TORCH_CHECK_VALUE(weight.dim() == 2 && weight.size(0) == rows && weight.size(1) == columns, name, " must be [", rows,
                     ", ", columns, "], not ", weight.sizes());
   TORCH_CHECK_VALUE(weight.scalar_type() == states || weight.scalar_type() == at::kBFloat16, name, " must be ", states,
                     " or bfloat16, not ", weight.scalar_type());
+}
+
+/// The width of first states (B, H), or with a skip in time (B, K, H).
+inline int64_t width_of(const at::Tensor& initial) {
+  TORCH_CHECK_VALUE(initial.dim() == 2 || (initial.dim() == 3 && initial.size(1) > 0),
+                    "initial must be (B, H) or (B, K, H), not ", initial.sizes());
+  return initial.size(-1);
 }
 
 inline void check_counts(at::IntArrayRef counts, int64_t sentences) {

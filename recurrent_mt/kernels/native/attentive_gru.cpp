@@ -29,7 +29,7 @@ struct Arguments {
   Arguments(const Tensor& first_states, const Tensor& key_rows, const Tensor& value_rows, const Tensor& padding_mask,
             const OptionalTensors& factors, const optional<Tensor>& query_weight, const optional<Tensor>& score_vector,
             const optional<Tensor>& over_time, at::IntArrayRef counts)
-      : size(first_states.size(-1)), steps(positions(counts)), initial(by_moment(first_states)),
+      : size(width_of(first_states)), steps(positions(counts)), initial(by_moment(first_states)),
         span(first_states.dim() == 3 ? first_states.size(1) : 1) {
     const auto number = first_states.scalar_type();
     check_counts(counts, first_states.size(0));
@@ -42,8 +42,12 @@ struct Arguments {
     values = checked("values", value_rows, {sources, words, value_rows.size(2)}, number);
     padding = checked("padding_mask", padding_mask, {sources, words}, at::kBool);
     TORCH_CHECK_VALUE(factors.size() == 6, "weights must be the two factors of three matrices, not ", factors.size());
-    const auto weight = [&](size_t index) { return Weight{*factors.get(2 * index), factors.get(2 * index + 1)}; };
-    gate = weight(0), candidate = weight(1), context = weight(2);
+    const auto weight = [&](const char* name, size_t index) {
+      const optional<Tensor> left = factors.get(2 * index);
+      TORCH_CHECK_VALUE(left, name, " must not be missing");
+      return Weight{*left, factors.get(2 * index + 1)};
+    };
+    gate = weight("gate_weight", 0), candidate = weight("candidate_weight", 1), context = weight("context_weight", 2);
     gate.check("gate_weight", 2 * size, size, number);
     candidate.check("candidate_weight", size, size, number);
     context.check("context_weight", 3 * size, values.size(2), number);
@@ -213,7 +217,7 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
   const auto number = state.scalar_type();
   const int64_t rows = state.size(0), sources = keys.size(0), words = keys.size(1), width = keys.size(2);
   TORCH_CHECK_VALUE(words > 0, "keys must have positions, not ", keys.sizes());
-  TORCH_CHECK_VALUE(rows <= sources || rows % sources == 0, "state must have a multiple of the keys' ", sources,
+  TORCH_CHECK_VALUE(rows <= sources || (sources > 0 && rows % sources == 0), "state must have a multiple of the keys' ", sources,
                     " rows, not ", rows);
   TORCH_CHECK_VALUE(query.has_value() == score.has_value(), "query and score come together or not at all");
   const Tensor states = checked("state", state, state.sizes(), number), all_keys = checked("keys", keys, keys.sizes(), number),

@@ -23,7 +23,7 @@ struct Arguments {
 
   Arguments(const Tensor& first_states, Weight gate_weight, Weight candidate_weight, const optional<Tensor>& over_time,
             at::IntArrayRef counts)
-      : size(first_states.size(-1)), steps(positions(counts)), initial(by_moment(first_states)),
+      : size(width_of(first_states)), steps(positions(counts)), initial(by_moment(first_states)),
         gate(std::move(gate_weight)), candidate(std::move(candidate_weight)),
         span(first_states.dim() == 3 ? first_states.size(1) : 1) {
     const auto number = first_states.scalar_type();
