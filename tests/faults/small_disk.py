@@ -35,6 +35,8 @@ class SmallDisk:
     def fill(self, process: int, size: int, share: float) -> None:
         """Leaves too little room for a file of `size` bytes and a copy of it, or, with the limit, just for the file.
 
+        Called again, it takes what the process has given back.
+
         Args:
             process: that writes.
             size: of what it will write.
@@ -43,21 +45,16 @@ class SmallDisk:
         if not self.mounted:
             resource.prlimit(process, resource.RLIMIT_FSIZE, (int(share * size), resource.RLIM_INFINITY))
             return
-        with self.filler.open("wb") as file:
-            while not self.has_filled(file.fileno(), leave=int(2 * share * size)):
-                pass
-
-    def has_filled(self, file: int, *, leave: int) -> bool:
-        """Takes all room but this; False where something else has taken some of it meanwhile."""
-        os.ftruncate(file, 0)
         status = os.statvfs(self.folder)
-        try:
-            os.posix_fallocate(file, 0, status.f_bavail * status.f_bsize - leave)
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            return False
-        return True
+        extra = status.f_bavail * status.f_bsize - int(2 * share * size)
+        if extra <= 0:
+            return
+        with self.filler.open("ab") as file:
+            try:
+                os.posix_fallocate(file.fileno(), file.tell(), extra)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:  # the process has just taken some of it
+                    raise
 
     def empty(self) -> None:
         """Gives the room back."""

@@ -61,7 +61,9 @@ def interrupt(training: TrainingProcess, fault: str, disk: SmallDisk, *, size: i
         assert training.wait() == 128 + signal.SIGTERM, training.text
         assert "SIGTERM: training stops here" in training.text and "Traceback" not in training.text
     else:
-        disk.fill(training.process.pid, size, share)
+        while training.process.poll() is None:
+            disk.fill(training.process.pid, size, share)
+            time.sleep(0.01)
         assert training.wait() == 1
         disk.empty()
         assert disk.message in training.text and "was not written" in training.text
