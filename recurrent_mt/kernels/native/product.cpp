@@ -188,6 +188,11 @@ RightFactor::RightFactor(const Tensor& stored, int64_t inner, int64_t columns)
 template <typename T>
 void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) const {
   if (!rows.count || !columns_) return;
+  if (!inner_) {  // an empty sum, for which there is no kernel
+    if (into == Into::replace)
+      for (int64_t row = 0; row < rows.count; row++) std::fill_n(products[row], columns_, T(0));
+    return;
+  }
   const bool narrow = stored_.scalar_type() == at::kBFloat16;
   if constexpr (std::is_same_v<T, float>)
     if (in_panels_ && !narrow) return multiply_by_panels<float>(stored_, inner_, columns_, rows, products, into);
