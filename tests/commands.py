@@ -39,11 +39,15 @@ def environment(**variables: str) -> dict[str, str]:
 def call(*words: object) -> subprocess.CompletedProcess:
     """What ``recurrent-mt`` with these words prints and returns. Standard input and the log are this process's."""
     line = [str(word) for word in words]
+    environment = dict(os.environ)
     with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(io.StringIO()) as errors:
         try:
             status = main(line)
         except SystemExit as end:
             status = end.code
+        finally:
+            os.environ.clear()
+            os.environ.update(environment)
     return subprocess.CompletedProcess(line, status, output.getvalue(), errors.getvalue())
 
 
