@@ -43,6 +43,9 @@ def run(options: argparse.Namespace) -> None:
     """
     words = list(options.words)
     end = words.index("--") if "--" in words else len(words)
+    flag = next((word for word in words[:end] if word.startswith("-")), None)
+    if flag:
+        options.parser.error(f"{flag}: this tool's options come before FILE.yaml, those of fairseq-train after --")
     arguments = read_arguments(options.configuration, [f"common.user_dir={find_plugin()}", *words[:end]])
     train = str(Path(sys.executable).parent / "fairseq-train")
     command = [*start_processes(train, options.processes), *arguments, *words[end + 1 :]]

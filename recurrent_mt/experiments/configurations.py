@@ -24,7 +24,7 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {file}")
     try:
-        with initialize_config_dir(config_dir=str(path.parent), version_base="1.1"):
+        with initialize_config_dir(config_dir=str(path.parent), version_base="1.3"):
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *overrides])
         settings: Any = OmegaConf.to_container(config, resolve=True)
         return configuration_arguments(settings)
