@@ -11,6 +11,7 @@ import pytest
 
 from recurrent_mt.cli.train import has_gpu, start_processes
 from tests.cli import toy
+from tests.commands import call
 
 SMALL_TWINS = sorted(path.stem for path in (toy.REPOSITORY / "configs").glob("*-small.yaml"))
 
@@ -64,6 +65,12 @@ def test_a_dry_run_shows_the_command_and_a_missing_configuration_is_named(tmp_pa
     assert "--arch grconv_encoder" in shown and "--source-lang zh --target-lang en" in shown
     assert "no configuration nowhere.yaml" in train_script("nowhere.yaml", check=False)
     assert "required: FILE.yaml" in train_script(check=False)
+
+
+def test_an_option_after_the_file_is_named():
+    done = call("train", toy.REPOSITORY / "configs/rnnsearch-50-small.yaml", "pair=fr-en", "--dry-run")
+    assert done.returncode == 2
+    assert "--dry-run: this tool's options come before FILE.yaml, those of fairseq-train after --" in done.stderr
 
 
 @pytest.mark.parametrize(
