@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .projection import project
-
 ATTENTIONS = ("additive", "dot", "general")
 
 
@@ -45,6 +43,6 @@ class Attention(nn.Module):
             nn.init.xavier_uniform_(self.query_weight)
             nn.init.uniform_(self.score, -0.1, 0.1)
 
-    def project(self, annotations: Tensor, *, backend: str = "packed") -> Tensor:
+    def project(self, annotations: Tensor) -> Tensor:
         """The keys (B, S', A) of annotations (B, S', D): computed once per sentence, not once per step."""
-        return annotations if self.key is None else project(self.key, annotations, backend=backend)
+        return annotations if self.key is None else self.key(annotations)

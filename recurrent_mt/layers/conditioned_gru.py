@@ -15,7 +15,6 @@ from .gru import GRU, PLAIN, GRUVariant
 from .hypotheses import for_each_hypothesis
 from .initialization import xavier_blocks_
 from .low_rank import kernel_weight, linear, weight_of_rank
-from .projection import project
 
 
 class Contexts(NamedTuple):
@@ -29,9 +28,9 @@ class Contexts(NamedTuple):
     values: Tensor
     rows: Tensor | None = None
 
-    def through(self, layer: nn.Module, *, backend: str) -> Tensor:
+    def through(self, linear: nn.Module) -> Tensor:
         """The contexts through a linear layer: (N, …); a context that serves a whole sentence is multiplied once."""
-        projected = project(layer, self.values, backend=backend)
+        projected = linear(self.values)
         return projected if self.rows is None else projected.index_select(0, self.rows)
 
 
@@ -68,7 +67,7 @@ class FixedContextGRU(nn.Module):
 
     def keys(self, source: EncoderOutput) -> Tensor:
         """What is computed once per sentence for all steps, the summary's products: (B, 1, 3H)."""
-        return linear(source.summary, self.context_weight, backend=self.gru.backend).unsqueeze(1)
+        return linear(source.summary, self.context_weight).unsqueeze(1)
 
     def forward(
         self, rows: Tensor, initial: Tensor, packing: Packing, source: EncoderOutput, keys: Tensor
@@ -131,7 +130,7 @@ class AttentiveGRU(nn.Module):
 
     def keys(self, source: EncoderOutput) -> Tensor:
         """The projected annotations (B, S', A)."""
-        return self.attention.project(source.annotations, backend=self.gru.backend)
+        return self.attention.project(source.annotations)
 
     def weights(self) -> AttentiveGRUWeights:
         """The weights as the kernel takes them."""
@@ -171,7 +170,7 @@ class AttentiveGRU(nn.Module):
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
         """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
-        return linear(source.annotations, self.context_weight, backend=self.gru.backend)
+        return linear(source.annotations, self.context_weight)
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """For what enters a step (N, H), the sum (N, P) of values (B, S', P) under its attention (N, S').

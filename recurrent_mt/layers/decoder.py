@@ -17,7 +17,6 @@ from .gru import GRU
 from .hypotheses import for_each_hypothesis, keep_sentences, select
 from .key_value_cache import KeyValueCache
 from .low_rank import linear
-from .projection import project
 from .readout import MaxoutReadout
 from .self_attention import DecoderSelfAttention
 
@@ -182,10 +181,8 @@ class GRUDecoder(nn.Module):
         if self.self_attention is not None:
             top, past = self.self_attention(top, packing)
             after = after._replace(past=past)
-        backend = self.first.gru.backend
-        previous = project(self.readout.previous_word, words, backend=backend)
-        context = contexts.through(self.readout.context, backend=backend)
-        features = packing.unpack(self.readout(top, previous, context, backend=backend))
+        previous, context = self.readout.previous_word(words), contexts.through(self.readout.context)
+        features = packing.unpack(self.readout(top, previous, context))
         if attention is not None:
             attention = packing.unpack(attention)
         return features, attention, after
@@ -232,8 +229,7 @@ class GRUDecoder(nn.Module):
     def multiply_source(self, state: DecoderState, source: EncoderOutput) -> DecoderState:
         """The state with the products of the source and of a context read before."""
         readable = self.first.readable(source)
-        read = project(self.readout.context, readable, backend=self.first.gru.backend)
-        products = torch.cat([self.first.products(source, state.keys), read], dim=2)
+        products = torch.cat([self.first.products(source, state.keys), self.readout.context(readable)], dim=2)
         if not state.context.size(1):
             return state._replace(products=products)
         context = [linear(state.context, self.first.context_weight), self.readout.context(state.context)]

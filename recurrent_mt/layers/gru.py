@@ -87,7 +87,7 @@ class GRU(nn.Module):
     def project(self, rows: Tensor) -> Tensor:
         """The products of inputs (N, E) with their weights, biases included: (N, 3H)."""
         bias = F.pad(self.bias, (3 * self.hidden_size - self.bias.numel(), 0))
-        return linear(rows, self.input_weight, bias, backend=self.backend)
+        return linear(rows, self.input_weight, bias)
 
     def recurrent_weights(self) -> tuple[Tensor | Matrix, Tensor | Matrix]:
         """The gates' and the candidate's recurrent weights as the kernels take them."""

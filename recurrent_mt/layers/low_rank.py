@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from ..kernels.linear import linear as multiply
 from ..kernels.matrix import Matrix
 
 
@@ -61,16 +61,11 @@ def weight_of_rank(weight: Tensor, rank: int) -> nn.Parameter | LowRankMatrix:
     return LowRankMatrix(weight, rank) if rank else nn.Parameter(weight)
 
 
-def linear(
-    rows: Tensor, weight: nn.Parameter | LowRankMatrix, bias: Tensor | None = None, *, backend: str = "packed"
-) -> Tensor:
-    """The products (…, M) of a weight (M, K) with rows (…, K), plus the bias (M,) if there is one.
-
-    See :func:`recurrent_mt.kernels.linear.linear`.
-    """
+def linear(rows: Tensor, weight: nn.Parameter | LowRankMatrix, bias: Tensor | None = None) -> Tensor:
+    """The products (…, M) of a weight (M, K) with rows (…, K), plus the bias (M,) if there is one."""
     if isinstance(weight, LowRankMatrix):
-        rows, weight = multiply(rows, weight.right, backend=backend), weight.left
-    return multiply(rows, weight, bias, backend=backend)
+        return F.linear(F.linear(rows, weight.right), weight.left, bias)
+    return F.linear(rows, weight, bias)
 
 
 def kernel_weight(weight: nn.Parameter | LowRankMatrix) -> Tensor | Matrix:

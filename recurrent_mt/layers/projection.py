@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from torch import Tensor, nn
-
-from ..kernels.linear import linear
+from torch import nn
 
 
 def projection(input_size: int, output_size: int, *, bias: bool = True) -> nn.Linear:
@@ -14,11 +12,3 @@ def projection(input_size: int, output_size: int, *, bias: bool = True) -> nn.Li
     if bias:
         nn.init.zeros_(layer.bias)
     return layer
-
-
-def project(layer: nn.Module, rows: Tensor, *, backend: str) -> Tensor:
-    """``layer(rows)`` of a linear layer, by :func:`recurrent_mt.kernels.linear.linear`.
-
-    A layer that PyTorch has quantized is none, and multiplies as it does.
-    """
-    return linear(rows, layer.weight, layer.bias, backend=backend) if isinstance(layer, nn.Linear) else layer(rows)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from .projection import project
-
 
 class MaxoutReadout(nn.Module):
     """A hidden layer of maxout units, each the larger of two neighbors.
@@ -30,9 +28,7 @@ class MaxoutReadout(nn.Module):
             nn.init.xavier_uniform_(linear.weight)
         nn.init.zeros_(self.state.bias)
 
-    def forward(
-        self, states: Tensor, projected_words: Tensor, projected_context: Tensor, *, backend: str = "packed"
-    ) -> Tensor:
+    def forward(self, states: Tensor, projected_words: Tensor, projected_context: Tensor) -> Tensor:
         """The features.
 
         The caller projects once what several rows have in common.
@@ -41,12 +37,11 @@ class MaxoutReadout(nn.Module):
             states: (N, H).
             projected_words: (N, 2 · output_size) the previous words (N, E) through :attr:`previous_word`.
             projected_context: (N, 2 · output_size) the contexts (N, D) through :attr:`context`.
-            backend: as in :class:`~recurrent_mt.layers.gru.GRU`.
 
         Returns:
             (N, output_size).
         """
         # Under autocast the products are narrow; their sum has the states' format. (Quantized, a layer's weight is a
         # method: it cannot be asked.)
-        pairs = project(self.state, states, backend=backend).to(states.dtype) + projected_words + projected_context
+        pairs = self.state(states).to(states.dtype) + projected_words + projected_context
         return pairs.unflatten(1, (-1, 2)).amax(dim=2)
