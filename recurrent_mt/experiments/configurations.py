@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -24,7 +25,11 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {file}")
     try:
-        with initialize_config_dir(config_dir=str(path.parent), version_base="1.3"):
+        with warnings.catch_warnings():
+            # Hydra warns of this version, which holds for the whole process: fairseq calls what 1.2 no longer has.
+            warnings.simplefilter("ignore", UserWarning)
+            initialize = initialize_config_dir(config_dir=str(path.parent), version_base="1.1")
+        with initialize:
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *overrides])
         settings: Any = OmegaConf.to_container(config, resolve=True)
         return configuration_arguments(settings)
