@@ -6,6 +6,7 @@ from fairseq.dataclass.configs import FairseqConfig
 
 from recurrent_mt.layers.dropout import EmbeddingDropout
 from recurrent_mt.layers.gru import GRU, GRUVariant
+from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, build, sample
 
 
@@ -68,7 +69,7 @@ def test_a_word_that_is_dropped_gives_its_embedding_no_gradient(side):
     assert getattr(model, side).embed_tokens.weight.grad.abs().max() == 0
 
 
-@pytest.mark.parametrize("backend", ["reference", "packed"])
+@pytest.mark.parametrize("backend", ["reference", "packed", pytest.param("native", marks=needs_native)])
 def test_recurrent_dropout_drops_numbers_of_the_recurrent_matrices_for_all_steps_of_a_batch(backend):
     torch.manual_seed(2)
     layer = GRU(3, 4, variant=GRUVariant(recurrent_dropout=0.5), backend=backend).double()
