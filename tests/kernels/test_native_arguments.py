@@ -4,28 +4,49 @@
 """
 
 import os
+from functools import cache
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.kernels import test_attentive_gru, test_gru
+from recurrent_mt.kernels.gru import gru
+from tests.kernels import test_attentive_gru, test_grconv, test_gru
 from tests.kernels.batches import needs_native, random
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "100"))
 
 
-def gru_call():
-    counts, (inputs, initial, gate, candidate) = test_gru.arguments([3, 2], 4)
-    return [inputs, initial, gate, None, candidate, None, None, list(counts)]
+class Recorder(TorchDispatchMode):
+    """The arguments of the last call of each native operation."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = {}
+
+    def __torch_dispatch__(self, operation, types, arguments=(), options=None):
+        if operation.namespace == "recurrent_mt":
+            self.calls[operation._opname] = list(arguments)
+        return operation(*arguments, **(options or {}))
 
 
-def attentive_gru_call():
-    counts, mask, tensors = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
-    inputs, initial, keys, values, gate, candidate, context, query, score = tensors
-    weights = [gate, None, candidate, None, context, None]
-    return [inputs, initial, keys, values, mask, weights, query, score, None, list(counts)]
+def differentiate(function, tensors):
+    """Calls a native kernel and differentiates its first output."""
+    output = function("native", *(tensor.requires_grad_() for tensor in tensors))
+    output[0].sum().backward()
+
+
+def recorded_calls():
+    """What kernels, forward and backward, call their operations with."""
+    with Recorder() as recorder:
+        counts, tensors = test_gru.arguments([3, 2], 4)
+        differentiate(lambda backend, *a: [gru(*a, counts=counts, backend=backend)], tensors)
+        counts, mask, tensors = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
+        differentiate(test_attentive_gru.run(counts, mask), tensors)
+        counts, tensors = test_grconv.arguments([4, 3, 1], 4)
+        differentiate(test_grconv.run(counts), tensors)
+    return recorder.calls
 
 
 def attend_call():
@@ -38,12 +59,40 @@ def cross_entropy_call():
     return [random(5, 4), random(7, 4), random(7), target, 0.1, True, True, True]
 
 
-CALLS = {
-    "gru": gru_call,
-    "attentive_gru": attentive_gru_call,
-    "attend": attend_call,
-    "cross_entropy": cross_entropy_call,
-}
+def beam_search_call():
+    """Two sources of three words, seven words, states of four units."""
+    size, words, embedding, outputs, keys = 4, 7, 3, 2, 5
+    columns = [3 * size + 2 * outputs, 2 * size, size, 2 * outputs, words, keys]
+    rows = [embedding, size, size, size, outputs, size]
+    factors = [torch.ops.recurrent_mt.right_factor(random(*shape)) for shape in zip(rows, columns)]
+    weights = [factors, columns, random(words, embedding), random(columns[0]), random(words), True]
+    source = [random(2, size), random(2, 3, keys), random(2, 3, columns[0]), torch.zeros(2, 3, dtype=torch.bool)]
+    return [*weights, *source, random(keys), True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
+
+
+OPERATIONS = (
+    "attend",
+    "attentive_gru",
+    "attentive_gru_backward",
+    "beam_search",
+    "cross_entropy",
+    "grconv_level",
+    "grconv_level_backward",
+    "grconv_merge",
+    "gru",
+    "gru_backward",
+    "right_factor",
+)
+
+
+@cache
+def calls():
+    """What each native operation is called with, by its name."""
+    found = recorded_calls()
+    candidates, gates, _ = torch.ops.recurrent_mt.grconv_level(*found["grconv_level"])
+    found["grconv_merge"] = [*found["grconv_level"][:3], candidates, gates]
+    return {**found, "attend": attend_call(), "cross_entropy": cross_entropy_call(), "beam_search": beam_search_call()}
+
 
 #: What may be wrong with a tensor.
 DAMAGES = {
@@ -83,10 +132,15 @@ def damaged(draw, argument):
     return DAMAGES[draw(st.sampled_from(sorted(DAMAGES)))](argument, draw(st.integers(0, argument.dim() - 1)))
 
 
+def copied(argument):
+    """An operation may write into it."""
+    return argument.clone() if isinstance(argument, torch.Tensor) else argument
+
+
 @st.composite
 def damaged_calls(draw):
-    name = draw(st.sampled_from(sorted(CALLS)))
-    arguments = CALLS[name]()
+    name = draw(st.sampled_from(OPERATIONS))
+    arguments = [copied(argument) for argument in calls()[name]]
     for place in draw(st.lists(st.integers(0, len(arguments) - 1), min_size=1, max_size=3, unique=True)):
         arguments[place] = damaged(draw, arguments[place])
     return name, arguments
@@ -106,6 +160,7 @@ def test_an_argument_that_does_not_fit_is_named(call):
 
 
 @needs_native
-@pytest.mark.parametrize("name", CALLS)
-def test_the_calls_that_are_damaged_are_right(name):
-    getattr(torch.ops.recurrent_mt, name)(*CALLS[name]())
+def test_the_calls_that_are_damaged_are_those_of_every_operation_and_right():
+    assert set(OPERATIONS) == set(calls())
+    for name, arguments in calls().items():
+        getattr(torch.ops.recurrent_mt, name)(*map(copied, arguments))

@@ -457,9 +457,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                       checked("score", score, {key_size}, number), has_attention};
   TORCH_CHECK_VALUE(has_attention || words == 1, "products must be one row a source without attention, not ", words);
   const auto factor = [&](int64_t index, int64_t inner, int64_t expected) {
-    TORCH_CHECK_VALUE(columns[index] == expected && factors[index].numel() >= inner * expected, "factor ", index,
-                      " must have ", inner, " rows of ", expected, " columns, not ", columns[index], " columns");
-    return RightFactor(factors[index], inner, expected);
+    TORCH_CHECK_VALUE(columns[index] == expected, "columns must have ", expected, " at ", index, ", not ", columns[index]);
+    return RightFactor("factors", factors[index], inner, expected, number);
   };
   Decoder decoder{factor(0, embedding.size(1), width), factor(1, size, 2 * size), factor(2, size, size),
                   factor(3, size, pairs), {}, std::nullopt,

@@ -4,6 +4,7 @@
 // `first` is how many nodes the first position below has. Its gates are three numbers, or three for each unit.
 #include <torch/library.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "functions.h"
@@ -188,27 +189,42 @@ Tensor gradient_below(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> g
   return below;
 }
 
-/// The checks that both directions share; returns the width of a gate.
-int64_t check(const Tensor& below, const Tensor& left, int64_t first, int64_t gate_numbers) {
+/// Checks where the nodes of a level find their children.
+void check_children(const Tensor& below, const Tensor& left, int64_t first) {
   TORCH_CHECK_VALUE(below.dim() == 2 && below.is_contiguous() && below.device().is_cpu(),
                     "below must be a contiguous matrix on the CPU, not ", below.sizes());
   TORCH_CHECK_VALUE(left.dim() == 1 && left.scalar_type() == at::kLong && left.is_contiguous(),
                     "left must be contiguous row numbers, not ", left.sizes(), " of ", left.scalar_type());
-  TORCH_CHECK_VALUE(first >= 0 && left.size(0) + first <= below.size(0), "below has ", below.size(0),
-                    " rows, too few for ", left.size(0), " nodes after ", first);
-  const int64_t size = below.size(1);
-  TORCH_CHECK_VALUE(gate_numbers == 3 || gate_numbers == 3 * size, "gates must be 3 or ", 3 * size, ", not ",
-                    gate_numbers);
-  return gate_numbers / 3;
+  TORCH_CHECK_VALUE(first >= 0 && first <= below.size(0) && left.size(0) == below.size(0) - first, "below must have ",
+                    first, " + ", left.size(0), " rows, those of right children last, not ", below.size(0));
+  const int64_t* rows = left.const_data_ptr<int64_t>();
+  TORCH_CHECK_VALUE(std::all_of(rows, rows + left.size(0), [&](int64_t row) { return 0 <= row && row < below.size(0); }),
+                    "left must be rows of below, from 0 to ", below.size(0) - 1);
+}
+
+/// The width of a gate, by the biases of a candidate and its gates.
+int64_t gate_width_of_bias(const Tensor& bias, int64_t size) {
+  TORCH_CHECK_VALUE(bias.dim() == 1 && (bias.size(0) == size + 3 || bias.size(0) == 4 * size), "bias must be [", size + 3,
+                    "] or [", 4 * size, "], not ", bias.sizes());
+  return (bias.size(0) - size) / 3;
+}
+
+/// The width of a gate, by the gates.
+int64_t gate_width_of(const Tensor& gates, int64_t count, int64_t size) {
+  TORCH_CHECK_VALUE(gates.dim() == 3 && (gates.size(2) == 1 || gates.size(2) == size), "gates must be [", count,
+                    ", 3, 1] or [", count, ", 3, ", size, "], not ", gates.sizes());
+  return gates.size(2);
 }
 
 std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tensor& left, int64_t first,
                                                 const Tensor& left_factor, const Tensor& right_factor,
                                                 const Tensor& bias, bool is_tanh) {
-  const int64_t size = below.size(-1), count = left.size(0), gate_width = check(below, left, first, bias.size(0) - size);
+  check_children(below, left, first);
+  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of_bias(bias, size);
   const auto number = below.scalar_type();
   const Tensor biases = checked("bias", bias, {size + 3 * gate_width}, number);
-  const RightFactor from_left(left_factor, size, bias.size(0)), from_right(right_factor, size, bias.size(0));
+  const RightFactor from_left("left_factor", left_factor, size, bias.size(0), number),
+      from_right("right_factor", right_factor, size, bias.size(0), number);
   Tensor candidates = uninitialized({count, size}, number), gates = uninitialized({count, 3, gate_width}, number),
          nodes = uninitialized({count, size}, number);
   in_format("below", number, [&](auto zero) {
@@ -221,7 +237,8 @@ std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tenso
 
 Tensor grconv_merge(const Tensor& below, const Tensor& left, int64_t first, const Tensor& candidates,
                     const Tensor& gates) {
-  const int64_t size = below.size(-1), count = left.size(0), gate_width = check(below, left, first, 3 * gates.size(-1));
+  check_children(below, left, first);
+  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of(gates, count, size);
   const auto number = below.scalar_type();
   const Tensor candidate_rows = checked("candidates", candidates, {count, size}, number),
                gate_rows = checked("gates", gates, {count, 3, gate_width}, number);
@@ -245,17 +262,19 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
                              const Tensor& candidates, const Tensor& gates, const Tensor& left_factor,
                              const Tensor& right_factor, bool is_tanh, Tensor sum_left, Tensor sum_right,
                              Tensor sum_bias) {
-  const int64_t size = below.size(-1), count = left.size(0), gate_width = check(below, left, first, 3 * gates.size(-1)),
+  check_children(below, left, first);
+  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of(gates, count, size),
                 width = size + 3 * gate_width;
   const auto number = below.scalar_type();
   const Tensor grad_rows = checked("grad", grad, {count, size}, number),
                candidate_rows = checked("candidates", candidates, {count, size}, number),
                gate_rows = checked("gates", gates, {count, 3, gate_width}, number);
-  for (const Tensor& sum : {sum_left, sum_right}) {
-    checked("sum", sum, {width, size}, number);
-    TORCH_CHECK_VALUE(sum.is_contiguous(), "sums must be contiguous");
-  }
-  const RightFactor to_left(left_factor, width, size), to_right(right_factor, width, size);
+  checked("sum_left", sum_left, {width, size}, number);
+  checked("sum_right", sum_right, {width, size}, number);
+  checked("sum_bias", sum_bias, {width}, number);
+  TORCH_CHECK_VALUE(sum_left.is_contiguous() && sum_right.is_contiguous(), "sum_left and sum_right must be contiguous");
+  const RightFactor to_left("left_factor", left_factor, width, size, number),
+      to_right("right_factor", right_factor, width, size, number);
   return in_format("below", number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes(below, left, first, gate_width);

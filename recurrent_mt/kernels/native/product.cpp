@@ -182,8 +182,15 @@ RightFactor::RightFactor(const Tensor& matrix)
   number == at::kFloat ? fill(float()) : fill(BFloat16());
 }
 
-RightFactor::RightFactor(const Tensor& stored, int64_t inner, int64_t columns)
-    : inner_(inner), columns_(columns), in_panels_(has_panels(stored.scalar_type())), stored_(stored) {}
+RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, int64_t columns, ScalarType number)
+    : inner_(inner), columns_(columns), in_panels_(has_panels(stored.scalar_type())), stored_(stored) {
+  TORCH_CHECK_VALUE(stored.scalar_type() == number || stored.scalar_type() == at::kBFloat16, name, " must be ", number,
+                    " or bfloat16, not ", stored.scalar_type());
+  const int64_t depth = in_panels_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
+  const bool fits = in_panels_ ? stored.numel() == depth * columns : stored.sizes() == at::IntArrayRef({inner, columns});
+  TORCH_CHECK_VALUE(inner >= 0 && columns >= 0 && fits && stored.is_contiguous() && stored.device().is_cpu(), name,
+                    " must be what right_factor returns for a matrix [", inner, ", ", columns, "], not ", stored.sizes());
+}
 
 template <typename T>
 void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) const {

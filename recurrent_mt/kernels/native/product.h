@@ -33,8 +33,9 @@ class RightFactor {
   /// Any strides: a transposed view costs nothing more.
   explicit RightFactor(const at::Tensor& matrix);
 
-  /// One that was stored before, in a tensor that only this class reads.
-  RightFactor(const at::Tensor& stored, int64_t inner, int64_t columns);
+  /// One that was stored before, in a tensor that only this class reads, for rows in the format `number`. A tensor that
+  /// cannot be that is an error with its name.
+  RightFactor(const char* name, const at::Tensor& stored, int64_t inner, int64_t columns, at::ScalarType number);
 
   const at::Tensor& stored() const { return stored_; }
   int64_t inner() const { return inner_; }
