@@ -20,7 +20,7 @@ REPAIRS = {
     "fairseq.data.language_pair_dataset": ("numpy_names",),
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("hydra_advice",),
-    "fairseq.distributed.utils": ("broadcast_checkpoints",),
+    "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes"),
     "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.options": ("bfloat16_option",),

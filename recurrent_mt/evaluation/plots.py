@@ -26,6 +26,8 @@ from .words import BY_FREQUENCY, F_MEASURE
 WIDTH, HEIGHT, LEGEND_ROW = 4.6, 3.3, 0.24
 #: Characters of a system's name in a legend, and of a group's label on one line.
 LONGEST_NAME, LABEL_LINE = 36, 9
+#: Beyond so many groups, their labels are smaller.
+MANY_GROUPS = 6
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,8 @@ def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
             shift = (index - (len(marks) - 1) / 2) * 0.6 / len(marks)
             points = {x + shift: row[label] for x, label in enumerate(kept) if row[label].value is not None}
             draw_marks(axes, points, system, places.index(system))
-        axes.set_xticks(range(len(kept)), ticks)
+        # Labels of neighbors must not touch.
+        axes.set_xticks(range(len(kept)), ticks, fontsize=9 if len(kept) > MANY_GROUPS else None)
         axes.set_xlabel(horizontal)
         finish_figure(figure, vertical)
     return figure

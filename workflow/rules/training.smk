@@ -37,6 +37,11 @@ def chosen_rate(choice):
 PROCESSES = f"--processes {OPTIONS['processes']} " if OPTIONS["processes"] > 1 else ""
 
 
+# Snakemake removes the log of a job before it starts it again. That of a training goes on, so what Snakemake knows is
+# another name for it.
+CONTINUE_LOG = "ln -sf train.log {log} && "
+
+
 # A rate with which a training diverges is an outcome of the search, and no failure.
 rule try_rate:
     input:
@@ -48,12 +53,12 @@ rule try_rate:
         folder=lambda wildcards: f"rates/{wildcards.folder}/seed-{wildcards.seed}/{wildcards.rate}",
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
     log:
-        "rates/{folder}/seed-{seed}/{rate}/train.log",
+        "rates/{folder}/seed-{seed}/{rate}/log",
     threads: THREADS
     message:
         "Training {params.system}, seed {wildcards.seed}, learning rate {wildcards.rate}"
     shell:
-        "recurrent-mt training {PROCESSES}--outcome {output} {params.folder} fairseq-train {params.command}"
+        CONTINUE_LOG + "recurrent-mt training {PROCESSES}--outcome {output} {params.folder} fairseq-train {params.command}"
         " --save-dir {params.folder}/checkpoints 2>> {log}"
 
 
@@ -90,12 +95,12 @@ rule train:
         folder=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
     log:
-        "trainings/{folder}/seed-{seed}/train.log",
+        "trainings/{folder}/seed-{seed}/log",
     threads: THREADS
     message:
         "Training {params.system}, seed {wildcards.seed}"
     shell:
-        "recurrent-mt training {PROCESSES}{params.folder} fairseq-train {params.command}"
+        CONTINUE_LOG + "recurrent-mt training {PROCESSES}{params.folder} fairseq-train {params.command}"
         " --save-dir {params.folder}/checkpoints 2>> {log} && ln -f {params.folder}/checkpoints/checkpoint_best.pt {output}"
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from os import PathLike
 
-from nltk.tree import Tree
-
 from ...text_files import FileError, read_lines
 
 Span = tuple[int, int]
@@ -54,6 +52,9 @@ def parse_penn_tree(text: str) -> GoldTree:
         ValueError: if the brackets do not pair, there is more or less than one tree, or a bracket holds neither a word
             under its label nor phrases under one.
     """
+    # nltk takes a second to import, and most callers read no file of trees.
+    from nltk.tree import Tree
+
     try:
         tree = Tree.fromstring(text)
     except ValueError as error:
