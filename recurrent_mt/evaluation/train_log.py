@@ -23,7 +23,7 @@ PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch\".*\})$")
 INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
 #: What is read of a report, where it is there.
-NUMBERS = ("num_updates", "loss", "wpb", "wps", "wall", "gb_free")
+NUMBERS = ("num_updates", "loss", "nll_loss", "wpb", "wps", "wall", "gb_free")
 #: The printed encoder layers of fairseq's transformer, and the widths of one.
 LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d{1,9}) x )?TransformerEncoderLayer(?:Base)?\($")
 INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d{1,9}), out_features=(\d{1,9}), ")
@@ -42,7 +42,7 @@ class TrainLog:
     best_valid_loss: float | None  # per token, base 2; None without a validation, or where it never was a number
     wall_seconds: float  # from start to last report, the time between calls not counted
     finished: bool  # whether the last call ended by itself
-    #: updates to validation loss, per token, base 2; of an update that was done twice, the later
+    #: updates to validation loss, cross-entropy per token, base 2; of an update that was done twice, the later
     validations: dict[int, float] = field(default_factory=dict)
     #: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU. fairseq writes
     #: to a tenth of a gibibyte, and of the updates between reports nothing is known.
@@ -102,7 +102,8 @@ class ReportTotals:
         if "wall" in stats:
             self.wall[call] = stats["wall"]
         if tag == "valid":
-            self.validations[updates] = stats["loss"]
+            # With label smoothing, "loss" is no longer the cross-entropy.
+            self.validations[updates] = stats.get("nll_loss", stats["loss"])
         elif tag == "train_inner":
             if self.first_update is not None and speed > 0:
                 tokens = stats.get("wpb", 0) * (updates - self.first_update)
@@ -168,7 +169,7 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> 
     numbers = {name: parse_number(stats[name]) for name in NUMBERS if name in stats}
     for name, number in numbers.items():
         # A model that has diverged has any loss.
-        if number is None or (name != "loss" and not 0 <= number < math.inf):
+        if number is None or (name not in ("loss", "nll_loss") and not 0 <= number < math.inf):
             raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
     return {name: number for name, number in numbers.items() if number is not None}
 

@@ -44,7 +44,3 @@ def test_a_transformers_heads_divide_its_width(size, width):
     found = flags("transformer", f"decoder_size={size}")
     assert found[found.index("--encoder-embed-dim") + 1] == str(width)
     assert found[found.index("--decoder-ffn-embed-dim") + 1] == str(4 * width)
-
-
-def test_the_transformer_alone_warms_up():
-    assert "--warmup-updates" in flags("transformer") and "--warmup-updates" not in flags("fconv")

@@ -43,6 +43,11 @@ def test_a_log_of_hydra(tmp_path):
     assert (log.parameters, log.best_valid_loss, log.updates) == (99, 2.5, 7)
 
 
+def test_the_validation_loss_is_the_cross_entropy_without_smoothing(tmp_path):
+    report = '… | valid | {"epoch": 1, "valid_loss": "4.5", "valid_nll_loss": "2.5", "valid_num_updates": "7"}'
+    assert read_train_log(write(tmp_path / "log", [MODEL, report])).best_valid_loss == 2.5
+
+
 def test_losses_that_are_no_numbers_do_not_count(tmp_path):
     lines = [MODEL, *valid(10, "nan"), *valid(20, 3.5), *valid(30, "inf")]
     assert read_train_log(write(tmp_path / "log", lines)).best_valid_loss == 3.5

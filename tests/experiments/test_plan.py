@@ -55,8 +55,20 @@ def test_systems_of_one_size_differ_in_their_architecture_alone():
     assert "--arch grconv_encoder --encoder-hidden-size 256 --decoder-attention none" in arguments(
         "grconv_encoder-none"
     )
-    assert "--criterion cross_entropy" in arguments("lstm")
-    assert "--criterion chunked_cross_entropy" in arguments("gru_encoder-none")
+    assert "--criterion cross_entropy --max-tokens" in arguments("lstm")
+    assert "--criterion chunked_cross_entropy --max-tokens" in arguments("gru_encoder-none")
+
+
+def test_all_systems_have_one_schedule_and_only_the_transformer_needs_it():
+    assert "--warmup-updates" in arguments("transformer") and "--warmup-updates" in arguments("fconv")
+    assert "--warmup-updates" in arguments("transformer", "schedule=constant")
+    assert "--warmup-updates" not in arguments("fconv", "schedule=constant")
+
+
+def test_all_systems_have_one_objective():
+    smoothed = "label_smoothing=.1"
+    assert "--criterion label_smoothed_cross_entropy --label-smoothing 0.1" in arguments("lstm", smoothed)
+    assert "--criterion chunked_cross_entropy --label-smoothing 0.1" in arguments("gru_encoder-none", smoothed)
 
 
 @pytest.mark.parametrize("name", ["lstm", "fconv", "transformer", "gru_encoder-additive", "grconv_encoder-none"])
