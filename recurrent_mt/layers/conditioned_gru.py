@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from ..kernels.matrix import as_matrix
+from ..kernels.mixed_precision import precision
 from ..kernels.packing import Packing
 from .attention import Attention
 from .encoder_output import EncoderOutput
-from .gru import GRU, PLAIN, GRUVariant
+from .gru import GRU
+from .gru_cell import PLAIN, GRUVariant, run_steps
 from .hypotheses import for_each_hypothesis
 from .initialization import xavier_blocks_
 from .low_rank import kernel_weight, linear, weight_of_rank
@@ -152,17 +156,41 @@ class AttentiveGRU(nn.Module):
             The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S').
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
+        inputs, counts = self.gru.project(rows), packing.counts
         initial, time_gate = self.gru.before_the_start(initial)
-        states, contexts, attention = attentive_gru(
-            self.gru.project(rows),
-            initial,
-            memory,
-            self.weights(),
-            counts=packing.counts,
-            time_gate=time_gate,
-            backend=self.gru.backend,
-        )
+        if self.gru.variant.in_kernels or not counts:
+            states, contexts, attention = attentive_gru(
+                inputs,
+                initial,
+                memory,
+                self.weights(),
+                counts=counts,
+                time_gate=time_gate,
+                backend=self.gru.backend,
+            )
+        else:
+            own = self.gru.bias.dtype
+            step = self._time_step(memory, len(counts))
+            states, contexts, attention = run_steps(step, inputs.to(own), initial.to(own), counts, time_gate)
         return states, Contexts(contexts), attention
+
+    def _time_step(self, memory: Memory, steps: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
+        """Attention, then all cells of a time step, for some steps of one batch.
+
+        Returns:
+            A function from a position's inputs (n, 3H) and the state that enters (n, H) to the next state (n, H), the
+            context (n, D), and the attention (n, S'), which carries no gradient.
+        """
+        advance, weights = self.gru.time_step(steps), self.weights()
+        products = precision(self.gru.bias, self.gru.backend).products
+        context_weight = as_matrix(weights.context).to(products).for_steps(steps)
+
+        def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            # Not natively: these steps may need gradients.
+            context, attention = attend(state, memory, weights, backend="packed")
+            return advance(context_weight.add_to(inputs, context), state), context, attention.detach()
+
+        return step
 
     def readable(self, source: EncoderOutput) -> Tensor:
         """What a context is made of: the annotations (B, S', D)."""

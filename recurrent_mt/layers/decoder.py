@@ -98,8 +98,10 @@ class GRUDecoder(nn.Module):
 
     Each layer carries its bare state s through time and reads the context with it. If a variant's output is something
     else, the next layer and the readout see that output. With a skip in time, what enters a step takes the place of
-    s_{i−1} in the recurrence and in reading c_i. With self-attention, each state that the readout would see attends to
-    itself and to all states that the readout would have seen before, and the readout sees the result.
+    s_{i−1} in the recurrence and in reading c_i. With a deep transition, word and context enter the first cell of a
+    time step, and s is the last cell's state, which is also what asks for the next context. With self-attention, each
+    state that the readout would see attends to itself and to all states that the readout would have seen before, and
+    the readout sees the result.
 
     Args:
         first: the layer that reads the source.

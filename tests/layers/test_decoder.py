@@ -6,7 +6,7 @@ from recurrent_mt.layers.attention import ATTENTIONS, Attention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.gru import PLAIN, GRUVariant
+from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
 from recurrent_mt.layers.readout import MaxoutReadout
 from recurrent_mt.layers.self_attention import DecoderSelfAttention
 from tests.combinations import half
@@ -22,6 +22,10 @@ ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first":
 VARIANTS = {
     "plain": {"variant": PLAIN},
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
+    "deep_transition": {"variant": GRUVariant(transition_depth=3)},
+    "deep_transition_of_all_parts": {
+        "variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True, transition_depth=2)
+    },
 }
 HEADS = {"": {"heads": 0}, "self_attention": {"heads": 2}}
 DEPTHS = {"one_layer": {"num_layers": 1}, "three_layers": {"num_layers": 3}}

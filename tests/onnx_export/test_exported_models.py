@@ -34,6 +34,12 @@ OPTIONS = [
     ),
     ("gru_encoder", "additive", {"skip_time": 3, "encoder_bidirectional": True}),
     ("gru_encoder", "general", {"skip_time": 2, "decoder_order": "attention_first", "decoder_layers": 2}),
+    ("gru_encoder", "additive", {"encoder_transition_depth": 2, "decoder_transition_depth": 3, "skip_time": 2}),
+    (
+        "gru_encoder",
+        "dot",
+        {"encoder_transition_depth": 3, "encoder_bidirectional": True, "decoder_transition_depth": 2, "gru_rank": 2},
+    ),
     ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
     ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
     ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),

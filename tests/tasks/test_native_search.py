@@ -46,6 +46,7 @@ LEFT_TO_FAIRSEQ = {
     "self_attention": ({"decoder_self_attention_heads": 2}, "self-attention"),
     "skip_time": ({"skip_time": 2}, "skips in time"),
     "layer_norm": ({"decoder_layer_norm": True}, "layer norm"),
+    "transition": ({"decoder_transition_depth": 2, "kernel_backend": "auto"}, "deep transition"),
     "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
     "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
 }

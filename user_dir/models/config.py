@@ -120,6 +120,12 @@ class EncoderDecoderConfig(FairseqDataclass):
         "K: what enters step t of a GRU layer, in the decoder and in gru_encoder, is g * h[t-1] + (1 - g) * h[t-K] "
         "with a learned gate g for each unit (after Zhang et al. 2016); 2 or more; 0: off",
     )
+    decoder_transition_depth: int = option(
+        1,
+        "L: GRU cells in a row within each time step of a decoder layer, the first with the inputs, the others with "
+        "the previous cell's state alone (Miceli Barone et al. 2017, section 2.2; Pascanu et al. 2014). Word and "
+        "context enter the first cell, and attention asks with the state after the last one, in either --decoder-order",
+    )
     decoder_layer_norm: bool = option(False, "layer norm on the output of each decoder layer (Ba et al. 2016)")
 
     no_gate_bias: bool = option(False, "biases only in the GRUs' candidates, as in the authors' released code")

@@ -120,7 +120,7 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     """The decoder's recurrence and readout for an encoder with these sizes."""
     attention = str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
-    variant, backend = gru_variant(cfg, layer_norm=cfg.decoder_layer_norm), str(cfg.kernel_backend)
+    variant, backend = gru_variant(cfg, "decoder"), str(cfg.kernel_backend)
     first: FixedContextGRU | AttentiveGRU
     if attention == "none":
         first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant, backend=backend)
