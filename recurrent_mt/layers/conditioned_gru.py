@@ -188,7 +188,8 @@ class AttentiveGRU(nn.Module):
         def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             # Not natively: these steps may need gradients.
             context, attention = attend(state, memory, weights, backend="packed")
-            return advance(context_weight.add_to(inputs, context), state), context, attention.detach()
+            inputs = self.gru.normalize(context_weight.add_to(inputs, context))
+            return advance(inputs, state), context, attention.detach()
 
         return step
 

@@ -99,15 +99,20 @@ class GRU(GRUCell):
             weights = self.recurrent_weights()
             return gru(inputs, initial, *weights, counts=counts, time_gate=time_gate, backend=self.backend)
         advance, own = self.time_step(len(counts)), self.bias.dtype
-        (states,) = run_steps(lambda x, h: (advance(x, h),), inputs.to(own), initial.to(own), counts, time_gate)
+        inputs = self.normalize(inputs.to(own))
+        (states,) = run_steps(lambda x, h: (advance(x, h),), inputs, initial.to(own), counts, time_gate)
         return states
+
+    def normalize(self, inputs: Tensor) -> Tensor:
+        """The products (N, 3H) of everything that enters besides the state, with layer norm if the cell has it."""
+        return inputs if self.input_norm is None else self.input_norm(inputs)
 
     def time_step(self, steps: int) -> Callable[[Tensor, Tensor], Tensor]:
         """All cells of a time step, for some steps of one batch.
 
         Returns:
-            A function from the products (n, 3H) of everything that enters besides the state, and the state that enters
-            (n, H), to the state after the last cell (n, H).
+            A function from what :meth:`normalize` returns (n, 3H), and the state that enters (n, H), to the state after
+            the last cell (n, H).
         """
         products = precision(self.bias, self.backend).products
         first, *others = (cell.prepare(steps, products) for cell in (self, *cast("Iterable[GRUCell]", self.transition)))

@@ -35,6 +35,7 @@ class GRUVariant(NamedTuple):
             (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
             lost on its way, and every kernel can do it.
         transition_depth: L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`.
+        cell_layer_norm: whether products are normalized inside the cells; see :class:`CellNorm`.
     """
 
     gate_bias: bool = True
@@ -44,15 +45,42 @@ class GRUVariant(NamedTuple):
     layer_norm: bool = False
     recurrent_dropout: float = 0.0
     transition_depth: int = 1
+    cell_layer_norm: bool = False
 
     @property
     def in_kernels(self) -> bool:
         """Whether the kernels know the layer's time step."""
-        return self.transition_depth == 1
+        return self.transition_depth == 1 and not self.cell_layer_norm
 
 
 #: As published.
 PLAIN = GRUVariant()
+
+
+class CellNorm(nn.Module):
+    """Layer norm of a cell's products, in one of its two places: of what enters, or of the state.
+
+    With both, where x is everything that enters besides the state::
+
+        [r z] = σ(LN(W_rz x + b_rz) + LN(U_rz h))    h̃ = tanh(LN(W x + b) + LN(U (r ⊙ h)))
+
+    Ba et al. (2016), "Layer Normalization", supplementary material, and Nematus (Sennrich et al. 2017), which
+    normalize the two parts separately, both gates together, and the candidate by itself. Their reset gate acts after
+    the recurrent product and its norm, here it acts before, as in all of these layers.
+
+    Args:
+        hidden_size: H.
+    """
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.gates = nn.LayerNorm(2 * hidden_size)
+        self.candidate = nn.LayerNorm(hidden_size)
+
+    def forward(self, products: Tensor) -> Tensor:
+        """The products (N, 3H) of [reset, update, candidate], normalized."""
+        size = self.candidate.normalized_shape[0]
+        return torch.cat([self.gates(products[:, : 2 * size]), self.candidate(products[:, 2 * size :])], dim=1)
 
 
 class GRUCell(nn.Module):
@@ -68,6 +96,8 @@ class GRUCell(nn.Module):
         gate_weight: (2H, H), ordered [reset, update].
         candidate_weight: (H, H).
         bias: (3H,), ordered [reset, update, candidate]; (H,), the candidate's, without biases in the gates.
+        input_norm: of what enters; None without layer norm in the cell, or without an input.
+        state_norm: of the state's products; None without layer norm in the cell.
     """
 
     input_weight: nn.Parameter | LowRankMatrix | None
@@ -85,6 +115,9 @@ class GRUCell(nn.Module):
         self.gate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(2 * hidden_size, hidden_size)), rank)
         self.candidate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)), rank)
         self.bias = nn.Parameter(torch.zeros((3 if variant.gate_bias else 1) * hidden_size))
+        norm = variant.cell_layer_norm
+        self.input_norm = CellNorm(hidden_size) if norm and input_size else None
+        self.state_norm = CellNorm(hidden_size) if norm else None
         self.dropout = Dropout(variant.recurrent_dropout, owner="GRU")
 
     def biases(self) -> Tensor:
@@ -101,33 +134,59 @@ class GRUCell(nn.Module):
     def prepare(self, steps: int, products: torch.dtype) -> PreparedCell:
         """The cell for some steps of one batch, with matrix products in that number format."""
         gate, candidate = (as_matrix(weight).to(products).for_steps(steps) for weight in self.recurrent_weights())
-        return PreparedCell(gate, candidate, self.biases())
+        gate_bias, candidate_bias = self.biases().tensor_split([2 * self.hidden_size])
+        norm = self.state_norm
+        return PreparedCell(
+            StateProduct(gate, gate_bias, None if norm is None else norm.gates),
+            StateProduct(candidate, candidate_bias, None if norm is None else norm.candidate),
+        )
+
+
+class StateProduct(NamedTuple):
+    """The product of a state with a weight, as the steps of one batch use it.
+
+    Attributes:
+        weight: (M, H).
+        bias: (M,), which enters where nothing else does.
+        norm: of the product, or None.
+    """
+
+    weight: Matrix
+    bias: Tensor
+    norm: nn.Module | None
+
+    def add_to(self, inputs: Tensor | None, rows: Tensor) -> Tensor:
+        """The sum (n, M) of what enters (n, M), or without it the bias, and the product of rows (n, H)."""
+        if self.norm is None:
+            return self.weight.add_to(self.bias if inputs is None else inputs, rows)
+        if inputs is None:
+            return self.norm(self.weight.add_to(self.bias, rows))
+        return inputs + self.norm(self.weight.add_to(inputs.new_zeros(1), rows))
 
 
 class PreparedCell(NamedTuple):
     """A cell as the steps of one batch use it.
 
     Attributes:
-        gate: (2H, H) U_r above U_z.
-        candidate: (H, H) U.
-        bias: (3H,) b, which enters where nothing else does.
+        gate: with U_r above U_z, (2H, H).
+        candidate: with U, (H, H).
     """
 
-    gate: Matrix
-    candidate: Matrix
-    bias: Tensor
+    gate: StateProduct
+    candidate: StateProduct
 
     def advance(self, inputs: Tensor | None, state: Tensor) -> Tensor:
         """The state after the cell (n, H); see :func:`recurrent_mt.kernels.gru.gru` for the equations.
 
         Args:
-            inputs: (n, 3H) the products of everything that enters besides the state, biases included; None in a cell
-                without an input.
+            inputs: (n, 3H) the products of everything that enters besides the state, with biases and their norm; None
+                in a cell without an input.
             state: (n, H) before the cell.
         """
-        inputs, size = self.bias if inputs is None else inputs, state.size(1)
-        reset, update = self.gate.add_to(inputs[..., : 2 * size], state).sigmoid().chunk(2, dim=1)
-        candidate = self.candidate.add_to(inputs[..., 2 * size :], reset * state).tanh()
+        size = state.size(1)
+        x_gates, x_candidate = (None, None) if inputs is None else inputs.tensor_split([2 * size], dim=1)
+        reset, update = self.gate.add_to(x_gates, state).sigmoid().chunk(2, dim=1)
+        candidate = self.candidate.add_to(x_candidate, reset * state).tanh()
         return torch.lerp(candidate, state, update)
 
 

@@ -24,6 +24,11 @@ def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
 
 def gru_step(graph: Graph, layer: GRU, inputs: str, entering: str) -> str:
     """The states (N, H) after all cells of a step, from the input products (N, 3H) and what enters (N, H)."""
+    if layer.input_norm is not None:
+        size, norm = layer.hidden_size, layer.input_norm
+        gates, candidate = (columns(graph, inputs, *ends) for ends in ((0, 2 * size), (2 * size, 3 * size)))
+        normalized = apply_norm(graph, gates, norm.gates), apply_norm(graph, candidate, norm.candidate)
+        inputs = graph.op("Concat", *normalized, axis=1)
     state = _advance(graph, layer, inputs, entering)
     for cell in cast("Iterable[GRUCell]", layer.transition):
         state = _advance(graph, cell, None, state)
@@ -35,13 +40,15 @@ def _advance(graph: Graph, cell: GRUCell, inputs: str | None, state: str) -> str
     size = cell.hidden_size
 
     def add_product(rows: str, weight: nn.Parameter | LowRankMatrix, start: int, stop: int) -> str:
-        if inputs is None:
-            return linear(graph, rows, weight, cell.biases()[start:stop])
-        return graph.op("Add", columns(graph, inputs, start, stop), linear(graph, rows, weight))
+        product = linear(graph, rows, weight, cell.biases()[start:stop] if inputs is None else None)
+        if cell.state_norm is not None:
+            product = apply_norm(graph, product, cell.state_norm.candidate if start else cell.state_norm.gates)
+        return product if inputs is None else graph.op("Add", columns(graph, inputs, start, stop), product)
 
     gates = graph.op("Sigmoid", add_product(state, cell.gate_weight, 0, 2 * size))
     reset, update = (columns(graph, gates, start, start + size) for start in (0, size))
-    candidate = graph.op("Tanh", add_product(graph.op("Mul", reset, state), cell.candidate_weight, 2 * size, 3 * size))
+    reset_state = graph.op("Mul", reset, state)
+    candidate = graph.op("Tanh", add_product(reset_state, cell.candidate_weight, 2 * size, 3 * size))
     # z h + (1 − z) h̃ = h̃ + z (h − h̃)
     return graph.op("Add", candidate, graph.op("Mul", update, graph.op("Sub", state, candidate)))
 

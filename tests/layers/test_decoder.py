@@ -23,8 +23,10 @@ VARIANTS = {
     "plain": {"variant": PLAIN},
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
     "deep_transition": {"variant": GRUVariant(transition_depth=3)},
-    "deep_transition_of_all_parts": {
-        "variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True, transition_depth=2)
+    "all_parts_without_kernels": {
+        "variant": GRUVariant(
+            rank=2, input_skip=True, time_skip=3, layer_norm=True, transition_depth=2, cell_layer_norm=True
+        )
     },
 }
 HEADS = {"": {"heads": 0}, "self_attention": {"heads": 2}}

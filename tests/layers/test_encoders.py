@@ -39,6 +39,9 @@ WITH_BACKENDS = {
     "gru_deep_transition": lambda backend: GRUEncoder(
         EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(transition_depth=3), backend=backend
     ),
+    "gru_cell_layer_norm": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(cell_layer_norm=True), backend=backend
+    ),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),
     "grconv_bounded": lambda backend: GRConvEncoder(EMBED, HIDDEN, height=2, backend=backend),

@@ -17,18 +17,41 @@ from tests.tolerances import PARITY
 
 HIDDEN = 4
 DOUBLE = {"dtype": torch.float64}
-VARIANTS = {"deep_transition": GRUVariant(transition_depth=3)}
+VARIANTS = {
+    "deep_transition": GRUVariant(transition_depth=3),
+    "cell_layer_norm": GRUVariant(cell_layer_norm=True),
+    "both": GRUVariant(transition_depth=2, cell_layer_norm=True),
+}
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 
 
+def normalize(products, norm):
+    """LN of Ba et al. (2016), eq. (4), of one sum of products."""
+    if norm is None:
+        return products
+    deviation = ((products - products.mean()) ** 2).mean()
+    return (products - products.mean()) / (deviation + norm.eps).sqrt() * norm.weight + norm.bias
+
+
 def advance(cell, x, h):
-    """The state after a cell, in the letters of Cho et al. (2014); without an input, its biases enter."""
-    x = cell.bias if x is None else x
-    x_r, x_z, x_h = x.split(HIDDEN)
-    U_r, U_z = cell.gate_weight.split(HIDDEN)
-    r, z = torch.sigmoid(x_r + U_r @ h), torch.sigmoid(x_z + U_z @ h)
-    return z * h + (1 - z) * torch.tanh(x_h + cell.candidate_weight @ (r * h))
+    """The state after a cell, in the letters of Cho et al. (2014).
+
+    Ba et al. (2016), supplementary material, and Nematus have four norms: of what enters and of what the state gives,
+    for both gates together and for the candidate. Without an input, the biases are inside the state's norm, as in
+    Nematus' cells without one.
+    """
+    b = cell.bias if x is None else torch.zeros(3 * HIDDEN, **DOUBLE)
+    of_input = (None, None) if cell.input_norm is None else (cell.input_norm.gates, cell.input_norm.candidate)
+    of_state = (None, None) if cell.state_norm is None else (cell.state_norm.gates, cell.state_norm.candidate)
+    gates = normalize(cell.gate_weight @ h + b[: 2 * HIDDEN], of_state[0])
+    if x is not None:
+        gates = normalize(x[: 2 * HIDDEN], of_input[0]) + gates
+    r, z = torch.sigmoid(gates).split(HIDDEN)
+    candidate = normalize(cell.candidate_weight @ (r * h) + b[2 * HIDDEN :], of_state[1])
+    if x is not None:
+        candidate = normalize(x[2 * HIDDEN :], of_input[1]) + candidate
+    return z * h + (1 - z) * torch.tanh(candidate)
 
 
 def run_time_step(layer, x, h):

@@ -25,6 +25,11 @@ PARTS = {
     "skip_time": {"skip_time": 3},
     "decoder_layer_norm": {"decoder_layer_norm": True},
     "decoder_transition_depth": {"decoder_transition_depth": 3},
+    "decoder_cell_layer_norm": {"decoder_cell_layer_norm": True},
+    "cell_norm_of_all": {
+        **{"decoder_cell_layer_norm": True, "decoder_transition_depth": 2, "decoder_layer_norm": True},
+        **{"gru_rank": 4, "skip_io": True, "skip_time": 2, "no_gate_bias": True},
+    },
     "transition_of_all": {"decoder_transition_depth": 2, "gru_rank": 4, "skip_io": True, "skip_time": 2},
     "all": {"gru_rank": 4, "skip_io": True, "skip_time": 2, "decoder_layer_norm": True},
 }
@@ -49,6 +54,8 @@ def change_by_rank(rank):
         ({"skip_time": 4}, sum(h for _, h in LAYERS)),
         ({"encoder_layer_norm": True}, 4 * 2 * HIDDEN),
         ({"decoder_layer_norm": True}, 2 * 2 * DECODER),
+        ({"encoder_cell_layer_norm": True}, 4 * 2 * 2 * 3 * HIDDEN),
+        ({"decoder_cell_layer_norm": True}, 2 * 2 * 2 * 3 * DECODER),
         ({"encoder_transition_depth": 3}, 4 * 2 * (3 * HIDDEN * HIDDEN + 3 * HIDDEN)),
         ({"decoder_transition_depth": 2}, 2 * (3 * DECODER * DECODER + 3 * DECODER)),
     ],
@@ -68,6 +75,7 @@ def test_scores_of_the_search_are_those_of_teacher_forcing_with_each_part(part, 
 #: Parts whose time steps no kernel knows.
 WITHOUT_KERNELS = {
     "transition": {"encoder_transition_depth": 2, "decoder_transition_depth": 3},
+    "cell_layer_norm": {"encoder_cell_layer_norm": True, "decoder_cell_layer_norm": True},
 }
 
 
@@ -161,6 +169,14 @@ def test_the_state_carried_through_time_is_bare(option):
         (
             {"kernel_backend": "native", "decoder_transition_depth": 2},
             "--kernel-backend native does not know --decoder-transition-depth: use --kernel-backend auto",
+        ),
+        (
+            {"initialization": "published", "decoder_cell_layer_norm": True},
+            "published does not define .* --decoder-cell-layer-norm: use",
+        ),
+        (
+            {"kernel_backend": "fused", "decoder_cell_layer_norm": True},
+            "--kernel-backend fused does not know --decoder-cell-layer-norm: use --kernel-backend auto",
         ),
     ],
 )

@@ -40,6 +40,14 @@ OPTIONS = [
         "dot",
         {"encoder_transition_depth": 3, "encoder_bidirectional": True, "decoder_transition_depth": 2, "gru_rank": 2},
     ),
+    (
+        "gru_encoder",
+        "additive",
+        {
+            **{"encoder_cell_layer_norm": True, "encoder_transition_depth": 2, "encoder_bidirectional": True},
+            **{"decoder_cell_layer_norm": True, "decoder_transition_depth": 2},
+        },
+    ),
     ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
     ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
     ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),

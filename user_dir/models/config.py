@@ -127,6 +127,11 @@ class EncoderDecoderConfig(FairseqDataclass):
         "context enter the first cell, and attention asks with the state after the last one, in either --decoder-order",
     )
     decoder_layer_norm: bool = option(False, "layer norm on the output of each decoder layer (Ba et al. 2016)")
+    decoder_cell_layer_norm: bool = option(
+        False,
+        "layer norm inside the cells of each decoder layer: of the products of word and context, and of the state's "
+        "products, separately, both gates together and the candidate by itself (Ba et al. 2016; Sennrich et al. 2017)",
+    )
 
     no_gate_bias: bool = option(False, "biases only in the GRUs' candidates, as in the authors' released code")
     embed_bias: bool = option(False, "add a bias to both embeddings, as the authors' released code does")

@@ -31,6 +31,11 @@ class GRUEncoderConfig(EncoderDecoderConfig):
     encoder_layer_norm: bool = option(
         False, "layer norm on the output of each encoder layer, in each direction (Ba et al. 2016)"
     )
+    encoder_cell_layer_norm: bool = option(
+        False,
+        "layer norm inside the cells of each encoder layer: of the input's products and of the state's, separately, "
+        "both gates together and the candidate by itself (Ba et al. 2016; Sennrich et al. 2017)",
+    )
     encoder_summary: ENCODER_SUMMARY_CHOICES = option(
         "both",
         "the states that form the summary: the last of 'both' directions, the 'forward' one (Cho et al. 2014), or the "

@@ -23,7 +23,8 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         ValueError: if a value makes no sense, if the published initialization does not cover such a layer, or if the
             kernels that are asked for do not.
     """
-    transition_depth, layer_norm = getattr(cfg, f"{side}_transition_depth"), getattr(cfg, f"{side}_layer_norm")
+    transition_depth = getattr(cfg, f"{side}_transition_depth")
+    layer_norm, cell_layer_norm = getattr(cfg, f"{side}_layer_norm"), getattr(cfg, f"{side}_cell_layer_norm")
     if cfg.gru_rank < 0:
         raise ValueError(f"--gru-rank must be 0 (whole matrices) or more, not {cfg.gru_rank}")
     if cfg.skip_time < 0 or cfg.skip_time == 1:
@@ -32,21 +33,24 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         raise ValueError(f"--{side}-transition-depth must be at least 1, not {transition_depth}")
     if cfg.gru_rank and cfg.recurrent_dropout:
         raise ValueError("--recurrent-dropout drops numbers of whole matrices: it does not work with --gru-rank")
-    if str(cfg.initialization) == "published":
-        unpublished = {
-            "--gru-rank": cfg.gru_rank,
-            "--skip-time": cfg.skip_time,
-            f"--{side}-transition-depth": transition_depth > 1,
-            f"--{side}-layer-norm": layer_norm,
-        }
-        for option, value in unpublished.items():
-            if value:
-                raise ValueError(
-                    f"--initialization published does not define the starting values of {option}: "
-                    "use --initialization default"
-                )
-    if transition_depth > 1:
-        leave_kernels(cfg, f"--{side}-transition-depth")
+    without_kernels = {
+        f"--{side}-transition-depth": transition_depth > 1,
+        f"--{side}-cell-layer-norm": cell_layer_norm,
+    }
+    unpublished = {
+        "--gru-rank": cfg.gru_rank,
+        "--skip-time": cfg.skip_time,
+        f"--{side}-layer-norm": layer_norm,
+        **without_kernels,
+    }
+    for option in (option for option, value in unpublished.items() if value):
+        if str(cfg.initialization) == "published":
+            raise ValueError(
+                f"--initialization published does not define the starting values of {option}: "
+                "use --initialization default"
+            )
+    for option in (option for option, value in without_kernels.items() if value):
+        leave_kernels(cfg, option)
     return GRUVariant(
         gate_bias=not cfg.no_gate_bias,
         rank=cfg.gru_rank,
@@ -55,6 +59,7 @@ def gru_variant(cfg: EncoderDecoderConfig, side: str) -> GRUVariant:
         layer_norm=layer_norm,
         recurrent_dropout=cfg.recurrent_dropout,
         transition_depth=transition_depth,
+        cell_layer_norm=cell_layer_norm,
     )
 
 

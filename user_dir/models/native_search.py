@@ -36,7 +36,7 @@ def why_not(model: nn.Module) -> str | None:
         "the decoder skips in time": bool(variant.time_skip),
         "the decoder adds a layer's input to its output": variant.input_skip,
         "the decoder has a deep transition": variant.transition_depth > 1,
-        "the decoder has layer norm": variant.layer_norm,
+        "the decoder has layer norm": variant.layer_norm or variant.cell_layer_norm,
         "the softmax is adaptive": model.decoder.output_projection is None,
         "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
         "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
