@@ -110,7 +110,7 @@ class AttentiveGRU(nn.Module):
     """A context is read with the previous state and enters in the same places.
 
     See :mod:`recurrent_mt.kernels.attentive_gru`. The arguments are those of :class:`FixedContextGRU`, with D of the
-    annotations for the context's size, and a kind of :class:`~recurrent_mt.layers.attention.Attention`.
+    annotations for the context's size, and the kind and the heads of :class:`~recurrent_mt.layers.attention.Attention`.
     """
 
     has_attention = True
@@ -122,12 +122,13 @@ class AttentiveGRU(nn.Module):
         *,
         context_size: int,
         attention: str,
+        heads: int = 1,
         variant: GRUVariant = PLAIN,
         backend: str = "packed",
     ) -> None:
         super().__init__()
         self.context_size = context_size
-        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
+        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size, heads=heads)
         self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
@@ -158,7 +159,7 @@ class AttentiveGRU(nn.Module):
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         inputs, counts = self.gru.project(rows), packing.counts
         initial, time_gate = self.gru.before_the_start(initial)
-        if self.gru.variant.in_kernels or not counts:
+        if (self.gru.variant.in_kernels and self.attention.heads == 1) or not counts:
             states, contexts, attention = attentive_gru(
                 inputs,
                 initial,
@@ -184,27 +185,44 @@ class AttentiveGRU(nn.Module):
         advance, weights = self.gru.time_step(steps), self.weights()
         products = precision(self.gru.bias, self.gru.backend).products
         context_weight = as_matrix(weights.context).to(products).for_steps(steps)
+        values = self.attention.values(memory.values) if self.attention.heads > 1 else None
 
         def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            # Not natively: these steps may need gradients.
-            context, attention = attend(state, memory, weights, backend="packed")
+            if values is None:
+                # Not natively: these steps may need gradients.
+                context, attention = attend(state, memory, weights, backend="packed")
+            else:
+                running = slice(state.size(0))
+                weight = self.attention.weigh(state, memory.keys[running], memory.padding_mask[running])
+                context, attention = torch.matmul(weight, values[running].to(weight)).flatten(1), weight.mean(1)[:, 0]
             inputs = self.gru.normalize(context_weight.add_to(inputs, context))
             return advance(inputs, state), context, attention.detach()
 
         return step
 
     def readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the annotations (B, S', D)."""
+        """What a context is made of: the annotations (B, S', D), or what N heads read of them (B, N · S', D)."""
+        if self.attention.heads > 1:
+            return self.attention.placed_values(source.annotations)
         return source.annotations
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
-        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
-        return linear(source.annotations, self.context_weight)
+        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H), or (B, N · S', 3H)."""
+        return linear(self.readable(source), self.context_weight)
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """For what enters a step (N, H), the sum (N, P) of values (B, S', P) under its attention (N, S').
+        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S'), the mean of all heads'.
 
-        A product of the context is the same sum of the annotations' products, up to rounding.
+        A product of the context is the same sum of the products of :meth:`readable`, up to rounding.
+
+        Args:
+            state: (n, H).
+            source: the encoded batch.
+            keys: as returned by :meth:`keys`.
+            values: as many as :meth:`readable` returns, of any width P.
         """
-        memory = Memory(keys, values, source.padding_mask)
-        return attend(state, memory, self.weights(), backend=self.gru.backend)
+        if self.attention.heads == 1:
+            return attend(state, Memory(keys, values, source.padding_mask), self.weights(), backend=self.gru.backend)
+        weight = self.attention.weigh(state, keys, source.padding_mask)  # (B, N, n / B, S')
+        summed = torch.bmm(weight.transpose(1, 2).flatten(2), values.to(weight))
+        return summed.flatten(0, 1), weight.mean(1).flatten(0, 1)

@@ -29,7 +29,7 @@ class DecoderState(NamedTuple):
         keys: (B, …) what is computed from the source once for all steps, constant: (B, S', A) with attention.
         products: (B, S', P) the products of the source with every weight that a context is multiplied by, also
             constant, so that no step has to multiply. The first step computes them; before it, they are (B, 0, 0). S'
-            is 1 without attention.
+            is 1 without attention, and N · S' with N heads of attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
         context: if the word comes first, (N, P) the products of what was read with ``hidden``, or, before the first
             step, what was read itself (N, D); otherwise (N, 0).

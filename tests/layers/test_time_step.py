@@ -8,7 +8,7 @@ from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru import GRU, GRUEncoder
-from recurrent_mt.layers.gru_cell import GRUVariant
+from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
 from recurrent_mt.layers.readout import MaxoutReadout
 from tests.combinations import half
 from tests.kernels.batches import random
@@ -18,6 +18,7 @@ from tests.tolerances import PARITY
 HIDDEN = 4
 DOUBLE = {"dtype": torch.float64}
 VARIANTS = {
+    "plain": PLAIN,
     "deep_transition": GRUVariant(transition_depth=3),
     "cell_layer_norm": GRUVariant(cell_layer_norm=True),
     "both": GRUVariant(transition_depth=2, cell_layer_norm=True),
@@ -95,12 +96,12 @@ def test_every_weight_of_an_encoder_learns(variant):
     assert_every_parameter_learns(GRUEncoder(EMBED, HIDDEN, variant=variant))
 
 
-def build_decoder(attention, variant, *, word_first):
+def build_decoder(attention, heads, variant, *, word_first):
     torch.manual_seed(3)
     if attention is None:
         first = FixedContextGRU(EMBED, HIDDEN, context_size=HIDDEN, variant=variant)
     else:
-        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
+        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, heads=heads, variant=variant)
     readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=HIDDEN, output_size=2)
     decoder = GRUDecoder(first, readout, summary_size=HIDDEN, word_first=word_first).double()
     for parameter in decoder.parameters():
@@ -108,15 +109,25 @@ def build_decoder(attention, variant, *, word_first):
     return decoder
 
 
+def score(attention, s, annotations, part):
+    """e of each annotation: Bahdanau et al. (2015), A.1.2; Luong et al. (2015), eq. (8); by the units of one head."""
+    keys = annotations if attention.key is None else annotations @ attention.key.weight.t()
+    if attention.score is None:
+        return keys[:, part] @ s[part]
+    return torch.tanh(attention.query_weight[part] @ s + keys[:, part]) @ attention.score[part]
+
+
 def read(first, s, annotations, summary):
-    """The context for the state s: Bahdanau et al. (2015), A.1.2; Luong et al. (2015), eq. (8)."""
+    """The context for the state s; several heads are those of Vaswani et al. (2017), section 3.2.2."""
     if not first.has_attention:
         return summary
-    attention = first.attention
-    keys = annotations if attention.key is None else annotations @ attention.key.weight.t()
-    additive = attention.score is not None
-    energy = torch.tanh(attention.query_weight @ s + keys) @ attention.score if additive else keys @ s
-    return torch.softmax(energy, dim=0) @ annotations
+    attention, contexts = first.attention, []
+    width = HIDDEN // attention.heads
+    for head in range(attention.heads):
+        part = slice(head * width, (head + 1) * width)
+        values = annotations if attention.value is None else annotations @ attention.value.weight[part].t()
+        contexts.append(torch.softmax(score(attention, s, annotations, part), dim=0) @ values)
+    return torch.cat(contexts)
 
 
 def features_of(decoder, words, annotations, summary):
@@ -142,11 +153,14 @@ def features_of(decoder, words, annotations, summary):
 
 
 @pytest.mark.parametrize(
-    ("attention", "word_first", "variant"),
-    half([None, "additive", "dot", "general"], [True, False], list(VARIANTS)),
+    ("attention", "word_first", "variant", "heads"),
+    [
+        *half([None], [True, False], list(VARIANTS), [1]),
+        *half(["additive", "dot", "general"], [True, False], list(VARIANTS), [1, 2]),
+    ],
 )
-def test_a_decoder_has_the_features_and_the_gradients_of_the_equations(attention, word_first, variant):
-    decoder = build_decoder(attention, VARIANTS[variant], word_first=word_first)
+def test_a_decoder_has_the_features_and_the_gradients_of_the_equations(attention, word_first, variant, heads):
+    decoder = build_decoder(attention, heads, VARIANTS[variant], word_first=word_first)
     source_lengths, target_lengths = [4, 1, 3], [3, 5, 1]
     mask = torch.arange(4) >= torch.tensor(source_lengths)[:, None]
     annotations = random(3, 4, HIDDEN, **DOUBLE).masked_fill(mask.unsqueeze(2), 0).requires_grad_()

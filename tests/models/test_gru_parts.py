@@ -54,6 +54,7 @@ def change_by_rank(rank):
         ({"skip_time": 4}, sum(h for _, h in LAYERS)),
         ({"encoder_layer_norm": True}, 4 * 2 * HIDDEN),
         ({"decoder_layer_norm": True}, 2 * 2 * DECODER),
+        ({"decoder_attention_heads": 10}, (2 * HIDDEN) ** 2),
         ({"encoder_cell_layer_norm": True}, 4 * 2 * 2 * 3 * HIDDEN),
         ({"decoder_cell_layer_norm": True}, 2 * 2 * 2 * 3 * DECODER),
         ({"encoder_transition_depth": 3}, 4 * 2 * (3 * HIDDEN * HIDDEN + 3 * HIDDEN)),
@@ -76,13 +77,16 @@ def test_scores_of_the_search_are_those_of_teacher_forcing_with_each_part(part, 
 WITHOUT_KERNELS = {
     "transition": {"encoder_transition_depth": 2, "decoder_transition_depth": 3},
     "cell_layer_norm": {"encoder_cell_layer_norm": True, "decoder_cell_layer_norm": True},
+    "attention_heads": {"decoder_attention_heads": 5},
 }
 
 
 @pytest.mark.parametrize("part", WITHOUT_KERNELS)
 @pytest.mark.parametrize("number", [torch.bfloat16, torch.float16])
 def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, number):
-    model, batch = build("gru_encoder", **WITHOUT_KERNELS[part]), sample([4, 1, 6], [5, 2, 7])["net_input"]
+    # Native kernels, which other layers would have, know no float16.
+    model = build("gru_encoder", kernel_backend="packed", **WITHOUT_KERNELS[part])
+    batch = sample([4, 1, 6], [5, 2, 7])["net_input"]
     expected = model(**batch)[0]
     with torch.autocast("cpu", dtype=number):
         found = model(**batch)[0]
@@ -170,6 +174,16 @@ def test_the_state_carried_through_time_is_bare(option):
             {"kernel_backend": "native", "decoder_transition_depth": 2},
             "--kernel-backend native does not know --decoder-transition-depth: use --kernel-backend auto",
         ),
+        (
+            {"initialization": "published", "decoder_attention_heads": 5},
+            "published does not define .* --decoder-attention-heads: use",
+        ),
+        (
+            {"kernel_backend": "native", "decoder_attention_heads": 5},
+            "--kernel-backend native does not know --decoder-attention-heads: use --kernel-backend auto",
+        ),
+        ({"decoder_attention_heads": 2}, "--decoder-attention-heads 2 must be at least 1 and divide .* annotations, 5"),
+        ({"decoder_attention_heads": 3}, "--decoder-attention-heads 3 must .* --decoder-hidden-size, 10"),
         (
             {"initialization": "published", "decoder_cell_layer_norm": True},
             "published does not define .* --decoder-cell-layer-norm: use",

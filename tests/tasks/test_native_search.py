@@ -48,6 +48,7 @@ LEFT_TO_FAIRSEQ = {
     "layer_norm": ({"decoder_layer_norm": True}, "layer norm"),
     "transition": ({"decoder_transition_depth": 2, "kernel_backend": "auto"}, "deep transition"),
     "cell_norm": ({"decoder_cell_layer_norm": True, "kernel_backend": "auto"}, "layer norm"),
+    "heads": ({"decoder_attention_heads": 5, "kernel_backend": "auto"}, "several heads"),
     "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
     "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
 }

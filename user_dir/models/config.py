@@ -77,6 +77,12 @@ class EncoderDecoderConfig(FairseqDataclass):
         "what the decoder reads: 'none' reads the encoder's summary (Cho et al. 2014), 'additive' the annotations "
         "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015)",
     )
+    decoder_attention_heads: int = option(
+        1,
+        "heads of the attention, each with its own scores, its own softmax, and its own part of the context, read from "
+        "a projection of the annotations (Chen et al. 2018, section 4.1, with additive scores; Vaswani et al. 2017, "
+        "section 3.2.2); must divide --decoder-hidden-size and the width of the annotations",
+    )
     decoder_order: DECODER_ORDER_CHOICES = option(
         "word_first",
         "what comes first in the step that predicts y_i. 'word_first': the state reads y_{i-1}, attention asks with "
