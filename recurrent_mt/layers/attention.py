@@ -83,29 +83,32 @@ class Attention(nn.Module):
         place = torch.eye(self.heads).to(values).view(self.heads, 1, self.heads, 1)
         return (values.unsqueeze(3) * place).flatten(3).flatten(1, 2)
 
-    def weigh(self, state: Tensor, keys: Tensor, padding_mask: Tensor) -> Tensor:
-        """The attention (B, N, n / B, S') of N heads for states (n, H).
+    def read(self, state: Tensor, keys: Tensor, values: Tensor, padding_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """What several heads read with states (n, H); state i of n reads source i // (n / B).
 
         Args:
-            state: what asks; state i of n reads source i // (n / B).
+            state: (n, H).
             keys: (B, S', A), as :meth:`project` returns them.
+            values: (B, N, S', W), such as :meth:`values` returns, of any width.
             padding_mask: (B, S') True on padding.
-        """
-        like = state if self.query_weight is None else self.query_weight
-        states, products, outside_autocast = precision(like, "packed")
-        with outside_autocast:
-            state, keys = state.to(states), keys.to(states)
-            query = state if self.query_weight is None else product(state, self.query_weight.to(products).t())
-            query = query.to(states).view(keys.size(0), -1, keys.size(2))
-            if self.score is None:
-                query, keys = (rows.unflatten(2, (self.heads, -1)).transpose(1, 2) for rows in (query, keys))
-                energy = query @ keys.mT
-            else:
-                sums = (query.unsqueeze(2) + keys.unsqueeze(1)).tanh()
-                energy = (sums @ self._scores_of_heads()).permute(0, 3, 1, 2)
-            return energy.masked_fill(padding_mask[:, None, None], torch.finfo(energy.dtype).min).softmax(dim=3)
 
-    def _scores_of_heads(self) -> Tensor:
-        """The score vector as a matrix (A, N) with each head's part in its own column."""
-        assert self.score is not None
-        return torch.block_diag(*self.score.unflatten(0, (self.heads, -1, 1)))
+        Returns:
+            What each head has read (n, N, W), and the mean of their attentions (n, S').
+        """
+        states, products, outside_autocast = precision(state if self.score is None else self.score, "packed")
+        with outside_autocast:
+            state, keys, values = (rows.to(states) for rows in (state, keys, values))
+            query = state if self.query_weight is None else product(state, self.query_weight.to(products).t())
+            energy = self._energy(query.to(states).view(keys.size(0), -1, keys.size(2)), keys)
+            energy = energy.masked_fill(padding_mask[:, None, None], torch.finfo(states).min)
+            attention = energy.softmax(dim=3)
+            return (attention @ values).transpose(1, 2).flatten(0, 1), attention.mean(dim=1).flatten(0, 1)
+
+    def _energy(self, query: Tensor, keys: Tensor) -> Tensor:
+        """The scores (B, N, n / B, S') of queries (B, n / B, A) and keys (B, S', A)."""
+        if self.score is None:
+            query, keys = (rows.unflatten(2, (self.heads, -1)).transpose(1, 2) for rows in (query, keys))
+            return query @ keys.mT
+        # Each head's part of the score vector is in a column of its own: (A, N).
+        score = torch.block_diag(*self.score.unflatten(0, (self.heads, -1, 1)))
+        return ((query.unsqueeze(2) + keys.unsqueeze(1)).tanh() @ score).permute(0, 3, 1, 2)

@@ -182,23 +182,30 @@ class AttentiveGRU(nn.Module):
             A function from a position's inputs (n, 3H) and the state that enters (n, H) to the next state (n, H), the
             context (n, D), and the attention (n, S'), which carries no gradient.
         """
-        advance, weights = self.gru.time_step(steps), self.weights()
+        advance, read = self.gru.time_step(steps), self._reader(memory)
         products = precision(self.gru.bias, self.gru.backend).products
-        context_weight = as_matrix(weights.context).to(products).for_steps(steps)
-        values = self.attention.values(memory.values) if self.attention.heads > 1 else None
+        context_weight = as_matrix(kernel_weight(self.context_weight)).to(products).for_steps(steps)
 
         def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            if values is None:
-                # Not natively: these steps may need gradients.
-                context, attention = attend(state, memory, weights, backend="packed")
-            else:
-                running = slice(state.size(0))
-                weight = self.attention.weigh(state, memory.keys[running], memory.padding_mask[running])
-                context, attention = torch.matmul(weight, values[running].to(weight)).flatten(1), weight.mean(1)[:, 0]
+            context, attention = read(state)
             inputs = self.gru.normalize(context_weight.add_to(inputs, context))
             return advance(inputs, state), context, attention.detach()
 
         return step
+
+    def _reader(self, memory: Memory) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+        """A function from the first n states (n, H) to the context (n, D) and the attention (n, S')."""
+        if self.attention.heads == 1:
+            weights = self.weights()
+            # Not natively: these steps may need gradients.
+            return lambda state: attend(state, memory, weights, backend="packed")
+        fields = memory.keys, self.attention.values(memory.values), memory.padding_mask
+
+        def read(state: Tensor) -> tuple[Tensor, Tensor]:
+            contexts, attention = self.attention.read(state, *(field[: state.size(0)] for field in fields))
+            return contexts.flatten(1), attention
+
+        return read
 
     def readable(self, source: EncoderOutput) -> Tensor:
         """What a context is made of: the annotations (B, S', D), or what N heads read of them (B, N · S', D)."""
@@ -223,6 +230,6 @@ class AttentiveGRU(nn.Module):
         """
         if self.attention.heads == 1:
             return attend(state, Memory(keys, values, source.padding_mask), self.weights(), backend=self.gru.backend)
-        weight = self.attention.weigh(state, keys, source.padding_mask)  # (B, N, n / B, S')
-        summed = torch.bmm(weight.transpose(1, 2).flatten(2), values.to(weight))
-        return summed.flatten(0, 1), weight.mean(1).flatten(0, 1)
+        of_heads = values.unflatten(1, (self.attention.heads, -1))
+        summed, attention = self.attention.read(state, keys, of_heads, source.padding_mask)
+        return summed.sum(dim=1), attention
