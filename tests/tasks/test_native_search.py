@@ -116,6 +116,13 @@ def test_annotations_of_several_words_spread_their_attention():
 
 
 @needs_native
+def test_an_encoder_without_kernels_leaves_the_search_native():
+    built = model(encoder_transition_depth=2, encoder_cell_layer_norm=True, kernel_backend="auto")
+    assert native_search.why_not(built) is None
+    assert_same_translations(built, sources([4, 1, 6]))
+
+
+@needs_native
 def test_changed_weights_are_seen_by_the_next_search():
     built, batch = model(), sources([4, 1, 6])
     generator = NativeGenerator([built], task().target_dictionary, beam_size=5, max_len_b=9)

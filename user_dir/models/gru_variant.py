@@ -77,4 +77,4 @@ def leave_kernels(cfg: EncoderDecoderConfig, option: str) -> None:
 
 @functools.cache
 def _log(option: str) -> None:
-    logger.info("%s: these layers run in PyTorch operations, without native kernels or native search", option)
+    logger.info("%s: these layers run in PyTorch operations, without native kernels", option)
