@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from ..kernels.matrix import as_matrix
+from ..kernels.mixed_precision import precision
 from ..kernels.packing import Packing
 from .attention import Attention
 from .encoder_output import EncoderOutput
-from .gru import GRU, PLAIN, GRUVariant
+from .gru import GRU
+from .gru_cell import PLAIN, GRUVariant, run_steps
 from .hypotheses import for_each_hypothesis
 from .initialization import xavier_blocks_
 from .low_rank import kernel_weight, linear, weight_of_rank
@@ -106,7 +110,7 @@ class AttentiveGRU(nn.Module):
     """A context is read with the previous state and enters in the same places.
 
     See :mod:`recurrent_mt.kernels.attentive_gru`. The arguments are those of :class:`FixedContextGRU`, with D of the
-    annotations for the context's size, and a kind of :class:`~recurrent_mt.layers.attention.Attention`.
+    annotations for the context's size, and the kind and the heads of :class:`~recurrent_mt.layers.attention.Attention`.
     """
 
     has_attention = True
@@ -118,12 +122,13 @@ class AttentiveGRU(nn.Module):
         *,
         context_size: int,
         attention: str,
+        heads: int = 1,
         variant: GRUVariant = PLAIN,
         backend: str = "packed",
     ) -> None:
         super().__init__()
         self.context_size = context_size
-        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size)
+        self.attention = Attention(attention, state_size=hidden_size, annotation_size=context_size, heads=heads)
         self.gru = GRU(input_size, hidden_size, variant=variant, backend=backend)
         context = xavier_blocks_(torch.empty(3 * hidden_size, context_size), hidden_size)
         self.context_weight = weight_of_rank(context, variant.rank)
@@ -152,30 +157,79 @@ class AttentiveGRU(nn.Module):
             The states (N, H), the contexts, each read with the state before that of its row, and the attention (N, S').
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
+        inputs, counts = self.gru.project(rows), packing.counts
         initial, time_gate = self.gru.before_the_start(initial)
-        states, contexts, attention = attentive_gru(
-            self.gru.project(rows),
-            initial,
-            memory,
-            self.weights(),
-            counts=packing.counts,
-            time_gate=time_gate,
-            backend=self.gru.backend,
-        )
+        if (self.gru.variant.in_kernels and self.attention.heads == 1) or not counts:
+            states, contexts, attention = attentive_gru(
+                inputs,
+                initial,
+                memory,
+                self.weights(),
+                counts=counts,
+                time_gate=time_gate,
+                backend=self.gru.backend,
+            )
+        else:
+            own = self.gru.bias.dtype
+            step = self._time_step(memory, len(counts))
+            states, contexts, attention = run_steps(step, inputs.to(own), initial.to(own), counts, time_gate)
         return states, Contexts(contexts), attention
 
+    def _time_step(self, memory: Memory, steps: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
+        """Attention, then all cells of a time step, for some steps of one batch.
+
+        Returns:
+            A function from a position's inputs (n, 3H) and the state that enters (n, H) to the next state (n, H), the
+            context (n, D), and the attention (n, S'), which carries no gradient.
+        """
+        advance, read = self.gru.time_step(steps), self._reader(memory)
+        products = precision(self.gru.bias, self.gru.backend).products
+        context_weight = as_matrix(kernel_weight(self.context_weight)).to(products).for_steps(steps)
+
+        def step(inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            context, attention = read(state)
+            inputs = self.gru.normalize(context_weight.add_to(inputs, context))
+            return advance(inputs, state), context, attention.detach()
+
+        return step
+
+    def _reader(self, memory: Memory) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+        """A function from the first n states (n, H) to the context (n, D) and the attention (n, S')."""
+        if self.attention.heads == 1:
+            weights = self.weights()
+            # Not natively: these steps may need gradients.
+            return lambda state: attend(state, memory, weights, backend="packed")
+        fields = memory.keys, self.attention.values(memory.values), memory.padding_mask
+
+        def read(state: Tensor) -> tuple[Tensor, Tensor]:
+            contexts, attention = self.attention.read(state, *(field[: state.size(0)] for field in fields))
+            return contexts.flatten(1), attention
+
+        return read
+
     def readable(self, source: EncoderOutput) -> Tensor:
-        """What a context is made of: the annotations (B, S', D)."""
+        """What a context is made of: the annotations (B, S', D), or what N heads read of them (B, N · S', D)."""
+        if self.attention.heads > 1:
+            return self.attention.placed_values(source.annotations)
         return source.annotations
 
     def products(self, source: EncoderOutput, keys: Tensor) -> Tensor:
-        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H)."""
-        return linear(source.annotations, self.context_weight)
+        """What :meth:`readable` adds to the gates and the candidate: (B, S', 3H), or (B, N · S', 3H)."""
+        return linear(self.readable(source), self.context_weight)
 
     def read(self, state: Tensor, source: EncoderOutput, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """For what enters a step (N, H), the sum (N, P) of values (B, S', P) under its attention (N, S').
+        """For what enters a step (n, H), the sum (n, P) of values under its attention (n, S'), the mean of all heads'.
 
-        A product of the context is the same sum of the annotations' products, up to rounding.
+        A product of the context is the same sum of the products of :meth:`readable`, up to rounding.
+
+        Args:
+            state: (n, H).
+            source: the encoded batch.
+            keys: as returned by :meth:`keys`.
+            values: as many as :meth:`readable` returns, of any width P.
         """
-        memory = Memory(keys, values, source.padding_mask)
-        return attend(state, memory, self.weights(), backend=self.gru.backend)
+        if self.attention.heads == 1:
+            return attend(state, Memory(keys, values, source.padding_mask), self.weights(), backend=self.gru.backend)
+        of_heads = values.unflatten(1, (self.attention.heads, -1))
+        summed, attention = self.attention.read(state, keys, of_heads, source.padding_mask)
+        return summed.sum(dim=1), attention

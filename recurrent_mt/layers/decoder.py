@@ -29,7 +29,7 @@ class DecoderState(NamedTuple):
         keys: (B, …) what is computed from the source once for all steps, constant: (B, S', A) with attention.
         products: (B, S', P) the products of the source with every weight that a context is multiplied by, also
             constant, so that no step has to multiply. The first step computes them; before it, they are (B, 0, 0). S'
-            is 1 without attention.
+            is 1 without attention, and N · S' with N heads of attention.
         earlier: (N, L, K − 1, H) the states before ``hidden``, oldest first; K is 1 without a skip in time.
         context: if the word comes first, (N, P) the products of what was read with ``hidden``, or, before the first
             step, what was read itself (N, D); otherwise (N, 0).
@@ -98,8 +98,10 @@ class GRUDecoder(nn.Module):
 
     Each layer carries its bare state s through time and reads the context with it. If a variant's output is something
     else, the next layer and the readout see that output. With a skip in time, what enters a step takes the place of
-    s_{i−1} in the recurrence and in reading c_i. With self-attention, each state that the readout would see attends to
-    itself and to all states that the readout would have seen before, and the readout sees the result.
+    s_{i−1} in the recurrence and in reading c_i. With a deep transition, word and context enter the first cell of a
+    time step, and s is the last cell's state, which is also what asks for the next context. With self-attention, each
+    state that the readout would see attends to itself and to all states that the readout would have seen before, and
+    the readout sees the result.
 
     Args:
         first: the layer that reads the source.

@@ -2,99 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ..kernels.gru import gru
-from ..kernels.matrix import Matrix
+from ..kernels.mixed_precision import precision
 from ..kernels.packing import make_packing
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .initialization import orthogonal_blocks_, xavier_blocks_
-from .low_rank import kernel_weight, linear, weight_of_rank
+from .gru_cell import PLAIN, GRUCell, GRUVariant, run_steps
+from .low_rank import LowRankMatrix, linear
 from .skip import LayerOutput, TimeSkip
 
 SUMMARIES = ("both", "forward", "backward")
 
 
-class GRUVariant(NamedTuple):
-    """What a GRU layer adds to or leaves out of the published equations; the defaults are theirs.
-
-    Attributes:
-        gate_bias: whether the gates have biases; the authors' code has one only in the candidate.
-        rank: inner size of the product as which each matrix is kept, 0 for whole matrices: the input weight, the
-            recurrent weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates
-            stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
-        input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
-        time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
-        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.skip.LayerOutput`.
-        recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
-            (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
-            lost on its way, and every kernel can do it.
-    """
-
-    gate_bias: bool = True
-    rank: int = 0
-    input_skip: bool = False
-    time_skip: int = 0
-    layer_norm: bool = False
-    recurrent_dropout: float = 0.0
-
-
-#: As published.
-PLAIN = GRUVariant()
-
-
-class GRU(nn.Module):
+class GRU(GRUCell):
     """One layer in one direction over packed rows; see :func:`recurrent_mt.kernels.gru.gru` for the equations.
+
+    With a deep transition, a time step has L cells in a row, and only the first reads the input::
+
+        h_{t,1} = GRU_1(x_t, h_{t−1,L})    h_{t,k} = GRU_k(h_{t,k−1})  for 1 < k ≤ L
+
+    where GRU_k without an input has only its biases in the input's place. h_{t,L} is the layer's state: what is passed
+    up, and what the first cell of the next time step reads (Miceli Barone et al. 2017, "Deep Architectures for Neural
+    Machine Translation", section 2.2; Pascanu et al. 2014, "How to Construct Deep Recurrent Neural Networks").
 
     Args:
         input_size: E.
         hidden_size: H.
         variant: what it has besides the equations.
-        backend: the kernel's implementation.
+        backend: the kernel's implementation, for a layer that the kernels know.
 
     Attributes:
-        input_weight: (3H, E), ordered [reset, update, candidate].
-        gate_weight: (2H, H), ordered [reset, update].
-        candidate_weight: (H, H).
-        bias: (3H,), ordered [reset, update, candidate]; (H,), the candidate's, without biases in the gates.
+        transition: the cells after the first, L − 1 of them.
         time_skip: the connection from an earlier state, or None.
         output: from states and inputs to what the layer passes up.
     """
 
+    input_weight: nn.Parameter | LowRankMatrix
+
     def __init__(
         self, input_size: int, hidden_size: int, *, variant: GRUVariant = PLAIN, backend: str = "packed"
     ) -> None:
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.variant = variant
+        super().__init__(input_size, hidden_size, variant)
         self.backend = backend
-        rank = variant.rank
-        inputs = xavier_blocks_(torch.empty(3 * hidden_size, input_size), hidden_size)
-        self.input_weight = weight_of_rank(inputs, rank)
-        self.gate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(2 * hidden_size, hidden_size)), rank)
-        self.candidate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)), rank)
-        self.bias = nn.Parameter(torch.zeros((3 if variant.gate_bias else 1) * hidden_size))
+        self.transition = nn.ModuleList(GRUCell(0, hidden_size, variant) for _ in range(variant.transition_depth - 1))
         self.time_skip = TimeSkip(hidden_size, variant.time_skip) if variant.time_skip else None
         self.output = LayerOutput(input_size, hidden_size, skip=variant.input_skip, norm=variant.layer_norm)
-        self.dropout = Dropout(variant.recurrent_dropout, owner=type(self).__name__)
 
     def project(self, rows: Tensor) -> Tensor:
         """The products of inputs (N, E) with their weights, biases included: (N, 3H)."""
-        bias = F.pad(self.bias, (3 * self.hidden_size - self.bias.numel(), 0))
-        return linear(rows, self.input_weight, bias)
-
-    def recurrent_weights(self) -> tuple[Tensor | Matrix, Tensor | Matrix]:
-        """The gates' and the candidate's recurrent weights as the kernels take them."""
-        gate, candidate = kernel_weight(self.gate_weight), kernel_weight(self.candidate_weight)
-        if not self.dropout.probability:
-            return gate, candidate
-        return self.dropout(gate), self.dropout(candidate)
+        return linear(rows, self.input_weight, self.biases())
 
     def before_the_start(self, initial: Tensor) -> tuple[Tensor, Tensor | None]:
         """The states before the first step and the gate over time, as the kernels take them.
@@ -133,7 +95,35 @@ class GRU(nn.Module):
     def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
         """Like :meth:`forward`, from the products (N, 3H) of everything that enters besides the previous state."""
         initial, time_gate = self.before_the_start(initial)
-        return gru(inputs, initial, *self.recurrent_weights(), counts=counts, time_gate=time_gate, backend=self.backend)
+        if self.variant.in_kernels or not counts:
+            weights = self.recurrent_weights()
+            return gru(inputs, initial, *weights, counts=counts, time_gate=time_gate, backend=self.backend)
+        advance, own = self.time_step(len(counts)), self.bias.dtype
+        inputs = self.normalize(inputs.to(own))
+        (states,) = run_steps(lambda x, h: (advance(x, h),), inputs, initial.to(own), counts, time_gate)
+        return states
+
+    def normalize(self, inputs: Tensor) -> Tensor:
+        """The products (N, 3H) of everything that enters besides the state, with layer norm if the cell has it."""
+        return inputs if self.input_norm is None else self.input_norm(inputs)
+
+    def time_step(self, steps: int) -> Callable[[Tensor, Tensor], Tensor]:
+        """All cells of a time step, for some steps of one batch.
+
+        Returns:
+            A function from what :meth:`normalize` returns (n, 3H), and the state that enters (n, H), to the state after
+            the last cell (n, H).
+        """
+        products = precision(self.bias, self.backend).products
+        first, *others = (cell.prepare(steps, products) for cell in (self, *cast("Iterable[GRUCell]", self.transition)))
+
+        def advance(inputs: Tensor, state: Tensor) -> Tensor:
+            state = first.advance(inputs, state)
+            for cell in others:
+                state = cell.advance(None, state)
+            return state
+
+        return advance
 
 
 class GRUEncoder(nn.Module):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import cast
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..layers.gru import GRU
+from ..layers.gru_cell import GRUCell
 from ..layers.low_rank import LowRankMatrix
 from ..layers.skip import LayerOutput
 from .graph import Graph
@@ -15,20 +19,38 @@ from .operations import apply_norm, columns, linear
 
 def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
     """See :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H)."""
-    bias = F.pad(layer.bias, (3 * layer.hidden_size - layer.bias.numel(), 0))
-    return linear(graph, rows, layer.input_weight, bias)
+    return linear(graph, rows, layer.input_weight, layer.biases())
 
 
 def gru_step(graph: Graph, layer: GRU, inputs: str, entering: str) -> str:
-    """The states (N, H) after a step, from the input products (N, 3H) and what enters (N, H)."""
-    size = layer.hidden_size
-    products = linear(graph, entering, layer.gate_weight)
-    gates = graph.op("Sigmoid", graph.op("Add", columns(graph, inputs, 0, 2 * size), products))
+    """The states (N, H) after all cells of a step, from the input products (N, 3H) and what enters (N, H)."""
+    if layer.input_norm is not None:
+        size, norm = layer.hidden_size, layer.input_norm
+        gates, candidate = (columns(graph, inputs, *ends) for ends in ((0, 2 * size), (2 * size, 3 * size)))
+        normalized = apply_norm(graph, gates, norm.gates), apply_norm(graph, candidate, norm.candidate)
+        inputs = graph.op("Concat", *normalized, axis=1)
+    state = _advance(graph, layer, inputs, entering)
+    for cell in cast("Iterable[GRUCell]", layer.transition):
+        state = _advance(graph, cell, None, state)
+    return state
+
+
+def _advance(graph: Graph, cell: GRUCell, inputs: str | None, state: str) -> str:
+    """See :meth:`recurrent_mt.layers.gru_cell.PreparedCell.advance`."""
+    size = cell.hidden_size
+
+    def add_product(rows: str, weight: nn.Parameter | LowRankMatrix, start: int, stop: int) -> str:
+        product = linear(graph, rows, weight, cell.biases()[start:stop] if inputs is None else None)
+        if cell.state_norm is not None:
+            product = apply_norm(graph, product, cell.state_norm.candidate if start else cell.state_norm.gates)
+        return product if inputs is None else graph.op("Add", columns(graph, inputs, start, stop), product)
+
+    gates = graph.op("Sigmoid", add_product(state, cell.gate_weight, 0, 2 * size))
     reset, update = (columns(graph, gates, start, start + size) for start in (0, size))
-    products = linear(graph, graph.op("Mul", reset, entering), layer.candidate_weight)
-    candidate = graph.op("Tanh", graph.op("Add", columns(graph, inputs, 2 * size, 3 * size), products))
-    # z p + (1 − z) h̃ = h̃ + z (p − h̃)
-    return graph.op("Add", candidate, graph.op("Mul", update, graph.op("Sub", entering, candidate)))
+    reset_state = graph.op("Mul", reset, state)
+    candidate = graph.op("Tanh", add_product(reset_state, cell.candidate_weight, 2 * size, 3 * size))
+    # z h + (1 − z) h̃ = h̃ + z (h − h̃)
+    return graph.op("Add", candidate, graph.op("Mul", update, graph.op("Sub", state, candidate)))
 
 
 def mix_in_time(graph: Graph, layer: GRU, last: str, earliest: str) -> str:
@@ -57,8 +79,8 @@ def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, al
 
 def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
     """The states (S, H) over the words (S, E) of one sentence, from zeros on, in the words' order."""
-    if layer.time_skip is not None:
-        return _gru_with_skip(graph, layer, rows, backward=backward)
+    if layer.time_skip is not None or not layer.variant.in_kernels:
+        return _gru_by_steps(graph, layer, rows, backward=backward)
     size = layer.hidden_size
 
     def reorder(weight: Tensor) -> Tensor:
@@ -67,7 +89,7 @@ def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) ->
         return torch.cat([update, reset, candidate])[None]
 
     recurrent = torch.cat([_whole(layer.gate_weight), _whole(layer.candidate_weight)])
-    bias = F.pad(layer.bias.detach(), (3 * size - layer.bias.numel(), 0))
+    bias = layer.biases().detach()
     states, _ = graph.op(
         "GRU",
         graph.op("Unsqueeze", rows, [1]),
@@ -87,15 +109,18 @@ def _whole(weight: Tensor | LowRankMatrix) -> Tensor:
     return (weight.left @ weight.right).detach() if isinstance(weight, LowRankMatrix) else weight.detach()
 
 
-def _gru_with_skip(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
-    assert layer.time_skip is not None
-    span, size = layer.time_skip.span, layer.hidden_size
+def _gru_by_steps(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:
+    size, span = layer.hidden_size, 1 if layer.time_skip is None else layer.time_skip.span
 
     def step(inner: Graph, history: str, inputs: str) -> tuple[str, str]:
-        earliest, last = (inner.op("Slice", history, [start], [start + 1], [0]) for start in (0, span - 1))
-        entering = mix_in_time(inner, layer, last, earliest)
+        entering = history
+        if span > 1:
+            earliest, last = (inner.op("Slice", history, [start], [start + 1], [0]) for start in (0, span - 1))
+            entering = mix_in_time(inner, layer, last, earliest)
         state = gru_step(inner, layer, inner.op("Unsqueeze", inputs, [0]), entering)
-        following = inner.op("Concat", inner.op("Slice", history, [1], [span], [0]), state, axis=0)
+        following = state
+        if span > 1:
+            following = inner.op("Concat", inner.op("Slice", history, [1], [span], [0]), state, axis=0)
         return following, inner.op("Squeeze", state, [0])
 
     def in_order(values: str) -> str:

@@ -18,6 +18,8 @@ from user_dir.checkpoints.low_rank_checkpoint import factorize_checkpoint
 NEW_OPTIONS = (
     *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),
     *("encoder_self_attention_heads", "decoder_self_attention_heads"),
+    *("encoder_transition_depth", "decoder_transition_depth"),
+    *("encoder_cell_layer_norm", "decoder_cell_layer_norm", "decoder_attention_heads"),
 )
 
 
@@ -49,7 +51,7 @@ def test_at_full_rank_the_translations_and_their_scores_are_the_same(architectur
 
 
 def test_below_full_rank_it_is_the_model_that_the_option_builds(tmp_path):
-    options = {"encoder_bidirectional": True, "skip_io": True}
+    options = {"encoder_bidirectional": True, "skip_io": True, "decoder_transition_depth": 2}
     full = small_checkpoint(tmp_path, "gru_encoder", **options)
     file, matrices = factorize_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "low", rank=2)
     low = Checkpoint(file, tmp_path).model

@@ -131,6 +131,19 @@ def test_adaptive_softmax_and_bfloat16_train_and_translate(data, tmp_path):
     assert len(toy.lines(toy.generate(data, tmp_path / "checkpoint_best.pt").stdout, "H")) == 20
 
 
+def test_time_steps_without_kernels_train_and_translate(data, tmp_path):
+    options = (
+        *("--encoder-transition-depth", "2", "--decoder-transition-depth", "2"),
+        *("--encoder-cell-layer-norm", "--decoder-cell-layer-norm", "--decoder-attention-heads", "4"),
+    )
+    process = toy.train(data, tmp_path, *MODELS["gru_encoder"], *options, "--max-update", "40")
+    assert "--decoder-transition-depth: these layers run in PyTorch operations" in process.stdout + process.stderr
+    losses = logged(process, "loss")
+    assert losses[-1] < 0.8 * losses[0]
+    done = toy.generate(data, tmp_path / "checkpoint_best.pt", "--task", "native_translation")
+    assert len(toy.lines(done.stdout, "H")) == 20 and "several heads" in done.stdout + done.stderr
+
+
 def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
     """A target dictionary without W0: where the model produces <unk>, the source word must be copied."""
     text, raw = tmp_path / "text", tmp_path / "raw"

@@ -6,7 +6,7 @@ from recurrent_mt.layers.attention import ATTENTIONS, Attention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.gru import PLAIN, GRUVariant
+from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
 from recurrent_mt.layers.readout import MaxoutReadout
 from recurrent_mt.layers.self_attention import DecoderSelfAttention
 from tests.combinations import half
@@ -16,12 +16,19 @@ from tests.tolerances import INVARIANCE
 EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
 
-every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
+every_score = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
+every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS, "additive:2", "dot:3", "general:2"])
 
 ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}
 VARIANTS = {
     "plain": {"variant": PLAIN},
     "all_parts": {"variant": GRUVariant(rank=2, input_skip=True, time_skip=3, layer_norm=True)},
+    "deep_transition": {"variant": GRUVariant(transition_depth=3)},
+    "all_parts_without_kernels": {
+        "variant": GRUVariant(
+            rank=2, input_skip=True, time_skip=3, layer_norm=True, transition_depth=2, cell_layer_norm=True
+        )
+    },
 }
 HEADS = {"": {"heads": 0}, "self_attention": {"heads": 2}}
 DEPTHS = {"one_layer": {"num_layers": 1}, "three_layers": {"num_layers": 3}}
@@ -41,7 +48,9 @@ every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0):
     torch.manual_seed(3)
     if attention:
-        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, attention=attention, variant=variant)
+        kind, _, number = attention.partition(":")
+        options = {"attention": kind, "heads": int(number or 1), "variant": variant}
+        first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
     else:
         first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
     readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
@@ -185,14 +194,15 @@ def test_a_search_copies_no_source_while_all_sentences_run():
     assert state.keys.size(0) == 3 and following.hidden.size(0) == 6
 
 
-def test_a_search_multiplies_the_source_once():
-    decoder, encoded = build("additive"), source()
+@pytest.mark.parametrize("heads", [1, 2])
+def test_a_search_multiplies_the_source_once(heads):
+    decoder, encoded = build(f"additive:{heads}"), source()
     searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
     words = random(6, 1, EMBED)
     _, _, state = teacher_force(decoder, searched, words, torch.zeros(6, 1, dtype=torch.bool))
     _, _, first = decoder.step(words[:, 0], searched, state)
     _, _, second = decoder.step(words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
-    assert first.products.shape == (3, 5, 3 * HIDDEN + 2 * OUTPUT)
+    assert first.products.shape == (3, heads * 5, 3 * HIDDEN + 2 * OUTPUT)
     assert second.products.data_ptr() == first.products.data_ptr()
 
 
@@ -233,7 +243,7 @@ def test_the_summary_enters_every_step_and_not_the_first_state_alone():
     assert (features[0, 3] - features[1, 3]).abs().max() > 1e-3
 
 
-@every_attention
+@every_score
 def test_one_step_of_the_decoder_follows_the_equations(attention):
     """The first step of one sentence, written out: Cho et al. (2014a) and Bahdanau et al. (2015), A.2."""
     decoder, encoded = build(attention), source(batch=1)
@@ -264,7 +274,7 @@ def test_one_step_of_the_decoder_follows_the_equations(attention):
     torch.testing.assert_close(features[0], expected, **INVARIANCE)
 
 
-@every_attention
+@every_score
 def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
     """Whatever the begin symbol's embedding is, the first word is scored from s_0 and what is read with it."""
     decoder, encoded = build(attention, 2, word_first=True), source()
@@ -284,7 +294,7 @@ def read(first, state, encoded, keys):
     return first.read(state, encoded, keys, encoded.annotations)[0] if first.has_attention else encoded.summary
 
 
-@every_attention
+@every_score
 def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
     """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), c_2 is read with s_1, y_2 is scored from s_1 and c_2."""
     decoder, encoded = build(attention, word_first=True), source(batch=1)
@@ -310,5 +320,8 @@ def test_maxout_takes_the_larger_of_neighbors():
 def test_attention_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="no attention 'cosine'; there are: additive, dot, general"):
         Attention("cosine", state_size=4, annotation_size=4)
+    for heads in (0, 3, 4):
+        with pytest.raises(ValueError, match=f"--decoder-attention-heads {heads} must be at least 1 and divide .* 6"):
+            Attention("additive", state_size=4, annotation_size=6, heads=heads)
     with pytest.raises(ValueError, match=r"states of 4 units with annotations of 8: .* --decoder-attention general"):
         Attention("dot", state_size=4, annotation_size=8)

@@ -7,7 +7,8 @@ import torch
 
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.grnn import GRNNEncoder
-from recurrent_mt.layers.gru import GRUEncoder, GRUVariant
+from recurrent_mt.layers.gru import GRUEncoder
+from recurrent_mt.layers.gru_cell import GRUVariant
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from recurrent_mt.layers.unet import UNetEncoder
 from recurrent_mt.layers.vnet import VNetEncoder
@@ -34,6 +35,12 @@ WITH_BACKENDS = {
     ),
     "gru_layer_norm": lambda backend: GRUEncoder(
         EMBED, HIDDEN, num_layers=2, variant=GRUVariant(layer_norm=True), backend=backend
+    ),
+    "gru_deep_transition": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(transition_depth=3), backend=backend
+    ),
+    "gru_cell_layer_norm": lambda backend: GRUEncoder(
+        EMBED, HIDDEN, num_layers=2, bidirectional=True, variant=GRUVariant(cell_layer_norm=True), backend=backend
     ),
     "grconv_tanh": lambda backend: GRConvEncoder(EMBED, HIDDEN, backend=backend),
     "grconv_relu": lambda backend: GRConvEncoder(EMBED, HIDDEN, activation="relu", backend=backend),

@@ -5,7 +5,8 @@ import torch
 from fairseq.dataclass.configs import FairseqConfig
 
 from recurrent_mt.layers.dropout import EmbeddingDropout
-from recurrent_mt.layers.gru import GRU, GRUVariant
+from recurrent_mt.layers.gru import GRU
+from recurrent_mt.layers.gru_cell import GRUVariant
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, build, sample
 

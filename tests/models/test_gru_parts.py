@@ -1,11 +1,14 @@
 """The options of the GRU layers: what they cost, do, and refuse, and checkpoints older than they are."""
 
+import logging
+
 import pytest
 import torch
 
 from tests.combinations import half
 from tests.models.building import SIZES, build, sample
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
+from user_dir.models import gru_variant
 
 EMBED, HIDDEN = SIZES["encoder_embed_dim"], SIZES["encoder_hidden_size"]
 TARGET, DECODER = SIZES["decoder_embed_dim"], SIZES["decoder_hidden_size"]
@@ -21,6 +24,13 @@ PARTS = {
     "skip_io": {"skip_io": True},
     "skip_time": {"skip_time": 3},
     "decoder_layer_norm": {"decoder_layer_norm": True},
+    "decoder_transition_depth": {"decoder_transition_depth": 3},
+    "decoder_cell_layer_norm": {"decoder_cell_layer_norm": True},
+    "cell_norm_of_all": {
+        **{"decoder_cell_layer_norm": True, "decoder_transition_depth": 2, "decoder_layer_norm": True},
+        **{"gru_rank": 4, "skip_io": True, "skip_time": 2, "no_gate_bias": True},
+    },
+    "transition_of_all": {"decoder_transition_depth": 2, "gru_rank": 4, "skip_io": True, "skip_time": 2},
     "all": {"gru_rank": 4, "skip_io": True, "skip_time": 2, "decoder_layer_norm": True},
 }
 
@@ -44,6 +54,11 @@ def change_by_rank(rank):
         ({"skip_time": 4}, sum(h for _, h in LAYERS)),
         ({"encoder_layer_norm": True}, 4 * 2 * HIDDEN),
         ({"decoder_layer_norm": True}, 2 * 2 * DECODER),
+        ({"decoder_attention_heads": 10}, (2 * HIDDEN) ** 2),
+        ({"encoder_cell_layer_norm": True}, 4 * 2 * 2 * 3 * HIDDEN),
+        ({"decoder_cell_layer_norm": True}, 2 * 2 * 2 * 3 * DECODER),
+        ({"encoder_transition_depth": 3}, 4 * 2 * (3 * HIDDEN * HIDDEN + 3 * HIDDEN)),
+        ({"decoder_transition_depth": 2}, 2 * (3 * DECODER * DECODER + 3 * DECODER)),
     ],
 )
 def test_each_part_costs_the_parameters_of_its_formula(options, change):
@@ -56,6 +71,50 @@ def test_each_part_costs_the_parameters_of_its_formula(options, change):
 def test_scores_of_the_search_are_those_of_teacher_forcing_with_each_part(part, attention, order):
     built = models("gru_encoder", attention, decoder_layers=2, decoder_order=order, **PARTS[part])
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
+
+
+#: Parts whose time steps no kernel knows.
+WITHOUT_KERNELS = {
+    "transition": {"encoder_transition_depth": 2, "decoder_transition_depth": 3},
+    "cell_layer_norm": {"encoder_cell_layer_norm": True, "decoder_cell_layer_norm": True},
+    "attention_heads": {"decoder_attention_heads": 5},
+}
+
+
+@pytest.mark.parametrize("part", WITHOUT_KERNELS)
+@pytest.mark.parametrize("number", [torch.bfloat16, torch.float16])
+def test_a_part_without_kernels_narrows_products_alone_under_autocast(part, number):
+    # Native kernels, which other layers would have, know no float16.
+    model = build("gru_encoder", kernel_backend="packed", **WITHOUT_KERNELS[part])
+    batch = sample([4, 1, 6], [5, 2, 7])["net_input"]
+    expected = model(**batch)[0]
+    with torch.autocast("cpu", dtype=number):
+        found = model(**batch)[0]
+        states = model.encoder.layer(torch.ones(1, 2, EMBED), torch.zeros(1, 2, dtype=torch.bool)).annotations
+        found.float().sum().backward()
+    assert states.dtype is torch.float32 and not torch.equal(found.float(), expected)
+    assert (found.float() - expected).abs().max() < 0.05
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("part", WITHOUT_KERNELS)
+@pytest.mark.parametrize("number", [torch.bfloat16, torch.float16])
+def test_a_part_without_kernels_runs_with_narrow_weights(part, number):
+    model, batch = build("gru_encoder", **WITHOUT_KERNELS[part]), sample([4, 1, 6], [5, 2, 7])["net_input"]
+    expected = model(**batch)[0]
+    scores = model.to(number)(**batch)[0]
+    scores.sum().backward()
+    assert scores.dtype is number and (scores.float() - expected).abs().max() < 0.05
+
+
+@pytest.mark.parametrize("part", WITHOUT_KERNELS)
+def test_a_part_without_kernels_is_named_once_in_the_log(part, caplog):
+    gru_variant._log.cache_clear()
+    with caplog.at_level(logging.INFO):
+        for _ in range(2):
+            build("gru_encoder", kernel_backend="auto", **WITHOUT_KERNELS[part])
+    for name in WITHOUT_KERNELS[part]:
+        assert caplog.text.count(f"--{name.replace('_', '-')}: these layers run in PyTorch operations") == 1
 
 
 def scores(model):
@@ -105,6 +164,33 @@ def test_the_state_carried_through_time_is_bare(option):
         (
             {"initialization": "published", "decoder_layer_norm": True},
             "published does not define .* --decoder-layer-norm",
+        ),
+        ({"decoder_transition_depth": 0}, "--decoder-transition-depth must be at least 1, not 0"),
+        (
+            {"initialization": "published", "decoder_transition_depth": 2},
+            "published does not define .* --decoder-transition-depth: use",
+        ),
+        (
+            {"kernel_backend": "native", "decoder_transition_depth": 2},
+            "--kernel-backend native does not know --decoder-transition-depth: use --kernel-backend auto",
+        ),
+        (
+            {"initialization": "published", "decoder_attention_heads": 5},
+            "published does not define .* --decoder-attention-heads: use",
+        ),
+        (
+            {"kernel_backend": "native", "decoder_attention_heads": 5},
+            "--kernel-backend native does not know --decoder-attention-heads: use --kernel-backend auto",
+        ),
+        ({"decoder_attention_heads": 2}, "--decoder-attention-heads 2 must be at least 1 and divide .* annotations, 5"),
+        ({"decoder_attention_heads": 3}, "--decoder-attention-heads 3 must .* --decoder-hidden-size, 10"),
+        (
+            {"initialization": "published", "decoder_cell_layer_norm": True},
+            "published does not define .* --decoder-cell-layer-norm: use",
+        ),
+        (
+            {"kernel_backend": "fused", "decoder_cell_layer_norm": True},
+            "--kernel-backend fused does not know --decoder-cell-layer-norm: use --kernel-backend auto",
         ),
     ],
 )

@@ -29,6 +29,11 @@ OPTIONS = {
     "skip_time": {"skip_time": 2, "decoder_layers": 2},
     "decoder_layer_norm": {"decoder_layer_norm": True, "decoder_layers": 2},
     "encoder_layer_norm": {"encoder_layer_norm": True, "encoder_bidirectional": True, "encoder_layers": 2},
+    "encoder_transition": {"encoder_transition_depth": 3, "encoder_bidirectional": True, "encoder_layers": 2},
+    "decoder_transition": {"decoder_transition_depth": 3, "decoder_layers": 2, "recurrent_dropout": 0.1},
+    "encoder_cell_norm": {"encoder_cell_layer_norm": True, "encoder_bidirectional": True, "encoder_layers": 2},
+    "decoder_cell_norm": {"decoder_cell_layer_norm": True, "decoder_layers": 2, "recurrent_dropout": 0.1},
+    "attention_heads": {"decoder_attention_heads": 5, "decoder_layers": 2},
     "all_gru_parts": {"gru_rank": 4, "skip_io": True, "skip_time": 3, "decoder_layer_norm": True, "decoder_layers": 2},
     "encoder_self_attention": {"encoder_self_attention_heads": 5},
     "decoder_self_attention": {"decoder_self_attention_heads": 5, "decoder_layers": 2, "dropout": 0.1},
@@ -85,6 +90,7 @@ ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "enc
 ATTENTION_ONLY = {
     "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
+    "decoder_attention_heads": "--decoder-attention-heads 5 needs attention, but --decoder-attention is none",
 }
 
 

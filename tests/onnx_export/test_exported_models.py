@@ -34,6 +34,20 @@ OPTIONS = [
     ),
     ("gru_encoder", "additive", {"skip_time": 3, "encoder_bidirectional": True}),
     ("gru_encoder", "general", {"skip_time": 2, "decoder_order": "attention_first", "decoder_layers": 2}),
+    ("gru_encoder", "additive", {"encoder_transition_depth": 2, "decoder_transition_depth": 3, "skip_time": 2}),
+    (
+        "gru_encoder",
+        "dot",
+        {"encoder_transition_depth": 3, "encoder_bidirectional": True, "decoder_transition_depth": 2, "gru_rank": 2},
+    ),
+    (
+        "gru_encoder",
+        "additive",
+        {
+            **{"encoder_cell_layer_norm": True, "encoder_transition_depth": 2, "encoder_bidirectional": True},
+            **{"decoder_cell_layer_norm": True, "decoder_transition_depth": 2},
+        },
+    ),
     ("gru_encoder", "additive", {"gru_rank": 2, "no_gate_bias": True, "embed_bias": True, "decoder_output_rank": 3}),
     ("gru_encoder", "additive", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
     ("gru_encoder", "none", {"encoder_self_attention_heads": 1, "decoder_self_attention_heads": 2}),
@@ -132,6 +146,8 @@ def test_the_largest_numbers_are_found_in_order():
 def test_what_cannot_be_exported_or_read_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"model.pt has an adaptive softmax \(--adaptive-softmax-cutoff\)"):
         export(build("gru_encoder", adaptive_softmax_cutoff="4,8"), tmp_path)
+    with pytest.raises(ValueError, match=r"model.pt has several heads of attention \(--decoder-attention-heads\)"):
+        export(build("gru_encoder", decoder_attention_heads=5), tmp_path)
     with pytest.raises(ValueError, match=r"manifest.json.*is the folder one that recurrent-mt export has written"):
         OnnxModel(tmp_path)
     (tmp_path / "manifest.json").write_text(json.dumps({"format": "another"}))

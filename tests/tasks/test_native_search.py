@@ -46,6 +46,9 @@ LEFT_TO_FAIRSEQ = {
     "self_attention": ({"decoder_self_attention_heads": 2}, "self-attention"),
     "skip_time": ({"skip_time": 2}, "skips in time"),
     "layer_norm": ({"decoder_layer_norm": True}, "layer norm"),
+    "transition": ({"decoder_transition_depth": 2, "kernel_backend": "auto"}, "deep transition"),
+    "cell_norm": ({"decoder_cell_layer_norm": True, "kernel_backend": "auto"}, "layer norm"),
+    "heads": ({"decoder_attention_heads": 5, "kernel_backend": "auto"}, "several heads"),
     "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
     "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
 }
@@ -110,6 +113,13 @@ def test_annotations_of_several_words_spread_their_attention():
     assert_same_translations(
         model("grconv_encoder", grconv_annotations="pyramid", grconv_annotation_height=2), sources([4, 1, 6])
     )
+
+
+@needs_native
+def test_an_encoder_without_kernels_leaves_the_search_native():
+    built = model(encoder_transition_depth=2, encoder_cell_layer_norm=True, kernel_backend="auto")
+    assert native_search.why_not(built) is None
+    assert_same_translations(built, sources([4, 1, 6]))
 
 
 @needs_native

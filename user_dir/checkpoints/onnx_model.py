@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairseq.data import Dictionary
 
+from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.onnx_export import ExportedModel
 
 from ..models.encoder_decoder import EncoderDecoderModel
@@ -14,7 +15,7 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     """What an exported model is written from.
 
     Raises:
-        ValueError: if the model is none of this plug-in, or has an adaptive softmax.
+        ValueError: if the model is none of this plug-in, or has an adaptive softmax or several heads of attention.
     """
     model, task = checkpoint.model, checkpoint.task
     if not isinstance(model, EncoderDecoderModel):
@@ -23,6 +24,11 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     if output is None:
         raise ValueError(
             f"{checkpoint.path} has an adaptive softmax (--adaptive-softmax-cutoff), which is not exported"
+        )
+    first = model.decoder.layer.first
+    if isinstance(first, AttentiveGRU) and first.attention.heads > 1:
+        raise ValueError(
+            f"{checkpoint.path} has several heads of attention (--decoder-attention-heads), which are not exported"
         )
     longest_source, longest_target = model.max_positions()
     return ExportedModel(

@@ -77,6 +77,12 @@ class EncoderDecoderConfig(FairseqDataclass):
         "what the decoder reads: 'none' reads the encoder's summary (Cho et al. 2014), 'additive' the annotations "
         "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015)",
     )
+    decoder_attention_heads: int = option(
+        1,
+        "heads of the attention, each with its own scores, its own softmax, and its own part of the context, read from "
+        "a projection of the annotations (Chen et al. 2018, section 4.1, with additive scores; Vaswani et al. 2017, "
+        "section 3.2.2); must divide --decoder-hidden-size and the width of the annotations",
+    )
     decoder_order: DECODER_ORDER_CHOICES = option(
         "word_first",
         "what comes first in the step that predicts y_i. 'word_first': the state reads y_{i-1}, attention asks with "
@@ -120,7 +126,18 @@ class EncoderDecoderConfig(FairseqDataclass):
         "K: what enters step t of a GRU layer, in the decoder and in gru_encoder, is g * h[t-1] + (1 - g) * h[t-K] "
         "with a learned gate g for each unit (after Zhang et al. 2016); 2 or more; 0: off",
     )
+    decoder_transition_depth: int = option(
+        1,
+        "L: GRU cells in a row within each time step of a decoder layer, the first with the inputs, the others with "
+        "the previous cell's state alone (Miceli Barone et al. 2017, section 2.2; Pascanu et al. 2014). Word and "
+        "context enter the first cell, and attention asks with the state after the last one, in either --decoder-order",
+    )
     decoder_layer_norm: bool = option(False, "layer norm on the output of each decoder layer (Ba et al. 2016)")
+    decoder_cell_layer_norm: bool = option(
+        False,
+        "layer norm inside the cells of each decoder layer: of the products of word and context, and of the state's "
+        "products, separately, both gates together and the candidate by itself (Ba et al. 2016; Sennrich et al. 2017)",
+    )
 
     no_gate_bias: bool = option(False, "biases only in the GRUs' candidates, as in the authors' released code")
     embed_bias: bool = option(False, "add a bias to both embeddings, as the authors' released code does")

@@ -23,7 +23,7 @@ from .config import WORD_FIRST, EncoderDecoderConfig
 from .decoder import Decoder
 from .embeddings import build_embeddings, load_pretrained
 from .encoder import Encoder
-from .gru_variant import gru_variant
+from .gru_variant import gru_variant, leave_kernels
 from .self_attention import decoder_self_attention, encoder_self_attention
 
 
@@ -120,13 +120,20 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
     """The decoder's recurrence and readout for an encoder with these sizes."""
     attention = str(cfg.decoder_attention)
     embed_size, size = cfg.decoder_embed_dim, cfg.decoder_hidden_size
-    variant, backend = gru_variant(cfg, layer_norm=cfg.decoder_layer_norm), str(cfg.kernel_backend)
+    variant, backend = gru_variant(cfg, "decoder"), str(cfg.kernel_backend)
+    heads = attention_heads(cfg)
     first: FixedContextGRU | AttentiveGRU
     if attention == "none":
         first = FixedContextGRU(embed_size, size, context_size=summary_size, variant=variant, backend=backend)
     else:
         first = AttentiveGRU(
-            embed_size, size, context_size=annotation_size, attention=attention, variant=variant, backend=backend
+            embed_size,
+            size,
+            context_size=annotation_size,
+            attention=attention,
+            heads=heads,
+            variant=variant,
+            backend=backend,
         )
     readout = MaxoutReadout(
         state_size=size,
@@ -143,6 +150,26 @@ def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summ
         word_first=str(cfg.decoder_order) in WORD_FIRST,
         self_attention=decoder_self_attention(cfg, dropout=dropout(cfg, "decoder_dropout_out")),
     )
+
+
+def attention_heads(cfg: EncoderDecoderConfig) -> int:
+    """The heads of the decoder's attention.
+
+    Raises:
+        ValueError: if there are several, but no attention, no kernels that know them, or no starting values.
+    """
+    heads = cfg.decoder_attention_heads
+    if heads == 1:
+        return heads
+    if str(cfg.decoder_attention) == "none":
+        raise ValueError(f"--decoder-attention-heads {heads} needs attention, but --decoder-attention is none")
+    if str(cfg.initialization) == "published":
+        raise ValueError(
+            "--initialization published does not define the starting values of --decoder-attention-heads: "
+            "use --initialization default"
+        )
+    leave_kernels(cfg, "--decoder-attention-heads")
+    return heads
 
 
 def build_output(cfg: EncoderDecoderConfig, target_embedding: nn.Embedding) -> nn.Module:

@@ -23,8 +23,18 @@ class GRUEncoderConfig(EncoderDecoderConfig):
     encoder_bidirectional: bool = option(
         False, "read the source in both directions, in every layer (Bahdanau et al. 2015, section 3.2)"
     )
+    encoder_transition_depth: int = option(
+        1,
+        "L: GRU cells in a row within each time step of an encoder layer, in each direction, the first with the input, "
+        "the others with the previous cell's state alone (Miceli Barone et al. 2017, section 2.2; Pascanu et al. 2014)",
+    )
     encoder_layer_norm: bool = option(
         False, "layer norm on the output of each encoder layer, in each direction (Ba et al. 2016)"
+    )
+    encoder_cell_layer_norm: bool = option(
+        False,
+        "layer norm inside the cells of each encoder layer: of the input's products and of the state's, separately, "
+        "both gates together and the candidate by itself (Ba et al. 2016; Sennrich et al. 2017)",
     )
     encoder_summary: ENCODER_SUMMARY_CHOICES = option(
         "both",
@@ -57,6 +67,6 @@ class GRUEncoderModel(EncoderDecoderModel):
             bidirectional=config.encoder_bidirectional,
             summary=summary,
             dropout=dropout(config, "encoder_dropout_out"),
-            variant=gru_variant(config, layer_norm=config.encoder_layer_norm),
+            variant=gru_variant(config, "encoder"),
             backend=str(config.kernel_backend),
         )

@@ -1,0 +1,217 @@
+"""One cell of a GRU layer: its weights, and its step in PyTorch operations.
+
+The kernels know layers of one cell as published. A layer whose time step is something else runs position by position,
+in the operations here, under autograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..kernels.entering import before_the_start, entering
+from ..kernels.matrix import Matrix, as_matrix
+from .dropout import Dropout
+from .initialization import orthogonal_blocks_, xavier_blocks_
+from .low_rank import LowRankMatrix, kernel_weight, weight_of_rank
+
+
+class GRUVariant(NamedTuple):
+    """What a GRU layer adds to or leaves out of the published equations; the defaults are theirs.
+
+    Attributes:
+        gate_bias: whether the gates have biases; the authors' code has one only in the candidate.
+        rank: inner size of the product as which each matrix is kept, 0 for whole matrices: the input weight, the
+            recurrent weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates
+            stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
+        input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
+        time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
+        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.skip.LayerOutput`.
+        recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
+            (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
+            lost on its way, and every kernel can do it.
+        transition_depth: L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`.
+        cell_layer_norm: whether products are normalized inside the cells; see :class:`CellNorm`.
+    """
+
+    gate_bias: bool = True
+    rank: int = 0
+    input_skip: bool = False
+    time_skip: int = 0
+    layer_norm: bool = False
+    recurrent_dropout: float = 0.0
+    transition_depth: int = 1
+    cell_layer_norm: bool = False
+
+    @property
+    def in_kernels(self) -> bool:
+        """Whether the kernels know the layer's time step."""
+        return self.transition_depth == 1 and not self.cell_layer_norm
+
+
+#: As published.
+PLAIN = GRUVariant()
+
+
+class CellNorm(nn.Module):
+    """Layer norm of a cell's products, in one of its two places: of what enters, or of the state.
+
+    With both, where x is everything that enters besides the state::
+
+        [r z] = σ(LN(W_rz x + b_rz) + LN(U_rz h))    h̃ = tanh(LN(W x + b) + LN(U (r ⊙ h)))
+
+    Ba et al. (2016), "Layer Normalization", supplementary material, and Nematus (Sennrich et al. 2017), which
+    normalize the two parts separately, both gates together, and the candidate by itself. Their reset gate acts after
+    the recurrent product and its norm, here it acts before, as in all of these layers.
+
+    Args:
+        hidden_size: H.
+    """
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.gates = nn.LayerNorm(2 * hidden_size)
+        self.candidate = nn.LayerNorm(hidden_size)
+
+    def forward(self, products: Tensor) -> Tensor:
+        """The products (N, 3H) of [reset, update, candidate], normalized."""
+        size = self.candidate.normalized_shape[0]
+        return torch.cat([self.gates(products[:, : 2 * size]), self.candidate(products[:, 2 * size :])], dim=1)
+
+
+class GRUCell(nn.Module):
+    """The weights of a cell.
+
+    Args:
+        input_size: E; 0 for a cell that has no input and reads only the previous cell's state.
+        hidden_size: H.
+        variant: what its layer has besides the equations.
+
+    Attributes:
+        input_weight: (3H, E), ordered [reset, update, candidate]; None without an input.
+        gate_weight: (2H, H), ordered [reset, update].
+        candidate_weight: (H, H).
+        bias: (3H,), ordered [reset, update, candidate]; (H,), the candidate's, without biases in the gates.
+        input_norm: of what enters; None without layer norm in the cell, or without an input.
+        state_norm: of the state's products; None without layer norm in the cell.
+    """
+
+    input_weight: nn.Parameter | LowRankMatrix | None
+
+    def __init__(self, input_size: int, hidden_size: int, variant: GRUVariant) -> None:
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.variant = variant
+        rank = variant.rank
+        self.input_weight = None
+        # Drawn first, and registered first, as in every checkpoint.
+        if input_size:
+            inputs = xavier_blocks_(torch.empty(3 * hidden_size, input_size), hidden_size)
+            self.input_weight = weight_of_rank(inputs, rank)
+        self.gate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(2 * hidden_size, hidden_size)), rank)
+        self.candidate_weight = weight_of_rank(orthogonal_blocks_(torch.empty(hidden_size, hidden_size)), rank)
+        self.bias = nn.Parameter(torch.zeros((3 if variant.gate_bias else 1) * hidden_size))
+        norm = variant.cell_layer_norm
+        self.input_norm = CellNorm(hidden_size) if norm and input_size else None
+        self.state_norm = CellNorm(hidden_size) if norm else None
+        self.dropout = Dropout(variant.recurrent_dropout, owner="GRU")
+
+    def biases(self) -> Tensor:
+        """The bias (3H,), with zeros for gates that have none."""
+        return F.pad(self.bias, (3 * self.hidden_size - self.bias.numel(), 0))
+
+    def recurrent_weights(self) -> tuple[Tensor | Matrix, Tensor | Matrix]:
+        """The gates' and the candidate's recurrent weights as the kernels take them."""
+        gate, candidate = kernel_weight(self.gate_weight), kernel_weight(self.candidate_weight)
+        if not self.dropout.probability:
+            return gate, candidate
+        return self.dropout(gate), self.dropout(candidate)
+
+    def prepare(self, steps: int, products: torch.dtype) -> PreparedCell:
+        """The cell for some steps of one batch, with matrix products in that number format."""
+        gate, candidate = (as_matrix(weight).to(products).for_steps(steps) for weight in self.recurrent_weights())
+        gate_bias, candidate_bias = self.biases().tensor_split([2 * self.hidden_size])
+        norm = self.state_norm
+        return PreparedCell(
+            StateProduct(gate, gate_bias, None if norm is None else norm.gates),
+            StateProduct(candidate, candidate_bias, None if norm is None else norm.candidate),
+        )
+
+
+class StateProduct(NamedTuple):
+    """The product of a state with a weight, as the steps of one batch use it.
+
+    Attributes:
+        weight: (M, H).
+        bias: (M,), which enters where nothing else does.
+        norm: of the product, or None.
+    """
+
+    weight: Matrix
+    bias: Tensor
+    norm: nn.Module | None
+
+    def add_to(self, inputs: Tensor | None, rows: Tensor) -> Tensor:
+        """The sum (n, M) of what enters (n, M), or without it the bias, and the product of rows (n, H)."""
+        if self.norm is None:
+            return self.weight.add_to(self.bias if inputs is None else inputs, rows)
+        if inputs is None:
+            return self.norm(self.weight.add_to(self.bias, rows))
+        return inputs + self.norm(self.weight.add_to(inputs.new_zeros(1), rows))
+
+
+class PreparedCell(NamedTuple):
+    """A cell as the steps of one batch use it.
+
+    Attributes:
+        gate: with U_r above U_z, (2H, H).
+        candidate: with U, (H, H).
+    """
+
+    gate: StateProduct
+    candidate: StateProduct
+
+    def advance(self, inputs: Tensor | None, state: Tensor) -> Tensor:
+        """The state after the cell (n, H); see :func:`recurrent_mt.kernels.gru.gru` for the equations.
+
+        Args:
+            inputs: (n, 3H) the products of everything that enters besides the state, with biases and their norm; None
+                in a cell without an input.
+            state: (n, H) before the cell.
+        """
+        size = state.size(1)
+        x_gates, x_candidate = (None, None) if inputs is None else inputs.tensor_split([2 * size], dim=1)
+        reset, update = self.gate.add_to(x_gates, state).sigmoid().chunk(2, dim=1)
+        candidate = self.candidate.add_to(x_candidate, reset * state).tanh()
+        return torch.lerp(candidate, state, update)
+
+
+def run_steps(
+    step: Callable[[Tensor, Tensor], tuple[Tensor, ...]],
+    inputs: Tensor,
+    initial: Tensor,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> tuple[Tensor, ...]:
+    """Runs a recurrence over packed rows, one position after the other.
+
+    Args:
+        step: from inputs (n, 3H) and what enters a position (n, H) to its state (n, H) and whatever else it returns.
+        inputs: (N, 3H) packed.
+        initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
+        counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`; at least one.
+        time_gate: (H,); see :mod:`recurrent_mt.kernels.entering`.
+
+    Returns:
+        What the steps returned, each packed (N, …).
+    """
+    timeline = before_the_start(initial, time_gate)
+    span, results = len(timeline), []
+    for x in inputs.split(list(counts)):
+        results.append(step(x, entering(timeline, x.size(0), time_gate, span)))
+        timeline.append(results[-1][0])
+    return tuple(map(torch.cat, zip(*results)))
