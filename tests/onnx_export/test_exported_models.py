@@ -94,7 +94,7 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_imported_model_of_the_authors_translates_as_fairseq_does(kind, tmp_path):
-    import_model(oracle.FOLDER / f"groundhog_{kind}.npz", tmp_path)
+    import_model(oracle.find(f"groundhog_{kind}.npz"), tmp_path)
     (model,), _, its_task = load_model_ensemble_and_task([str(tmp_path / "checkpoint.pt")])
     model.eval()
     batch = sources(LENGTHS)

@@ -10,10 +10,15 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "oracle"
 
 
-def load(name: str) -> dict[str, np.ndarray]:
-    """The arrays of ``name``; skips the test if there is no such file."""
+def find(name: str) -> Path:
+    """The file ``name``; skips the test if there is none."""
     path = FOLDER / name
     if not path.exists():
         pytest.skip(f"no {name}: numbers of the authors' code lie beside this project where it is developed")
-    with np.load(path, allow_pickle=False) as arrays:
+    return path
+
+
+def load(name: str) -> dict[str, np.ndarray]:
+    """The arrays of ``name``; skips the test if there is no such file."""
+    with np.load(find(name), allow_pickle=False) as arrays:
         return dict(arrays)

@@ -52,7 +52,7 @@ def score(model, task, source_ids, target_ids):
 def authors(request, tmp_path_factory):
     """The authors' numbers, and the model that fairseq loads from what was imported."""
     arrays = oracle.load(f"groundhog_{request.param}.npz")
-    kind, model, task = load(oracle.FOLDER / f"groundhog_{request.param}.npz", tmp_path_factory.mktemp(request.param))
+    kind, model, task = load(oracle.find(f"groundhog_{request.param}.npz"), tmp_path_factory.mktemp(request.param))
     assert kind == request.param
     return arrays, kind, model, task
 

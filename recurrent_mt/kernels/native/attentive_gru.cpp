@@ -195,12 +195,12 @@ OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& 
     return checked(name, tensor, {given.rows(), columns}, number);
   };
   const int64_t size = given.size, width = given.values.size(2);
-  const Kept checked_kept{rows("states", kept[0], size),
-                          rows("contexts", kept[1], width),
-                          rows("attention", kept[2], given.keys.size(1)),
-                          rows("gates", kept[3], 2 * size),
-                          rows("candidates", kept[4], size),
-                          given.query ? rows("queries", kept[5], given.keys.size(2)) : kept[5]};
+  const Kept checked_kept{rows("kept states", kept[0], size),
+                          rows("kept contexts", kept[1], width),
+                          rows("kept attention", kept[2], given.keys.size(1)),
+                          rows("kept gates", kept[3], 2 * size),
+                          rows("kept candidates", kept[4], size),
+                          given.query ? rows("kept queries", kept[5], given.keys.size(2)) : kept[5]};
   const Tensor states = rows("grad_states", grad_states, size), contexts = rows("grad_contexts", grad_contexts, width);
   return in_format("initial", number, [&](auto zero) {
     return run_backward<decltype(zero)>(given, initial, states, contexts, checked_kept);

@@ -449,7 +449,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE(beam > 0 && vocabulary > 1, "beam must be positive, not ", beam);
   TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
   for (const int64_t word : {begin, end, padding, unknown})
-    TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "a symbol must be from 0 to ", vocabulary - 1, ", not ", word);
+    TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "begin, end, padding and unknown must be from 0 to ", vocabulary - 1,
+                      ", not ", word);
   const int64_t words = products.size(1), key_size = keys.size(2);
   const Source source{checked("keys", keys, {sentences, words, key_size}, number),
                       checked("products", products, {sentences, words, width}, number),
