@@ -90,15 +90,9 @@ def rate_by_mouse(browser):
 
 def chosen(browser):
     """Item -> answers on the screen that is shown, None where there is none."""
-    return {
-        item.get_attribute("data-item"): tuple(
-            next(
-                (int(r.get_attribute("value")) for r in f.find_elements(By.TAG_NAME, "input") if r.is_selected()), None
-            )
-            for f in item.find_elements(By.TAG_NAME, "fieldset")
-        )
-        for item in shown_items(browser)
-    }
+    script = """return [...document.querySelectorAll("[data-item]")].map(item => [item.dataset.item,
+        [...item.querySelectorAll("fieldset")].map(one => Number(one.querySelector("input:checked")?.value) || null)])"""
+    return {item: tuple(answers) for item, answers in browser.execute_script(script)}
 
 
 def exported(browser):
