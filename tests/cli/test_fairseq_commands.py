@@ -101,9 +101,8 @@ def test_an_ensemble_translates_interactively_empty_lines_and_unseen_words_too(d
 
 
 def test_a_resumed_training_has_the_same_losses(data, tmp_path):
-    """In new interpreters and in forks of one that has imported fairseq."""
     options = [*MODELS["gru_encoder"], "--dropout", "0.2"]
-    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12", fresh=True)
+    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12")
     toy.train(data, tmp_path / "parts", *options, "--max-update", "7")
     rest = toy.train(data, tmp_path / "parts", *options, "--max-update", "12")
     assert len(logged(rest, "loss")) < len(logged(whole, "loss"))
@@ -175,7 +174,8 @@ def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
     toy.run(
         *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "multi30k"),
         *(f"common.user_dir={toy.PLUGIN}", f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt"),
-        *("common.cpu=true", "optimization.max_update=2", "model.encoder_hidden_size=16"),
+        *("common.cpu=true", "optimization.max_update=2"),
+        *(f"model.{side}_{size}=16" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
         *(f"checkpoint.save_dir={tmp_path / 'save'}", f"hydra.run.dir={tmp_path / 'hydra'}"),
         fresh=True,
     )

@@ -90,8 +90,9 @@ def rate_by_mouse(browser):
 
 def chosen(browser):
     """Item -> answers on the screen that is shown, None where there is none."""
-    script = """return [...document.querySelectorAll("[data-item]")].map(item => [item.dataset.item,
-        [...item.querySelectorAll("fieldset")].map(one => Number(one.querySelector("input:checked")?.value) || null)])"""
+    script = """const answer = question => Number(question.querySelector("input:checked")?.value) || null;
+        return [...document.querySelectorAll("[data-item]")].map(
+            item => [item.dataset.item, [...item.querySelectorAll("fieldset")].map(answer)])"""
     return {item: tuple(answers) for item, answers in browser.execute_script(script)}
 
 
