@@ -1,5 +1,4 @@
 import gc
-from collections.abc import Iterator
 
 import pytest
 
@@ -7,7 +6,7 @@ from recurrent_mt.data.synthetic import PAIRS, Example, generate
 
 
 @pytest.fixture(scope="package")
-def corpora() -> Iterator[dict[str, dict[str, list[Example]]]]:
+def corpora() -> dict[str, dict[str, list[Example]]]:
     """A small corpus of each language pair: its examples by split.
 
     Python's garbage collector leaves them alone: it would look at each of a million objects again and again.
@@ -20,8 +19,7 @@ def corpora() -> Iterator[dict[str, dict[str, list[Example]]]]:
             made[pair][example.split].append(example)
     gc.freeze()
     gc.enable()
-    yield made
-    gc.unfreeze()
+    return made
 
 
 @pytest.fixture(scope="package", params=PAIRS)
