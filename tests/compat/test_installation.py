@@ -35,7 +35,7 @@ def build_wheel(source: Path, folder: Path, *, editable: bool = False) -> Path:
 
 
 def install(python: Path, *wheels: Path) -> None:
-    pip(python, "install", "--no-deps", "--no-index", "--quiet", *wheels)
+    pip(python, "install", "--no-deps", "--no-index", "--no-compile", "--quiet", *wheels)
 
 
 def make_environment(folder: Path) -> Path:
