@@ -1,4 +1,4 @@
-"""recurrent-mt align and recurrent-mt structure as users call them, on an untrained grConv with attention."""
+"""recurrent-mt align and recurrent-mt structure on an untrained grConv with attention; a quickstart starts both."""
 
 from __future__ import annotations
 

@@ -113,7 +113,8 @@ def test_a_resumed_training_has_the_same_losses(data, tmp_path):
 def test_bleu_can_choose_the_best_checkpoint_during_training(data, tmp_path):
     process = toy.train(
         *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "2", "--eval-bleu"),
-        *("--eval-bleu-args", '{"beam": 2, "max_len_b": 10}', "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
+        *("--eval-bleu-args", '{"beam": 2, "max_len_b": 10}'),
+        *("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
     )
     assert len(logged(process, "valid_bleu")) >= 1
     assert (tmp_path / "checkpoint_best.pt").exists()
