@@ -15,5 +15,7 @@ prepare_environment
 cd "$ROOT"
 # The tests start Python in folders of their own.
 unset PYTHONSAFEPATH
+# What is compiled is kept: they start Python a hundred times.
+unset PYTHONDONTWRITEBYTECODE
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 "$VENV/bin/python" -m pytest -n auto --dist worksteal "$@"

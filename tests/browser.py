@@ -93,6 +93,11 @@ def browser(chromium, tmp_path):
     driver.execute_script("localStorage.clear(); sessionStorage.clear()")
     for file in driver.downloads.iterdir():
         file.unlink()
+    return clear(driver)
+
+
+def clear(driver):
+    """The browser with the looks of a desktop, and nothing logged."""
     resize(driver, 1280, 900)
     prefer(driver, "light")
     complaints(driver)

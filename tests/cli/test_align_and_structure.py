@@ -1,4 +1,4 @@
-"""recurrent-mt align and recurrent-mt structure as users call them, on an untrained grConv with attention."""
+"""recurrent-mt align and recurrent-mt structure on an untrained grConv with attention; a quickstart starts both."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli import toy
+from tests.commands import call
 
 SOURCES = ["s1 s2 s3 s4", "s5", "s0 s6 s2", "s1 s2 s3 s4 s5 s6"]
 TARGETS = ["t1 t2", "t2 t3 t4", "t5", "t1 t2 t3 t4"]
@@ -16,8 +17,10 @@ TREES.append("(S (X s1) (A (X s2) (A (X s3) (X s4))) (X s5) (X s6))")
 LINKS = ["0-0 3-1", "0-0 0-1", "", "0-0 1?1 5-3"]
 
 
-def tool(name, *arguments, check=True):
-    return toy.run("recurrent-mt", name, *arguments, check=check)
+def tool(name, *arguments):
+    done = call(name, *arguments)
+    assert not done.returncode, done.stderr
+    return done
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +118,7 @@ BAD_CALLS = {
 
 @pytest.mark.parametrize(("name", "arguments", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
 def test_bad_calls_of_align_and_structure_are_explained(tmp_path, name, arguments, message):
-    done = tool(name, *arguments, "--out", tmp_path / "out", check=False)
+    done = call(name, *arguments, "--out", tmp_path / "out")
     assert done.returncode and message in done.stderr and "Traceback" not in done.stderr
 
 
@@ -124,6 +127,6 @@ def test_a_missing_sentence_number_is_named(folder, tmp_path, name):
     line = {"sentence": 0, "source": ["</s>"], "target": ["</s>"], "gates": [], "weights": [[1.0]]}
     (tmp_path / "lines").write_text(json.dumps(line) + "\n")
     option = "--gates" if name == "structure" else "--alignments"
-    done = tool(name, option, tmp_path / "lines", "--sentences", 1, "--out", tmp_path / "out", check=False)
+    done = call(name, option, tmp_path / "lines", "--sentences", 1, "--out", tmp_path / "out")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "error: --sentences 1: the sentences are 0 to 0"

@@ -101,9 +101,8 @@ def test_an_ensemble_translates_interactively_empty_lines_and_unseen_words_too(d
 
 
 def test_a_resumed_training_has_the_same_losses(data, tmp_path):
-    """In new interpreters and in forks of one that has imported fairseq."""
     options = [*MODELS["gru_encoder"], "--dropout", "0.2"]
-    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12", fresh=True)
+    whole = toy.train(data, tmp_path / "whole", *options, "--max-update", "12")
     toy.train(data, tmp_path / "parts", *options, "--max-update", "7")
     rest = toy.train(data, tmp_path / "parts", *options, "--max-update", "12")
     assert len(logged(rest, "loss")) < len(logged(whole, "loss"))
@@ -114,7 +113,8 @@ def test_a_resumed_training_has_the_same_losses(data, tmp_path):
 def test_bleu_can_choose_the_best_checkpoint_during_training(data, tmp_path):
     process = toy.train(
         *(data, tmp_path, *MODELS["gru_encoder"], "--max-update", "2", "--eval-bleu"),
-        *("--eval-bleu-args", '{"beam": 2}', "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
+        *("--eval-bleu-args", '{"beam": 2, "max_len_b": 10}'),
+        *("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
     )
     assert len(logged(process, "valid_bleu")) >= 1
     assert (tmp_path / "checkpoint_best.pt").exists()
@@ -188,7 +188,8 @@ def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
     toy.run(
         *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "multi30k"),
         *(f"common.user_dir={toy.PLUGIN}", f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt"),
-        *("common.cpu=true", "optimization.max_update=2", "model.encoder_hidden_size=16"),
+        *("common.cpu=true", "optimization.max_update=2"),
+        *(f"model.{side}_{size}=16" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
         *(f"checkpoint.save_dir={tmp_path / 'save'}", f"hydra.run.dir={tmp_path / 'hydra'}"),
         fresh=True,
     )

@@ -115,12 +115,18 @@ def kill_and_finish(out, prepared, corpora, *, kills):
     assert not list(out.rglob("*.partial*"))
 
 
-def test_other_options_make_other_data_and_the_first_call_again_does_nothing(prepared, corpora, tmp_path):
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["killed", "whole"])
+def test_after_a_preparation_with_other_options_the_first_call_again_does_nothing(whole, prepared, corpora, tmp_path):
     out = Path(shutil.copytree(prepared[0], tmp_path / "data", symlinks=True))
     before, first = checksums(out), (out / "data").resolve()
     files = {path: path.stat().st_mtime_ns for path in (out / "corpora").rglob("*") if path.is_file()}
-    run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="word:50", out=out))
-    assert (out / "data").resolve() != first and checksums(out) != before
+    other = prepare("fr-en", corpus=corpora / "fr-en", segmentation="word:50", out=out)
+    if whole:
+        run(other)
+        assert (out / "data").resolve() != first and checksums(out) != before
+    else:
+        kill_after(other, 1, 0)
+        assert len(list((out / "corpora").iterdir())) == 2
     text = run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
     assert not re.search(r"^\[\d", text, re.MULTILINE) and f"The data is in {out}/data" in text
     assert (out / "data").resolve() == first and checksums(out) == before

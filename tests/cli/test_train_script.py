@@ -52,7 +52,8 @@ def overrides(data, save, updates):
 def test_one_file_trains_with_overrides_and_flags(tmp_path):
     data = synthetic_corpus(tmp_path, train=300)
     output = train_script(
-        *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 10), "model.encoder_hidden_size=32"),
+        *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 10)),
+        *(f"model.{side}_{size}=32" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
         *("--", "--no-progress-bar"),
     )
     assert "bin/fairseq-train" in output and "--encoder-hidden-size 32" in output

@@ -25,9 +25,9 @@ def folder(tmp_path_factory):
     """A corpus, its dictionaries, lexicons of nouns, and vectors of its source side in src.vec."""
     folder = tmp_path_factory.mktemp("pretrain")
     for split, size in (("train", 2500), ("valid", 5), ("test", 5)):
-        pairs = list(generate("fr-en", {split: size}))
-        for ending, side in (("src", "source_tokens"), ("tgt", "target_tokens")):
-            (folder / f"{split}.{ending}").write_text("".join(" ".join(getattr(p, side)) + "\n" for p in pairs))
+        lines = [(" ".join(p.source_tokens), " ".join(p.target_tokens)) for p in generate("fr-en", {split: size})]
+        for ending, side in zip(("src", "tgt"), zip(*lines)):
+            (folder / f"{split}.{ending}").write_text("\n".join(side) + "\n")
     toy.preprocess(folder, folder / "data", "--nwordssrc", 900, "--nwordstgt", 700)
     nouns = [f"{noun.en}\t{noun.fr}\n" for noun in lexicon().nouns if " " not in noun.en + noun.fr]
     (folder / "seed").write_text("".join(nouns[1::2]))

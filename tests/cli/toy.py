@@ -22,6 +22,8 @@ TRAINING = [
     *("--log-format", "json", "--log-interval", "1", "--no-progress-bar"),
     # An epoch of the toy corpus has four updates: most of the time would go to the work after each epoch.
     *("--no-epoch-checkpoints", "--save-interval", "10", "--validate-interval", "10"),
+    # A process that loads data would be started for each.
+    *("--num-workers", "0"),
 ]
 
 

@@ -21,18 +21,21 @@ def pip(python: Path, *arguments: object) -> None:
     subprocess.run(list(map(str, command)), check=True)
 
 
-def install(python: Path, *sources: Path, editable: bool = False) -> None:
-    """Does what pip does after it has fetched setuptools: asks it for a wheel of each, and installs them.
+def build_wheel(source: Path, folder: Path, *, editable: bool = False) -> Path:
+    """Does what pip does after it has fetched setuptools: asks it for a wheel.
 
     There is no compiler: the native kernels, which take a minute, are left out, and everything else is installed.
     """
-    wheels = python.parents[1] / "wheels"
     build = "build_editable" if editable else "build_wheel"
-    program = f"from setuptools import build_meta; build_meta.{build}({str(wheels)!r})"
-    for source in sources:
-        environment = {**os.environ, "CC": "false", "CXX": "false"}
-        subprocess.run([sys.executable, "-c", program], cwd=source, env=environment, check=True, capture_output=True)
-    pip(python, "install", "--no-deps", "--no-index", "--quiet", *wheels.glob("*.whl"))
+    program = f"from setuptools import build_meta; print(build_meta.{build}({str(folder)!r}))"
+    environment = {**os.environ, "CC": "false", "CXX": "false"}
+    line = [sys.executable, "-c", program]
+    done = subprocess.run(line, cwd=source, env=environment, check=True, capture_output=True, text=True)
+    return folder / done.stdout.split()[-1]
+
+
+def install(python: Path, *wheels: Path) -> None:
+    pip(python, "install", "--no-deps", "--no-index", "--no-compile", "--quiet", *wheels)
 
 
 def make_environment(folder: Path) -> Path:
@@ -57,11 +60,25 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def wheels(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel of each distribution."""
+    folder = tmp_path_factory.mktemp("wheels")
+    sources = {"fairseq_recurrent_mt": source, "fairseq_compat": source / "fairseq_compat"}
+    return {name: build_wheel(place, folder) for name, place in sources.items()}
+
+
 @pytest.fixture(scope="module", params=["plain", "editable"])
-def python(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(
+    request: pytest.FixtureRequest, source: Path, wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The interpreter of an environment in which the project and fairseq_compat were installed that way."""
-    python = make_environment(tmp_path_factory.mktemp(request.param) / "environment")
-    install(python, source, source / "fairseq_compat", editable=request.param == "editable")
+    folder = tmp_path_factory.mktemp(request.param)
+    python = make_environment(folder / "environment")
+    if request.param == "plain":
+        install(python, *wheels.values())
+    else:
+        install(python, *(build_wheel(place, folder, editable=True) for place in (source, source / "fairseq_compat")))
     return python
 
 
@@ -119,9 +136,11 @@ def test_uninstalling_removes_the_hook(python: Path):
 
 
 @pytest.mark.parametrize("distribution", ["fairseq_compat", "fairseq_recurrent_mt"])
-def test_each_distribution_installs_its_own_packages_and_no_other(source: Path, tmp_path: Path, distribution: str):
+def test_each_distribution_installs_its_own_packages_and_no_other(
+    wheels: dict[str, Path], tmp_path: Path, distribution: str
+):
     python = make_environment(tmp_path / "environment")
-    install(python, source / "fairseq_compat" if distribution == "fairseq_compat" else source)
+    install(python, wheels[distribution])
     assert has_hook(python) == (distribution == "fairseq_compat")
     (packages,) = python.parents[1].glob("lib/python*/site-packages")
     installed = {path.name for path in packages.iterdir() if path.is_dir()}

@@ -90,15 +90,10 @@ def rate_by_mouse(browser):
 
 def chosen(browser):
     """Item -> answers on the screen that is shown, None where there is none."""
-    return {
-        item.get_attribute("data-item"): tuple(
-            next(
-                (int(r.get_attribute("value")) for r in f.find_elements(By.TAG_NAME, "input") if r.is_selected()), None
-            )
-            for f in item.find_elements(By.TAG_NAME, "fieldset")
-        )
-        for item in shown_items(browser)
-    }
+    script = """const answer = question => Number(question.querySelector("input:checked")?.value) || null;
+        return [...document.querySelectorAll("[data-item]")].map(
+            item => [item.dataset.item, [...item.querySelectorAll("fieldset")].map(answer)])"""
+    return {item: tuple(answers) for item, answers in browser.execute_script(script)}
 
 
 def exported(browser):

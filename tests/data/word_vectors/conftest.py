@@ -21,10 +21,10 @@ def settings() -> dict[str, int]:
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """train.src (French) and train.tgt (English), 8,000 sentences."""
     folder = tmp_path_factory.mktemp("embeddings")
-    pairs = list(generate("fr-en", {"train": 8000}, seed=3))
-    for ending, side in (("src", "source_tokens"), ("tgt", "target_tokens")):
-        lines = "".join(" ".join(getattr(pair, side)) + "\n" for pair in pairs)
-        (folder / f"train.{ending}").write_text(lines, encoding="utf-8")
+    # Their trees are not kept: Python's garbage collector would look at each of their objects again and again.
+    lines = [(" ".join(p.source_tokens), " ".join(p.target_tokens)) for p in generate("fr-en", {"train": 8000}, seed=3)]
+    for ending, side in zip(("src", "tgt"), zip(*lines)):
+        (folder / f"train.{ending}").write_text("\n".join(side) + "\n", encoding="utf-8")
     return folder
 
 

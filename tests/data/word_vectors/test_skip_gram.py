@@ -54,11 +54,11 @@ def test_the_end_of_a_sentence_and_the_unknown_word_have_vectors(text, vectors):
     assert np.linalg.norm(vectors.matrix[vectors.index[UNKNOWN]]) > 0.5
 
 
-def test_the_same_seed_gives_the_same_vectors_and_another_others(text, vectors, settings):
-    again, other = (train_skip_gram(text, **{**settings, "seed": seed}) for seed in (1, 2))
-    assert again.words == vectors.words == other.words
-    np.testing.assert_array_equal(again.matrix, vectors.matrix)
-    assert np.abs(other.matrix - vectors.matrix).max() > 0.1
+def test_the_same_seed_gives_the_same_vectors_and_another_others(text, settings):
+    first, again, other = (train_skip_gram(text, **{**settings, "epochs": 1, "seed": seed}) for seed in (1, 1, 2))
+    assert first.words == again.words == other.words
+    np.testing.assert_array_equal(first.matrix, again.matrix)
+    assert np.abs(other.matrix - first.matrix).max() > 0.1
 
 
 @pytest.mark.parametrize("name", ["size", "window", "negatives", "epochs", "workers"])
