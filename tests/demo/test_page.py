@@ -72,11 +72,21 @@ def page(chromium, address):
 
 def type_sentence(browser, text):
     """Replaces the sentence and translates it; the cards, or a notice, are there when this returns."""
+    ask_for(browser, text)
+    wait_for(browser, text)
+
+
+def ask_for(browser, text):
+    """Replaces the sentence and asks for its translation."""
     browser.execute_script("document.querySelectorAll('#translations .notice').forEach(one => one.remove())")
     browser.find_element(By.CSS_SELECTOR, "#sentence textarea").send_keys(Keys.CONTROL, "a")
     # In one piece: key by key, a thousand words take seconds.
     browser.execute_cdp_cmd("Input.insertText", {"text": text})
     browser.find_element(By.CSS_SELECTOR, "button#translate").click()
+
+
+def wait_for(browser, text):
+    """Until the cards, or a notice, are there."""
     expected = "".join(text.split()) + "</s>"
     wait_until(lambda: shown_words(browser) == expected or texts(browser, "#translations .notice"))
 
@@ -211,3 +221,23 @@ def test_the_page_fits_a_phone(page):
     resize(page, 400, 800)
     assert wait_until(lambda: page.execute_script("return document.documentElement.scrollWidth") <= 400)
     resize(page, 1280, 900)
+
+
+def test_two_people_at_once_get_their_own_answers(page, address, demo):
+    first, sentences = page.current_window_handle, ("s3 s3 s1 s4", "s5 s2")
+    page.switch_to.new_window("tab")
+    page.get(address)
+    wait_until(lambda: shown_words(page) == "s1s2s3</s>")
+    windows = (first, page.current_window_handle)
+    for window, sentence in zip(windows, sentences):
+        page.switch_to.window(window)
+        ask_for(page, sentence)
+    for window, sentence in zip(windows, sentences):
+        page.switch_to.window(window)
+        wait_for(page, sentence)
+        own = [one.read(sentence, beam=5, length_penalty=1, count=1).hypotheses[0].text for one in demo.systems]
+        assert texts(page, "#translations .translation") == own
+    # Chromium complains of a page that is left, so that this test is the last.
+    page.get("about:blank")
+    page.close()
+    page.switch_to.window(first)
