@@ -3,7 +3,8 @@
 #
 #   bash scripts/test.sh [PYTEST-ARGUMENT...]
 #
-# One worker a core, each with one thread; -n 0 runs all in one process. pytest's own help: .venv/bin/pytest --help
+# One worker more than cores, each with one thread, since some tests wait for a browser or a process; -n 0 runs all in one
+# process. pytest's own help: .venv/bin/pytest --help
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail
@@ -18,4 +19,4 @@ unset PYTHONSAFEPATH
 # What is compiled is kept: they start Python a hundred times.
 unset PYTHONDONTWRITEBYTECODE
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-"$VENV/bin/python" -m pytest -n auto --dist worksteal "$@"
+"$VENV/bin/python" -m pytest -n $(($(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal "$@"
