@@ -63,7 +63,7 @@ def test_backends_agree_on_each_part_of_a_recurrence(backend, recurrence, length
 
 @every_part
 @every_recurrence
-@every_backend(["packed", "native"])
+@every_backend(["reference", "packed", "native"])
 def test_gradients_of_each_part_are_those_of_finite_differences(backend, recurrence, product, skip):
     lengths = [4, 1, 2]
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=3, dtype=torch.float64)
