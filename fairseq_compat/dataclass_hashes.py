@@ -29,6 +29,8 @@ def repair(dataclasses):
             options = {**options, "unsafe_hash": True}
         return dataclass(cls, **options)
 
+    # What the original takes is read from here by `torch.distributed.tensor` of PyTorch 2.6.
+    dataclass_with_hash.__kwdefaults__ = dataclass.__kwdefaults__
     dataclasses.dataclass = dataclass_with_hash
 
 

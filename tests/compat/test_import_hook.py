@@ -148,6 +148,7 @@ def test_the_dataclass_function_is_replaced_once(version, run_python):
         import dataclasses, importlib, inspect
         assert hasattr(dataclasses.dataclass, "__wrapped__")
         assert "unsafe_hash" in inspect.signature(dataclasses.dataclass).parameters
+        assert "kw_only" in dataclasses.dataclass.__kwdefaults__
         assert dataclasses.__spec__.loader is dataclasses.__loader__
         assert type(dataclasses.__loader__).__name__ == "SourceFileLoader"
         importlib.reload(dataclasses)
