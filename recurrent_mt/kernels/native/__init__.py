@@ -33,7 +33,8 @@ def why_not() -> str | None:
     path = FOLDER / (library_name(torch.__version__) + str(sysconfig.get_config_var("EXT_SUFFIX")))
     if not path.exists():
         return f"the native kernels are not built for PyTorch {torch.__version__}: {BUILD} builds them"
-    changed = [source.name for source in FOLDER.glob("*.[ch]*") if source.stat().st_mtime > path.stat().st_mtime]
+    sources = (*FOLDER.glob("*.cpp"), *FOLDER.glob("*.h"))
+    changed = [source.name for source in sources if source.stat().st_mtime > path.stat().st_mtime]
     if changed:
         return f"the native kernels are older than their source {min(changed)}: {BUILD} builds them again"
     try:
