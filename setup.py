@@ -43,6 +43,8 @@ def native_kernels() -> list[Extension]:
         return []
     version = torch.__version__.partition("+")[0].replace(".", "_")
     folder = Path("recurrent_mt", "kernels", "native")
+    # PyTorch's wheels up to 2.6 have the strings of old C++ compilers.
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
     return [
         Extension(
             f"recurrent_mt.kernels.native.torch_{version}",
@@ -51,7 +53,7 @@ def native_kernels() -> list[Extension]:
             include_dirs=cpp_extension.include_paths(),
             library_dirs=cpp_extension.library_paths(),
             libraries=["c10", "torch_cpu", "torch"],
-            extra_compile_args=["-std=c++20", "-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"],
+            extra_compile_args=["-std=c++20", "-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", abi],
             language="c++",
         )
     ]
