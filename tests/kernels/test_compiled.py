@@ -63,7 +63,7 @@ def test_a_kernel_compiles_for_a_gpu(kernel, tmp_path, monkeypatch):
         else POINTERS.get(argument, "*bf16")
         for argument in function.arg_names
     }
-    source = ASTSource(fn=function, signature=signature, constexprs=constants)
+    source = ASTSource(function, signature, constants)
     compiled = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
     assert compiled.asm["cubin"]
 

@@ -154,7 +154,8 @@ def test_an_argument_that_does_not_fit_is_named(call):
     operation = getattr(torch.ops.recurrent_mt, name)
     names = [argument.name for argument in operation.default._schema.arguments]
     try:
-        operation(*arguments)
+        with torch.no_grad():
+            operation(*arguments)
     except (ValueError, RuntimeError) as error:
         # Of an operation whose only tensor is missing, PyTorch names the operation.
         assert any(one in str(error) for one in [*names, "_weight", f"recurrent_mt::{name}"]), str(error)
@@ -163,5 +164,6 @@ def test_an_argument_that_does_not_fit_is_named(call):
 @needs_native
 def test_the_calls_that_are_damaged_are_those_of_every_operation_and_right():
     assert set(OPERATIONS) == set(calls())
-    for name, arguments in calls().items():
-        getattr(torch.ops.recurrent_mt, name)(*map(copied, arguments))
+    with torch.no_grad():
+        for name, arguments in calls().items():
+            getattr(torch.ops.recurrent_mt, name)(*map(copied, arguments))
