@@ -59,6 +59,13 @@ def test_systems_of_one_size_differ_in_their_architecture_alone():
     assert "--criterion chunked_cross_entropy --max-tokens" in arguments("gru_encoder-none")
 
 
+@pytest.mark.parametrize("name", ["lstm", "fconv", "transformer", "gru_encoder-additive", "grconv_encoder-none"])
+def test_all_systems_can_have_one_matrix_for_both_ends_of_the_decoder(name):
+    tied = arguments(name, "tied=true")
+    assert ("--share-input-output-embed" if name == "fconv" else "--share-decoder-input-output-embed") in tied.split()
+    assert name == "transformer" or ("--decoder-embed-dim 128" in tied and "--decoder-out-embed-dim 128" in tied)
+
+
 def test_all_systems_have_one_schedule_and_only_the_transformer_needs_it():
     assert "--warmup-updates" in arguments("transformer") and "--warmup-updates" in arguments("fconv")
     assert "--warmup-updates" in arguments("transformer", "schedule=constant")
