@@ -21,7 +21,8 @@ def repair(dataclasses):
         return
     dataclass = dataclasses.dataclass
 
-    @functools.wraps(dataclass)
+    # PyTorch 2.6 looks into the keyword defaults for what this Python's dataclasses can do.
+    @functools.wraps(dataclass, assigned=(*functools.WRAPPER_ASSIGNMENTS, "__kwdefaults__"))
     def dataclass_with_hash(cls=None, /, **options):
         if cls is None:
             return functools.partial(dataclass_with_hash, **options)
@@ -29,8 +30,6 @@ def repair(dataclasses):
             options = {**options, "unsafe_hash": True}
         return dataclass(cls, **options)
 
-    # What the original takes is read from here by `torch.distributed.tensor` of PyTorch 2.6.
-    dataclass_with_hash.__kwdefaults__ = dataclass.__kwdefaults__
     dataclasses.dataclass = dataclass_with_hash
 
 
