@@ -116,7 +116,7 @@ def sizes(**values: int) -> list[str]:
     return [word for name, value in values.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
-def convolution_arguments(decoder_size: int, embeddings: list[str]) -> list[str]:
+def convolution_arguments(decoder_size: int, words: list[str]) -> list[str]:
     """Layers and kernels of fairseq's fconv_iwslt_de_en, half as wide as the recurrent decoder.
 
     With the output of the recurrent models: 5% fewer parameters than the lstm at 256 and 512 units and 6,000 words a
@@ -126,7 +126,7 @@ def convolution_arguments(decoder_size: int, embeddings: list[str]) -> list[str]
     width, positions = math.ceil(decoder_size / 2), POSITION_LIMIT + 3
     layers = ["--encoder-layers", f"[({width}, 3)] * 4", "--decoder-layers", f"[({width}, 3)] * 3"]
     limits = sizes(max_source_positions=positions, max_target_positions=positions)
-    return ["--arch", "fconv", *embeddings, *layers, *limits]
+    return ["--arch", "fconv", *words, *layers, *limits]
 
 
 def transformer_arguments(decoder_size: int) -> list[str]:
