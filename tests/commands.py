@@ -28,7 +28,6 @@ from recurrent_mt.cli.command import main
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
-TIMEOUT = 300
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -77,7 +76,6 @@ def run(
         text=True,
         env=environment(**variables),
         cwd=cwd,
-        timeout=TIMEOUT,
     )
 
 
@@ -91,10 +89,10 @@ def run_warm(
         streams[0].write_text(text)
         process = _server().Process(target=_become, args=(line, streams, cwd, environment(**variables)))
         process.start()
-        process.join(TIMEOUT)
-        if process.is_alive():
+        try:
+            process.join()
+        finally:
             process.kill()
-            raise subprocess.TimeoutExpired(line, TIMEOUT)
         output, errors = (stream.read_text() for stream in streams[1:])
     return subprocess.CompletedProcess(line, process.exitcode, output, errors)
 

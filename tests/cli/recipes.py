@@ -60,9 +60,9 @@ def experiment(file, *arguments, succeeds=True, **options):
     return done.stdout if succeeds else done.stdout + done.stderr
 
 
-def run(command_line, *, succeeds=True, timeout=900, cwd=None):
+def run(command_line, *, succeeds=True, cwd=None):
     """The recipe's output; what it said on standard error too where it had to fail."""
-    result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, timeout=timeout, cwd=cwd)
+    result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, cwd=cwd)
     if succeeds:
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout

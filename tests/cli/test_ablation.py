@@ -4,11 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
 from tests.cli.recipes import command, environment, needs_tools, run, write_corpus
+from tests.waiting import wait_until
 
 pytestmark = [needs_tools, pytest.mark.slow]
 
@@ -54,14 +54,12 @@ def whole(folder):
     process = subprocess.Popen(
         ablation(folder), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    while not list((folder / "out").glob("trainings/*/seed-*/model.pt")):
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: list((folder / "out").glob("trainings/*/seed-*/model.pt")), process)
     process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate()
     assert process.returncode == 1 and "stopped; the same call continues from here" in said
     assert not running(folder), "a training went on after the stop"
-    return run(ablation(folder), succeeds=False, timeout=1800)
+    return run(ablation(folder), succeeds=False)
 
 
 def running(folder):

@@ -3,11 +3,11 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.commands import command_line
+from tests.waiting import wait_until, written
 
 MEBIBYTE = 2**20
 
@@ -66,26 +66,20 @@ def test_to_diverge_is_an_outcome_where_one_is_asked_for_and_other_failures_are_
 def test_a_stopped_command_has_not_failed(tmp_path):
     program = "import signal, time; print('ready', flush=True); time.sleep(60)"
     process = subprocess.Popen(training(tmp_path, *python(program)))
-    wait_for(tmp_path / "train.log", "ready", process)
+    wait_until(lambda: "ready" in written(tmp_path / "train.log"), process)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert process.wait() == 128 + signal.SIGTERM
     assert not (tmp_path / "failure").exists()
 
 
 def test_a_second_call_waits_for_a_training_whose_own_call_was_killed(tmp_path):
     program = "import time; print('begins', flush=True); time.sleep(3); print('ends', flush=True)"
     first = subprocess.Popen(training(tmp_path, *python(program)))
-    wait_for(tmp_path / "train.log", "begins", first)
+    wait_until(lambda: "begins" in written(tmp_path / "train.log"), first)
     first.kill()
     first.wait()
-    subprocess.run(training(tmp_path, *python("print('second')")), check=True, timeout=60)
+    subprocess.run(training(tmp_path, *python("print('second')")), check=True)
     assert (tmp_path / "train.log").read_text() == "begins\nends\nsecond\n"
-
-
-def wait_for(log, text, process):
-    while not log.exists() or text not in log.read_text():
-        assert process.poll() is None
-        time.sleep(0.02)
 
 
 @pytest.mark.skipif(
@@ -94,9 +88,7 @@ def wait_for(log, text, process):
 def test_a_kill_leaves_the_peak_so_far(tmp_path):
     file = tmp_path / "peak-memory"
     process = subprocess.Popen(training(tmp_path, *holding(60, "import time; time.sleep(60)")), start_new_session=True)
-    while not file.exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(file.exists, process)
     subprocess.run(["kill", "-KILL", "--", f"-{process.pid}"], check=True)
     assert process.wait() == -signal.SIGKILL
     assert int(file.read_text()) / MEBIBYTE > 60

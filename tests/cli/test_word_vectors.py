@@ -32,7 +32,6 @@ def folder(tmp_path_factory):
     nouns = [f"{noun.en}\t{noun.fr}\n" for noun in lexicon().nouns if " " not in noun.en + noun.fr]
     (folder / "seed").write_text("".join(nouns[1::2]))
     (folder / "held-out").write_text("".join(nouns[::2]))
-    (folder / "strangers").write_text("nobody 3\n")
     dictionary = folder / "data/dict.src.txt"
     done = pretrain("--text", folder / "train.src", "--dictionary", dictionary, "--out", folder / "src.vec", *SIZES)
     assert re.search(r"tokens, \d+\.\d\d% <unk>; 0 of 896 words do not occur", done.stdout)
@@ -83,25 +82,32 @@ def test_words_of_both_languages_share_one_space(folder, tmp_path):
     assert f"joint.vec: {len(vectors)} vectors" in done.stdout and "INFO | gensim" not in done.stderr
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A text, a lexicon of one pair, a dictionary that the text lacks a word of, and vectors of two numbers."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "text").write_text("le chat dort\n" * 5)
+    (folder / "seed").write_text("cat\tchat\n")
+    (folder / "strangers").write_text("nobody 3\n")
+    (folder / "vec").write_text("1 2\nchat 1 0\n")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--map-to", "{}/src.vec"], 2, "--map-to and --lexicon need each other"),
+        (["--map-to", "{}/vec"], 2, "--map-to and --lexicon need each other"),
         (["--test-lexicon", "{}/seed"], 2, "--test-lexicon needs --map-to and --lexicon"),
-        (["--dictionary", "{}/data/dict.src.txt", "--min-count", "2"], 2, "not allowed with argument --dictionary"),
-        (
-            ["--map-to", "{}/src.vec", "--lexicon", "{}/train.src"],
-            1,
-            "train.src, line 1: expected a word and its translation",
-        ),
-        (["--map-to", "{}/src.vec", "--lexicon", "{}/seed"], 1, "--size 512 cannot be mapped onto the 24 numbers of"),
+        (["--dictionary", "{}/strangers", "--min-count", "2"], 2, "not allowed with argument --dictionary"),
+        (["--map-to", "{}/vec", "--lexicon", "{}/text"], 1, "text, line 1: expected a word and its translation"),
+        (["--map-to", "{}/vec", "--lexicon", "{}/seed"], 1, "--size 512 cannot be mapped onto the 2 numbers of"),
         (["--dictionary", "{}/nowhere"], 1, "nowhere"),
         (["--dictionary", "{}/strangers"], 1, "strangers occurs in"),
         (["--size", "0"], 1, "--size must be at least 1, not 0"),
     ],
 )
-def test_bad_options_of_word_vectors_are_refused_by_name(folder, tmp_path, arguments, status, message):
-    line = ["--text", f"{folder}/train.src", "--out", f"{tmp_path}/x.vec", *(word.format(folder) for word in arguments)]
+def test_bad_options_of_word_vectors_are_refused_by_name(small, tmp_path, arguments, status, message):
+    line = ["--text", f"{small}/text", "--out", f"{tmp_path}/x.vec", *(word.format(small) for word in arguments)]
     done = call("word-vectors", *line)
     assert done.returncode == status and message in done.stderr
     assert not (tmp_path / "x.vec").exists()

@@ -16,7 +16,7 @@ def command(name, *arguments):
 
 def run(name, *arguments, check=True):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command(name, *arguments), capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(command(name, *arguments), capture_output=True, text=True, env=environment)
     assert not check or done.returncode == 0, done.stderr
     return done
 

@@ -1,7 +1,6 @@
 """The page in a browser: type, translate, point at words, score a translation of one's own."""
 
 import json
-import time
 
 import pytest
 
@@ -16,12 +15,11 @@ from recurrent_mt.cli.demo import load_system
 from recurrent_mt.demo.page import Demo, build_page, serve
 from tests.browser import clear, complaints, requested_addresses, resize
 from tests.demo.models import write_models
+from tests.waiting import wait_until
 
 PLANTED = (
     "<script>document.title='broken'</script><img src=x onerror=document.title='broken'>${document.title='broken'}"
 )
-#: Seconds that the page and the models have for an answer, on a busy machine.
-PATIENCE = 120
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +34,6 @@ def address(demo):
     page = build_page(demo)
     yield serve(page, host="127.0.0.1", port=None, share=False)
     page.close()
-
-
-def wait_until(holds):
-    """What a condition returns once that is true."""
-    end = time.monotonic() + PATIENCE
-    while not (found := holds()):
-        assert time.monotonic() < end, "the page does not answer"
-        time.sleep(0.05)
-    return found
 
 
 def texts(browser, selector):

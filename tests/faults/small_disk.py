@@ -23,7 +23,7 @@ class SmallDisk:
         self.filler = folder / "filler"
         command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
         try:
-            self.mounted = subprocess.run(command, capture_output=True, timeout=30).returncode == 0
+            self.mounted = subprocess.run(command, capture_output=True).returncode == 0
         except FileNotFoundError:
             self.mounted = False
 
@@ -63,4 +63,4 @@ class SmallDisk:
     def unmount(self) -> None:
         """The end of it."""
         if self.mounted:
-            subprocess.run(["umount", str(self.folder)], check=True, timeout=30)
+            subprocess.run(["umount", str(self.folder)], check=True)

@@ -67,21 +67,21 @@ def workers(training: TrainingProcess) -> list[int]:
 
 def test_two_processes_one_killed_are_one_with_twice_the_batches(shards, tmp_path):
     one = TrainingProcess(command(shards, tmp_path / "one", update_freq=2), tmp_path / "one.log")
-    assert one.wait(timeout=300) == 0, one.text
+    assert one.wait() == 0, one.text
     call = command(shards, tmp_path / "two", "--processes", "2", update_freq=1)
 
     killed = TrainingProcess(call, tmp_path / "killed.log")
-    killed.wait_for_update(13, timeout=300)
+    killed.wait_for_update(13)
     _, second = workers(killed)
     os.kill(second, signal.SIGKILL)
     begin = time.monotonic()
-    assert killed.wait(timeout=60) != 0
+    assert killed.wait() != 0
     seconds = time.monotonic() - begin
     assert "Signal 9 (SIGKILL) received by PID" in killed.text and str(second) in killed.text
     assert torch.load(tmp_path / "two/checkpoint_last.pt")["optimizer_history"][-1]["num_updates"] >= 12
 
     resumed = TrainingProcess(call, tmp_path / "resumed.log")
-    assert resumed.wait(timeout=300) == 0, resumed.text
+    assert resumed.wait() == 0, resumed.text
     assert min(resumed.losses()) > 12, "it began anew"
     losses, expected = {**killed.losses(), **resumed.losses()}, one.losses()
     assert losses.keys() == expected.keys() and len(expected) == UPDATES

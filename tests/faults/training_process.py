@@ -9,10 +9,10 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.cli import toy
+from tests.waiting import wait_until
 
 REPORT = re.compile(r"\| train_inner \| (\{.*\})$")
 #: A small RNNsearch with dropout, so that the seeds of the updates matter too.
@@ -72,24 +72,18 @@ class TrainingProcess:
         stats = [json.loads(match[1]) for match in reports if match]
         return {int(entry["num_updates"]): float(entry["loss"]) for entry in stats}
 
-    def wait_for_update(self, update: int, *, timeout: float = 120) -> None:
+    def wait_for_update(self, update: int) -> None:
         """Returns when this update, or a later one, has been reported, or the process has ended."""
-        deadline = time.monotonic() + timeout
-        while max(self.losses(), default=0) < update and self.process.poll() is None:
-            assert time.monotonic() < deadline, self.text
-            time.sleep(0.01)
+        wait_until(lambda: max(self.losses(), default=0) >= update or self.process.poll() is not None, pause=0.01)
 
-    def wait(self, *, timeout: float = 120) -> int:
-        """The exit status. Whatever the process started must be gone soon after it."""
+    def wait(self) -> int:
+        """The exit status, once whatever the process started is gone too."""
         try:
-            status = self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
+            status = self.process.wait()
+            wait_until(lambda: not self.is_running_group())
+        except BaseException:
             self.kill()
             raise
-        deadline = time.monotonic() + 20
-        while self.is_running_group():
-            assert time.monotonic() < deadline, "it left processes behind"
-            time.sleep(0.1)
         return status
 
     def is_running_group(self) -> bool:

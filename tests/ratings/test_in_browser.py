@@ -1,7 +1,6 @@
 """The whole way in a browser: a page is made, rated by mouse and keyboard, reloaded, exported, scored."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.commands import call
+from tests.waiting import wait_until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -98,10 +98,7 @@ def chosen(browser):
 
 def exported(browser):
     by_id(browser, "export").click()
-    deadline = time.monotonic() + 20
-    while not (files := list(browser.downloads.glob("*.json"))):
-        assert time.monotonic() < deadline, "nothing was downloaded"
-        time.sleep(0.05)
+    files = wait_until(lambda: list(browser.downloads.glob("*.json")))
     assert files[0].name in by_id(browser, "exported").text
     return files[0]
 

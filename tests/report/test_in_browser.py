@@ -21,12 +21,13 @@ from tests.report.reports import (
     svg,
     write_page,
 )
+from tests.waiting import wait_until
 
 pytest.importorskip("selenium")
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 
 def open_page(browser, path):
@@ -204,7 +205,7 @@ def test_n_best_lists_open_below_their_translation(browser, page):
     assert len(others) == 24, "one of the two systems has lists"
     assert first.text == "3-best list" and first.find_elements(By.TAG_NAME, "tr") == []
     first.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
-    WebDriverWait(browser, 5).until(lambda _: first.find_elements(By.TAG_NAME, "table"))
+    wait_until(lambda: first.find_elements(By.TAG_NAME, "table"))
     head, *rows = [row.text for row in first.find_elements(By.TAG_NAME, "tr")]
     assert head.split() == ["score", "chrF", "hypothesis"]
     numbers = page_data(page.read_text())["sentences"]["nbest"][0][0]
@@ -242,7 +243,7 @@ def test_planted_markup_is_shown_as_text(browser, tmp_path):
     ]
     assert all_of(browser, ".legend button")[0].text == f"a{PLANTED}"
     all_of(browser, ".cards details.nbest summary")[0].click()
-    last = WebDriverWait(browser, 5).until(lambda _: all_of(browser, ".nbest .hypothesis"))[-1]
+    last = wait_until(lambda: all_of(browser, ".nbest .hypothesis"))[-1]
     assert last.text == PLANTED
     control(browser, "search").send_keys("<IMG")
     assert len(numbers(browser)) == 25
