@@ -59,6 +59,15 @@ def cross_entropy_call():
     return [random(5, 4), random(7, 4), random(7), target, 0.1, True, True, True]
 
 
+def linear_call():
+    return [random(6, 4), random(5, 4), random(5)]
+
+
+def linear_backward_call():
+    rows, weight, _ = linear_call()
+    return [random(6, 5), rows, weight, True, True, True]
+
+
 def beam_search_call():
     """Two sources of three words, seven words, states of four units."""
     size, words, embedding, outputs, keys = 4, 7, 3, 2, 5
@@ -81,6 +90,8 @@ OPERATIONS = (
     "grconv_merge",
     "gru",
     "gru_backward",
+    "linear",
+    "linear_backward",
     "right_factor",
 )
 
@@ -91,7 +102,8 @@ def calls():
     found = recorded_calls()
     candidates, gates, _ = torch.ops.recurrent_mt.grconv_level(*found["grconv_level"])
     found["grconv_merge"] = [*found["grconv_level"][:3], candidates, gates]
-    return {**found, "attend": attend_call(), "cross_entropy": cross_entropy_call(), "beam_search": beam_search_call()}
+    made = {"attend": attend_call(), "cross_entropy": cross_entropy_call(), "beam_search": beam_search_call()}
+    return {**found, **made, "linear": linear_call(), "linear_backward": linear_backward_call()}
 
 
 #: What may be wrong with a tensor.

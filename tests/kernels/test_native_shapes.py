@@ -8,10 +8,12 @@ import os
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn import functional as F
 
 from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
 from recurrent_mt.kernels.cross_entropy import cross_entropy
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
+from recurrent_mt.kernels.linear import FEWEST_ROWS, linear_layers
 from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, packing_of, random
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "20"))
@@ -71,3 +73,14 @@ def test_cross_entropy(rows, size, vocabulary, biased, smoothing):
         return cross_entropy(*given, label_smoothing=smoothing, backend=backend)
 
     assert_same_outputs_and_gradients(run, tensors, ["packed", "native"])
+
+
+@needs_native
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.integers(FEWEST_ROWS, 600), width, width, st.booleans())
+def test_linear_layers(rows, inner, columns, biased):
+    def run(backend, given, weight, bias):
+        with linear_layers(backend, given):
+            return [F.linear(given, weight, bias if biased else None)]
+
+    assert_same_outputs_and_gradients(run, scaled((rows, inner), (columns, inner), (columns,)), ["packed", "native"])

@@ -14,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.gru import GRU
 
+from ..models.products import Products
 from .checkpoint import Checkpoint
 
 Shape = Sequence[int]
@@ -68,8 +69,10 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
 
 @contextmanager
 def _packed_kernels(model: torch.nn.Module) -> Iterator[None]:
-    """Computes recurrences by PyTorch's own products, which can be counted."""
-    before = {module: module.backend for module in model.modules() if isinstance(module, (GRU, GRConvEncoder))}
+    """Computes everything by PyTorch's own products, which can be counted."""
+    before = {
+        module: module.backend for module in model.modules() if isinstance(module, (GRU, GRConvEncoder, Products))
+    }
     try:
         for layer in before:
             layer.backend = "packed"

@@ -12,7 +12,7 @@ from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from recurrent_mt.layers.attention import ATTENTIONS
 
-from .autocast import FORMATS
+from .products import FORMATS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 # Older checkpoints and commands call the same two orders score_first and update_first.

@@ -16,7 +16,7 @@ from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.hypotheses import for_each_hypothesis
 
-from .autocast import autocast
+from .products import Products
 
 IncrementalState = dict[str, dict[str, Any]]
 
@@ -32,7 +32,7 @@ class Decoder(FairseqIncrementalDecoder):
         dropout_in: dropout of the embeddings.
         dropout_out: dropout of the features.
         max_positions: length of the longest target.
-        autocast: a name in :data:`~user_dir.models.autocast.FORMATS`.
+        products: how they are computed.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class Decoder(FairseqIncrementalDecoder):
         dropout_in: EmbeddingDropout,
         dropout_out: float,
         max_positions: int,
-        autocast: str = "none",
+        products: Products,
     ) -> None:
         super().__init__(dictionary)
-        self.autocast = autocast
+        self.products = products
         self.embed_tokens = embedding
         self.layer = layer
         # fairseq's adaptive_loss and get_normalized_probs look for an attribute of this name.
@@ -108,7 +108,7 @@ class Decoder(FairseqIncrementalDecoder):
         else:
             words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
             embedded = self._embed(words)
-            with autocast(self.autocast, embedded):
+            with self.products.on(embedded):
                 features, attention, state = self.layer.step(embedded, encoder_out, state, word)
             features = features.unsqueeze(1)
             attention = None if attention is None else attention.unsqueeze(1)
@@ -128,7 +128,7 @@ class Decoder(FairseqIncrementalDecoder):
             tokens, source = tokens[::beam], source._replace(beam=1)
         packing = make_packing(padding_at_ends(tokens, self.dictionary.pad()))
         embedded = self._embed(tokens)
-        with autocast(self.autocast, embedded):
+        with self.products.on(embedded):
             features, attention, state = self.layer(embedded, packing, source)
         if not alike:
             return features, attention, state
@@ -142,7 +142,7 @@ class Decoder(FairseqIncrementalDecoder):
         """Features (B, T, O) to scores (B, T, V), unless the softmax is adaptive."""
         if self.output_projection is None:
             return features
-        with autocast(self.autocast, features):
+        with self.products.on(features):
             return self.output_projection(features)
 
     def cross_entropy(self, features: Tensor, target: Tensor, label_smoothing: float) -> tuple[Tensor, Tensor]:
@@ -152,7 +152,7 @@ class Decoder(FairseqIncrementalDecoder):
         It does not work with adaptive softmax.
         """
         output: Any = self.output_projection
-        with autocast(self.autocast, features):
+        with self.products.on(features):
             if isinstance(output, nn.Sequential):
                 features, output = output[:-1](features), output[-1]
             backend = self.layer.first.gru.backend

@@ -13,7 +13,7 @@ from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.self_attention import EncoderSelfAttention
 
-from .autocast import autocast
+from .products import Products
 
 
 class Encoder(FairseqEncoder):
@@ -28,7 +28,7 @@ class Encoder(FairseqEncoder):
         dropout_out: dropout of the annotations and the summary.
         max_positions: length of the longest source.
         self_attention: applied to the layer's output, or None.
-        autocast: a name in :data:`~user_dir.models.autocast.FORMATS`.
+        products: how they are computed.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class Encoder(FairseqEncoder):
         dropout_out: float,
         max_positions: int,
         self_attention: EncoderSelfAttention | None = None,
-        autocast: str = "none",
+        products: Products,
     ) -> None:
         super().__init__(dictionary)
-        self.autocast = autocast
+        self.products = products
         self.embed_tokens = embedding
         self.layer = layer
         self.self_attention = self_attention
@@ -62,7 +62,7 @@ class Encoder(FairseqEncoder):
             **kwargs: other things that tasks pass; ignored.
         """
         embedded = self.dropout_in(self.embed_tokens(src_tokens))
-        with autocast(self.autocast, embedded):
+        with self.products.on(embedded):
             output = self.layer(embedded, padding_at_ends(src_tokens, self.dictionary.pad()))
             if self.self_attention is not None:
                 output = self.self_attention(output)

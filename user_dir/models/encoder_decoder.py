@@ -24,6 +24,7 @@ from .decoder import Decoder
 from .embeddings import build_embeddings, load_pretrained
 from .encoder import Encoder
 from .gru_variant import gru_variant, leave_kernels
+from .products import Products
 from .self_attention import decoder_self_attention, encoder_self_attention
 
 
@@ -50,6 +51,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
         sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
+        products = Products(str(cfg.autocast), str(cfg.kernel_backend))
         encoder = Encoder(
             task.source_dictionary,
             source_embedding,
@@ -62,7 +64,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
                 **sizes,
                 dropout=dropout(cfg, "encoder_dropout_out"),
             ),
-            autocast=str(cfg.autocast),
+            products=products,
         )
         decoder = Decoder(
             task.target_dictionary,
@@ -72,7 +74,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             dropout_in=EmbeddingDropout(dropout(cfg, "decoder_dropout_in"), words=cfg.word_dropout, owner="Decoder"),
             dropout_out=dropout(cfg, "decoder_dropout_out"),
             max_positions=max_target_positions,
-            autocast=str(cfg.autocast),
+            products=products,
         )
         if str(cfg.initialization) == "published":
             initialize_as_published_(encoder, spectral_radius=cfg.encoder_spectral_radius)

@@ -15,9 +15,9 @@ from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.low_rank import LowRankMatrix, kernel_weight
 
-from .autocast import FORMATS, autocast
 from .decoder import Decoder
 from .encoder_decoder import EncoderDecoderModel
+from .products import FORMATS
 
 
 def why_not(model: nn.Module) -> str | None:
@@ -82,7 +82,7 @@ class NativeDecoder:
     def source(self, encoded: EncoderOutput) -> SearchSource:
         """What the search reads of an encoded batch."""
         layer = self.decoder.layer
-        with autocast(self.decoder.autocast, encoded.summary):
+        with self.decoder.products.on(encoded.summary):
             state = layer.start(encoded)
             products = layer.multiply_source(state, encoded).products
         initial, has_attention = state.hidden[:, 0], isinstance(layer.first, AttentiveGRU)
@@ -106,7 +106,7 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         *(linear.weight for linear in output),
         *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
     ]
-    number = FORMATS[decoder.autocast] or matrices[0].dtype
+    number = FORMATS[decoder.products.autocast] or matrices[0].dtype
     bias = F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0))
     return DecoderWeights(
         factors=[torch.ops.recurrent_mt.right_factor(matrix.to(number).t()) for matrix in matrices],

@@ -160,6 +160,7 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
       add<T>(grad_query, grad_previous);
     grads.pass_on(*step);
   }
+  grads.finish();
   if (additive) grad_keys.mul_(*given.score);
   const auto grad_rows = rows_of<T>(grad_inputs), entered_rows = rows_of<T>(entered);
   const auto [grad_gate, grad_gate_right] = given.gate.gradients<T>(grad_rows, entered_rows);

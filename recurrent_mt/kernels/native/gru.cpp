@@ -87,6 +87,7 @@ Gradients run_backward(const Arguments& given, const Tensor& first_states, const
     gate.multiply<T>(part(grad_inputs), grad_previous, Into::add);
     grads.pass_on(*step);
   }
+  grads.finish();
   const auto grad_rows = rows_of<T>(grad_inputs);
   auto [grad_gate, grad_gate_right] = given.gate.gradients<T>(grad_rows, rows_of<T>(entered));
   auto [grad_candidate, grad_candidate_right] =

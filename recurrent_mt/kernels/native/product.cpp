@@ -25,6 +25,7 @@ constexpr int64_t TILE = 32;   // rows that are multiplied by a panel at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
 // rows, there are at most TILE of them at a time, and sums over rows are cut into pieces of at most DEPTH of them.
 constexpr int64_t DEPTH = 128;
+constexpr int64_t SLICES = 16;  // of DEPTH rows, transposed at a time: the sums are read and written once for all of them
 constexpr int64_t LONGEST_PIECE = 512;  // of the inner dimension: 512 numbers of 64 columns are 128 kB
 constexpr int64_t PARALLEL_WORK = 1 << 18;  // multiplications worth a thread
 
@@ -126,36 +127,45 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
                    Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = c10::CppTypeToScalarType<Number>::value;
-  const int64_t slices = divide_up(left.count, DEPTH);
-  // A slice of the left factor, transposed, has the same stride whatever its depth.
-  Tensor transposed = zeros({std::max<int64_t>(slices, 1), left_columns, DEPTH}, number);
-  Number* const left_numbers = transposed.data_ptr<Number>();
-  at::parallel_for(0, slices, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t slice = begin; slice < end; slice++) {
-      const auto rows = left.part(slice * DEPTH, std::min(DEPTH, left.count - slice * DEPTH));
-      Number* numbers = left_numbers + slice * left_columns * DEPTH;
-      for (int64_t first = 0; first < left_columns; first += 16)
-        for (int64_t row = 0; row < rows.count; row++)
-          for (int64_t column = first; column < std::min(first + 16, left_columns); column++)
-            numbers[column * DEPTH + row] = static_cast<Number>(rows[row][column]);
-    }
-  });
   float* const out = sums.data_ptr<float>();
-  at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
-    Number panel[DEPTH * PANEL];
-    for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
-      const int64_t width = std::min(PANEL, right_columns - column);
-      for (int64_t slice = 0; slice < slices; slice++) {
-        const auto rows = right.part(slice * DEPTH, std::min(DEPTH, right.count - slice * DEPTH)).from(column);
-        const int64_t depth = round_up(rows.count, 16);
-        std::fill_n(panel, depth * width, Number(0));
-        fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
-        const Rows<const Number> turned{left_numbers + slice * left_columns * DEPTH, left_columns, DEPTH};
-        multiply_panel<Number>(turned, panel, depth, width, {out + column, left_columns, right_columns}, Into::add);
+  // A slice of the left factor, transposed, has the same stride whatever its depth.
+  Tensor transposed = uninitialized({std::min(SLICES, divide_up(left.count, DEPTH)), left_columns, DEPTH}, number);
+  Number* const left_numbers = transposed.data_ptr<Number>();
+  for (int64_t first = 0; first < left.count; first += SLICES * DEPTH) {
+    const int64_t count = std::min(SLICES * DEPTH, left.count - first), slices = divide_up(count, DEPTH);
+    const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
+      return rows.part(first + slice * DEPTH, std::min(DEPTH, count - slice * DEPTH));
+    };
+    at::parallel_for(0, slices, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t slice = begin; slice < end; slice++) {
+        const auto rows = slice_of(left, slice);
+        Number* numbers = left_numbers + slice * left_columns * DEPTH;
+        for (int64_t from = 0; from < left_columns; from += 16) {
+          const int64_t to = std::min(from + 16, left_columns);
+          for (int64_t row = 0; row < rows.count; row++)
+            for (int64_t column = from; column < to; column++)
+              numbers[column * DEPTH + row] = static_cast<Number>(rows[row][column]);
+          for (int64_t column = from; column < to; column++)
+            std::fill(numbers + column * DEPTH + rows.count, numbers + (column + 1) * DEPTH, Number(0));
+        }
       }
-    }
-    if (pairs) at::native::cpublas::brgemm_release();
-  });
+    });
+    at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
+      Number panel[DEPTH * PANEL];
+      for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
+        const int64_t width = std::min(PANEL, right_columns - column);
+        for (int64_t slice = 0; slice < slices; slice++) {
+          const auto rows = slice_of(right, slice).from(column);
+          const int64_t depth = round_up(rows.count, 16);
+          std::fill_n(panel, depth * width, Number(0));
+          fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
+          const Rows<const Number> turned{left_numbers + slice * left_columns * DEPTH, left_columns, DEPTH};
+          multiply_panel<Number>(turned, panel, depth, width, {out + column, left_columns, right_columns}, Into::add);
+        }
+      }
+      if (pairs) at::native::cpublas::brgemm_release();
+    });
+  }
 }
 
 }  // namespace

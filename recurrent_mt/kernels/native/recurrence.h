@@ -148,6 +148,9 @@ class TimelineGradients {
     });
   }
 
+  /// Frees what only steps read, once all are done.
+  void finish() { after_.reset(); }
+
   /// Of the initial states (K · B, H).
   at::Tensor initial() const { return before_; }
   /// Of the gate (H,), undefined without one.

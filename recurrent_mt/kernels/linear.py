@@ -1,0 +1,69 @@
+"""Linear layers in C++, ``native/linear.cpp``, wherever a model has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from .backend import check_native, resolve
+
+__all__ = ["linear_layers"]
+
+FEWEST_ROWS = 64
+"""With fewer, copying the weight takes longer than a faster product saves; not copying it is PyTorch's way."""
+
+
+def linear_layers(backend: str, like: Tensor) -> AbstractContextManager[object]:
+    """A context in which ``torch.nn.functional.linear``, and so ``torch.nn.Linear``, runs on a backend.
+
+    A model has many small layers around its recurrences, and PyTorch's products in float32 use what the processor has
+    only on some. Whatever a layer is part of, it stays PyTorch's own.
+
+    Args:
+        backend: ``native`` (C++, for float32 on a CPU, and not under autocast, whose products are PyTorch's), any other
+            of the kernels' backends, all of which leave linear layers as they are, or ``auto``, see
+            :func:`recurrent_mt.kernels.backend.resolve`.
+        like: a tensor with the format and the device of what enters the layers.
+
+    Raises:
+        ValueError: if the backend is ``native`` and cannot run here.
+    """
+    narrow = torch.is_autocast_enabled(like.device.type) or like.dtype != torch.float32
+    if narrow or resolve(backend, like) != "native":
+        return nullcontext()
+    check_native("linear", like)
+    return _NativeLinear()
+
+
+class _NativeLinear(TorchFunctionMode):
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        arguments: Sequence[Any] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> Any:
+        if function is F.linear and not options and arguments[0].numel() >= FEWEST_ROWS * arguments[0].size(-1):
+            rows, weight, *bias = arguments
+            products = _Linear.apply(rows.flatten(0, -2), weight, *bias or [None])
+            return products.unflatten(0, rows.shape[:-1])
+        return function(*arguments, **(options or {}))
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(rows, weight)
+        return torch.ops.recurrent_mt.linear(rows, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        return torch.ops.recurrent_mt.linear_backward(grad, *ctx.saved_tensors, *ctx.needs_input_grad)

@@ -1,0 +1,73 @@
+// Rows times a weight, outside of the recurrences: see recurrent_mt/kernels/linear.py.
+#include <torch/library.h>
+
+#include <optional>
+#include <tuple>
+
+#include "arguments.h"
+#include "memory.h"
+#include "product.h"
+
+namespace recurrent_mt {
+namespace {
+
+using at::Tensor;
+using std::optional;
+
+/// The rows (n, K) that a weight (M, K) multiplies.
+Tensor checked_rows(const Tensor& rows, const Tensor& weight) {
+  TORCH_CHECK_VALUE(rows.dim() == 2 && weight.dim() == 2, "rows and weight must be matrices, not ", rows.sizes(),
+                    " and ", weight.sizes());
+  const auto number = rows.scalar_type();
+  check_weight("weight", weight, weight.size(0), rows.size(1), number);
+  return checked("rows", rows, rows.sizes(), number);
+}
+
+Tensor linear(const Tensor& rows, const Tensor& weight, const optional<Tensor>& bias) {
+  const Tensor factor = checked_rows(rows, weight);
+  const int64_t count = rows.size(0), width = weight.size(0);
+  const optional<Tensor> biases = checked("bias", bias, {width}, rows.scalar_type());
+  Tensor products = uninitialized({count, width}, rows.scalar_type());
+  in_format("rows", rows.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    RightFactor(weight.t()).multiply<T>(rows_of<T>(factor), rows_of<T>(products), Into::replace);
+    return 0;
+  });
+  return biases ? products.add_(*biases) : products;
+}
+
+/// The gradients of rows, weight and bias, undefined where they are not needed.
+std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& rows, const Tensor& weight,
+                                                   bool needs_rows, bool needs_weight, bool needs_bias) {
+  const Tensor factor = checked_rows(rows, weight);
+  const int64_t count = rows.size(0), size = rows.size(1), width = weight.size(0);
+  const auto number = rows.scalar_type();
+  const Tensor grads = checked("grad", grad, {count, width}, number);
+  return in_format("rows", number, [&](auto zero) -> std::tuple<Tensor, Tensor, Tensor> {
+    using T = decltype(zero);
+    Tensor grad_rows, grad_weight;
+    if (needs_rows) {
+      grad_rows = uninitialized({count, size}, number);
+      RightFactor(weight).multiply<T>(rows_of<T>(grads), rows_of<T>(grad_rows), Into::replace);
+    }
+    if (needs_weight)
+      grad_weight = sum_of_outer_products<T>(rows_of<T>(grads), width, rows_of<T>(factor), size, weight.scalar_type());
+    return {grad_rows, grad_weight, needs_bias ? grads.sum(0) : Tensor()};
+  });
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
+  library.def("linear(Tensor rows, Tensor weight, Tensor? bias) -> Tensor");
+  library.def(
+      "linear_backward(Tensor grad, Tensor rows, Tensor weight, bool needs_rows, bool needs_weight, bool needs_bias) -> "
+      "(Tensor, Tensor, Tensor)");
+}
+
+TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
+  library.impl("linear", &linear);
+  library.impl("linear_backward", &linear_backward);
+}
+
+}  // namespace recurrent_mt

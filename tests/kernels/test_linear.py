@@ -1,0 +1,87 @@
+"""Linear layers in C++, in place of torch's wherever a model has them."""
+
+import pytest
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from recurrent_mt.kernels.linear import FEWEST_ROWS, linear_layers
+from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, random
+from tests.models.building import build, sample
+
+pytestmark = needs_native
+
+
+class Counter(TorchDispatchMode):
+    """How often native linear layers are called."""
+
+    calls = 0
+
+    def __torch_dispatch__(self, operation, types, arguments=(), options=None):
+        self.calls += operation.namespace == "recurrent_mt" and operation._opname == "linear"
+        return operation(*arguments, **(options or {}))
+
+
+def native_calls(rows, layer, backend="auto"):
+    with torch.no_grad(), Counter() as counter, linear_layers(backend, rows):
+        products = layer(rows)
+    return counter.calls, products
+
+
+@pytest.mark.parametrize("shape", [(FEWEST_ROWS, 5), (7, 11, 5), (2, 8, 9, 5), (3000, 5)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_outputs_and_gradients_are_torchs(shape, bias):
+    def run(backend, rows, weight, added):
+        with linear_layers(backend, rows):
+            return [nn.functional.linear(rows, weight, added if bias else None)]
+
+    assert_same_outputs_and_gradients(run, [random(*shape), random(3, 5), random(3)], ["packed", "native"])
+
+
+def test_rows_in_any_order_of_memory():
+    rows, layer = random(5, FEWEST_ROWS).t(), nn.Linear(5, 3)
+    calls, products = native_calls(rows, layer)
+    assert calls == 1
+    torch.testing.assert_close(products, layer(rows))
+
+
+def test_only_wanted_gradients_are_made():
+    rows, layer = random(FEWEST_ROWS, 5), nn.Linear(5, 3).requires_grad_(False)
+    layer.bias.requires_grad_()
+    with linear_layers("native", rows):
+        products = layer(rows)
+    products.sum().backward()
+    assert layer.weight.grad is None and layer.bias.grad.eq(FEWEST_ROWS).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "backend"),
+    [
+        (random(FEWEST_ROWS - 1, 5), "native"),
+        (random(FEWEST_ROWS, 5), "packed"),
+        (random(FEWEST_ROWS, 5), "reference"),
+        (random(FEWEST_ROWS, 5).double(), "auto"),
+        (random(FEWEST_ROWS, 5).bfloat16(), "native"),
+    ],
+)
+def test_the_rest_is_torchs(rows, backend):
+    layer = nn.Linear(5, 3).to(rows.dtype)
+    calls, products = native_calls(rows, layer, backend)
+    assert calls == 0 and torch.equal(products, layer(rows))
+
+
+def test_under_autocast_layers_are_torchs():
+    rows, layer = random(FEWEST_ROWS, 5), nn.Linear(5, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        calls, products = native_calls(rows, layer)
+    assert calls == 0 and products.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("architecture", ["gru_encoder", "grconv_encoder", "sepconv_encoder"])
+def test_models_take_them_in_both_encoder_and_decoder(architecture):
+    model, batch = build(architecture), sample([40, 30], [50, 40])["net_input"]
+    with torch.no_grad(), Counter() as counter:
+        encoded = model.encoder(batch["src_tokens"], batch["src_lengths"])
+        in_encoder, counter.calls = counter.calls, 0
+        model.decoder(batch["prev_output_tokens"], encoded)
+    assert in_encoder and counter.calls
