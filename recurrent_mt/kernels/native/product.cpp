@@ -6,6 +6,7 @@
 #include <ATen/ops/mm.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -46,6 +47,17 @@ bool has_panels(ScalarType number) {
 /// The inner dimension of a panel: bfloat16 numbers are multiplied in pairs.
 int64_t padded(int64_t inner, bool pairs) { return pairs ? round_up(inner, 2) : inner; }
 
+/// The number in another format, rounded to the nearest, or the even one of two; NaN stays NaN.
+template <typename Number, typename Source>
+INLINE Number converted(Source number) {
+  if constexpr (std::is_same_v<Number, BFloat16> && std::is_same_v<Source, float>) {
+    // BFloat16's own constructor has a branch, which keeps loops from being vectorized.
+    const uint32_t bits = std::bit_cast<uint32_t>(number), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return BFloat16(static_cast<uint16_t>(number == number ? rounded : 0x7fc0), BFloat16::from_bits());
+  }
+  return static_cast<Number>(number);
+}
+
 /// Where number (k, column) of a panel of this width is stored.
 template <typename Number>
 INLINE int64_t place(int64_t k, int64_t column, int64_t width) {
@@ -57,28 +69,57 @@ INLINE int64_t place(int64_t k, int64_t column, int64_t width) {
 template <typename Source, typename Number>
 void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inner, int64_t width, Number* panel) {
   constexpr int64_t BLOCK = 16;  // both sides stay in the first-level cache, whichever of the strides is one
-  for (int64_t first = 0; first < inner; first += BLOCK) {
-    const int64_t last = std::min(first + BLOCK, inner);
-    if (across == 1) {
-      for (int64_t k = first; k < last; k++)
+  vectorized([=]() INLINE_LAMBDA {
+    for (int64_t first = 0; first < inner; first += BLOCK) {
+      const int64_t last = first + BLOCK < inner ? first + BLOCK : inner;
+      if (across == 1) {
+        for (int64_t k = first; k < last; k++) {
+          const Source* from = source + k * down;
+          Number* to = panel + place<Number>(k, 0, width);
+          constexpr int64_t apart = std::is_same_v<Number, BFloat16> ? 2 : 1;
+#pragma omp simd
+          for (int64_t column = 0; column < width; column++) to[column * apart] = converted<Number>(from[column]);
+        }
+      } else {
         for (int64_t column = 0; column < width; column++)
-          panel[place<Number>(k, column, width)] = static_cast<Number>(source[k * down + column]);
-    } else {
-      for (int64_t column = 0; column < width; column++)
-        for (int64_t k = first; k < last; k++)
-          panel[place<Number>(k, column, width)] = static_cast<Number>(source[k * down + column * across]);
+          for (int64_t k = first; k < last; k++)
+            panel[place<Number>(k, column, width)] = converted<Number>(source[k * down + column * across]);
+      }
     }
-  }
+  });
 }
 
 template <typename T>
 void copy_rows(Rows<const T> rows, int64_t columns, Rows<BFloat16> narrow) {
-  for (int64_t row = 0; row < rows.count; row++) {
-    const T* from = rows[row];
-    BFloat16* to = narrow[row];
-    for (int64_t k = 0; k < columns; k++) to[k] = static_cast<BFloat16>(from[k]);
-    for (int64_t k = columns; k < narrow.stride; k++) to[k] = 0;
-  }
+  vectorized([=]() INLINE_LAMBDA {
+    for (int64_t row = 0; row < rows.count; row++) {
+      const T* from = rows[row];
+      BFloat16* to = narrow[row];
+#pragma omp simd
+      for (int64_t k = 0; k < columns; k++) to[k] = converted<BFloat16>(from[k]);
+      for (int64_t k = columns; k < narrow.stride; k++) to[k] = BFloat16(0, BFloat16::from_bits());
+    }
+  });
+}
+
+/// Writes a slice of rows as columns, each DEPTH numbers after the one before, with zeros where there is no row.
+template <typename Number>
+void transpose(Rows<const float> rows, int64_t columns, Number* out) {
+  constexpr int64_t BLOCK = 16;
+  vectorized([=]() INLINE_LAMBDA {
+    for (int64_t first = 0; first < columns; first += BLOCK) {
+      const int64_t width = first + BLOCK < columns ? BLOCK : columns - first;
+      for (int64_t row = 0; row < rows.count; row++) {
+        const float* from = rows[row] + first;
+        Number numbers[BLOCK];
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) numbers[i] = converted<Number>(from[i]);
+        for (int64_t i = 0; i < width; i++) out[(first + i) * DEPTH + row] = numbers[i];
+      }
+      for (int64_t i = 0; i < width; i++)
+        for (int64_t row = rows.count; row < DEPTH; row++) out[(first + i) * DEPTH + row] = converted<Number>(0.0f);
+    }
+  });
 }
 
 template <typename T>
@@ -137,18 +178,8 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
       return rows.part(first + slice * DEPTH, std::min(DEPTH, count - slice * DEPTH));
     };
     at::parallel_for(0, slices, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t slice = begin; slice < end; slice++) {
-        const auto rows = slice_of(left, slice);
-        Number* numbers = left_numbers + slice * left_columns * DEPTH;
-        for (int64_t from = 0; from < left_columns; from += 16) {
-          const int64_t to = std::min(from + 16, left_columns);
-          for (int64_t row = 0; row < rows.count; row++)
-            for (int64_t column = from; column < to; column++)
-              numbers[column * DEPTH + row] = static_cast<Number>(rows[row][column]);
-          for (int64_t column = from; column < to; column++)
-            std::fill(numbers + column * DEPTH + rows.count, numbers + (column + 1) * DEPTH, Number(0));
-        }
-      }
+      for (int64_t slice = begin; slice < end; slice++)
+        transpose(slice_of(left, slice), left_columns, left_numbers + slice * left_columns * DEPTH);
     });
     at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
       Number panel[DEPTH * PANEL];
