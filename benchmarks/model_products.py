@@ -34,7 +34,7 @@ class Sizes(NamedTuple):
 
 SIZES = {
     "tiny": Sizes(6, 5, 10, 7, 40),
-    # configs/multi30k.yaml, with the vocabulary of 6,000 joint merges.
+    # configs/recommended-base.yaml, with the vocabulary of 6,000 joint merges.
     "small": Sizes(256, 256, 512, 256, 3300),
     # Bahdanau et al. (2015), A.2.3, with a vocabulary of 30,000 (section 4.1).
     "paper": Sizes(620, 1000, 1000, 500, 30000),

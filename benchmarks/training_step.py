@@ -21,7 +21,7 @@ from .model_products import decoder
 from .setting import Setting
 from .systems import model_shape, prepare_rivals
 
-#: As in configs/multi30k.yaml.
+#: As in configs/recommended-base.yaml.
 DROPOUT, CLIP_NORM = 0.2, 1.0
 
 #: So small that a thousand updates on one batch change nothing that affects the time.

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from .backend import check_native, resolve
+from .mixed_precision import precision
 
 __all__ = ["linear_layers"]
 
@@ -23,20 +24,19 @@ FEWEST_ROWS = 64
 def linear_layers(backend: str, like: Tensor) -> AbstractContextManager[object]:
     """A context in which ``torch.nn.functional.linear``, and so ``torch.nn.Linear``, runs on a backend.
 
-    A model has many small layers around its recurrences, and PyTorch's products in float32 use what the processor has
-    only on some. Whatever a layer is part of, it stays PyTorch's own.
+    A model has many small layers around its recurrences. PyTorch's products in float32 use what the processor has only
+    on some, and those in bfloat16 keep compiled code for every shape of a batch, a gigabyte in an hour of training.
 
     Args:
-        backend: ``native`` (C++, for float32 on a CPU, and not under autocast, whose products are PyTorch's), any other
-            of the kernels' backends, all of which leave linear layers as they are, or ``auto``, see
+        backend: ``native`` (C++, for float32 on a CPU, with products in bfloat16 under its autocast), any other of the
+            kernels' backends, all of which leave linear layers as they are, or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
         like: a tensor with the format and the device of what enters the layers.
 
     Raises:
         ValueError: if the backend is ``native`` and cannot run here.
     """
-    narrow = torch.is_autocast_enabled(like.device.type) or like.dtype != torch.float32
-    if narrow or resolve(backend, like) != "native":
+    if like.dtype != torch.float32 or resolve(backend, like) != "native":
         return nullcontext()
     check_native("linear", like)
     return _NativeLinear()
@@ -52,8 +52,10 @@ class _NativeLinear(TorchFunctionMode):
     ) -> Any:
         if function is F.linear and not options and arguments[0].numel() >= FEWEST_ROWS * arguments[0].size(-1):
             rows, weight, *bias = arguments
-            products = _Linear.apply(rows.flatten(0, -2), weight, *bias or [None])
-            return products.unflatten(0, rows.shape[:-1])
+            states, products, outside_autocast = precision(weight, "native")
+            with outside_autocast:
+                made = _Linear.apply(rows.flatten(0, -2).to(states), weight.to(products), *bias or [None])
+            return made.unflatten(0, rows.shape[:-1])
         return function(*arguments, **(options or {}))
 
 

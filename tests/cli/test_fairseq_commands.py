@@ -187,10 +187,11 @@ def test_replace_unk_copies_the_attended_word(corpus, trained, data, tmp_path):
 
 def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
     toy.run(
-        *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "multi30k"),
+        *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "recommended-base"),
         *(f"common.user_dir={toy.PLUGIN}", f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt"),
         *("common.cpu=true", "optimization.max_update=2"),
         *(f"model.{side}_{size}=16" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
+        "model.decoder_out_embed_dim=16",
         *(f"checkpoint.save_dir={tmp_path / 'save'}", f"hydra.run.dir={tmp_path / 'hydra'}"),
         fresh=True,
     )

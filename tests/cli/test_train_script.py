@@ -13,7 +13,7 @@ from recurrent_mt.cli.train import has_gpu, start_processes
 from tests.cli import toy
 from tests.commands import call
 
-SMALL_TWINS = sorted(path.stem for path in (toy.REPOSITORY / "configs").glob("*-small.yaml"))
+SMALL_CONFIGURATIONS = sorted(path.stem for path in (toy.REPOSITORY / "configs").glob("*-small.yaml"))
 
 
 def train_script(*arguments, check=True):
@@ -94,10 +94,10 @@ def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL_TWINS)
-def test_a_small_twin_learns(name, tmp_path):
+@pytest.mark.parametrize("name", SMALL_CONFIGURATIONS)
+def test_a_small_configuration_learns(name, tmp_path):
     """The papers' Adadelta is slow to start: what counts here is that the loss keeps falling."""
-    assert len(SMALL_TWINS) == 5
+    assert len(SMALL_CONFIGURATIONS) == 6
     data = synthetic_corpus(tmp_path, train=3000)
     made = losses(train_script(f"configs/{name}.yaml", *overrides(data, tmp_path, 120)))
     assert made[-1] < made[len(made) // 2] < made[0]

@@ -70,11 +70,16 @@ def test_the_rest_is_torchs(rows, backend):
     assert calls == 0 and torch.equal(products, layer(rows))
 
 
-def test_under_autocast_layers_are_torchs():
-    rows, layer = random(FEWEST_ROWS, 5), nn.Linear(5, 3)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        calls, products = native_calls(rows, layer)
-    assert calls == 0 and products.dtype == torch.bfloat16
+def test_under_autocast_products_are_narrow_and_sums_are_not():
+    rows, layer = random(FEWEST_ROWS, 5).requires_grad_(), nn.Linear(5, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16), linear_layers("auto", rows):
+        products = layer(rows)
+    narrow = rows.detach().bfloat16().float(), layer.weight.detach().bfloat16().float()
+    torch.testing.assert_close(products, nn.functional.linear(*narrow, layer.bias))
+    grads = torch.autograd.grad(products.square().sum(), [rows, *layer.parameters()])
+    expected = torch.autograd.grad(layer(rows).square().sum(), [rows, *layer.parameters()])
+    for ours, exact in zip(grads, expected):
+        assert ours.dtype == torch.float32 and (ours - exact).norm() <= 0.01 * exact.norm()
 
 
 @pytest.mark.parametrize("architecture", ["gru_encoder", "grconv_encoder", "sepconv_encoder"])
