@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from recurrent_mt.kernels.linear import FEWEST_ROWS, linear_layers
+from recurrent_mt.kernels.linear import FEWEST_ROWS, _Linear, linear_layers
 from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, random
 from tests.models.building import build, sample
 
@@ -36,6 +36,14 @@ def test_outputs_and_gradients_are_torchs(shape, bias):
             return [nn.functional.linear(rows, weight, added if bias else None)]
 
     assert_same_outputs_and_gradients(run, [random(*shape), random(3, 5), random(3)], ["packed", "native"])
+
+
+@pytest.mark.parametrize("bias", [[], [random(3, dtype=torch.float64)]])
+def test_the_gradient_is_that_of_the_products(bias):
+    """In double precision, which layers leave to torch."""
+    factors = [random(4, 5, dtype=torch.float64), random(3, 5, dtype=torch.float64), *bias]
+    leaves = [factor.clone().requires_grad_() for factor in factors]
+    assert torch.autograd.gradcheck(lambda *given: _Linear.apply(*given, *[None] * (3 - len(given))), leaves)
 
 
 def test_rows_in_any_order_of_memory():
