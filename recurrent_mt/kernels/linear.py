@@ -18,14 +18,14 @@ from .mixed_precision import precision
 __all__ = ["linear_layers"]
 
 FEWEST_ROWS = 64
-"""With fewer, copying the weight takes longer than a faster product saves; not copying it is PyTorch's way."""
+"""Each call copies the weight: with one of 512 × 1,024, 16 rows take 1.1 times as long as PyTorch, 64 rows 0.6."""
 
 
 def linear_layers(backend: str, like: Tensor) -> AbstractContextManager[object]:
     """A context in which ``torch.nn.functional.linear``, and so ``torch.nn.Linear``, runs on a backend.
 
     A model has many small layers around its recurrences. PyTorch's products in float32 use what the processor has only
-    on some, and those in bfloat16 keep compiled code for every shape of a batch, a gigabyte in an hour of training.
+    on some, and those in bfloat16 keep compiled code for every shape of a batch, a gigabyte after some hundred updates.
 
     Args:
         backend: ``native`` (C++, for float32 on a CPU, with products in bfloat16 under its autocast), any other of the

@@ -60,6 +60,9 @@ def test_only_wanted_gradients_are_made():
         products = layer(rows)
     products.sum().backward()
     assert layer.weight.grad is None and layer.bias.grad.eq(FEWEST_ROWS).all()
+    for wanted in ([True, False, False], [False, True, False], [False, False, True]):
+        grads = torch.ops.recurrent_mt.linear_backward(torch.ones(FEWEST_ROWS, 3), rows, layer.weight, *wanted)
+        assert [grad is not None for grad in grads] == wanted
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ class Decoder(FairseqIncrementalDecoder):
         dropout_in: dropout of the embeddings.
         dropout_out: dropout of the features.
         max_positions: length of the longest target.
-        products: how they are computed.
+        products: how matrix products are computed.
     """
 
     def __init__(

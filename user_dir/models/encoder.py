@@ -28,7 +28,7 @@ class Encoder(FairseqEncoder):
         dropout_out: dropout of the annotations and the summary.
         max_positions: length of the longest source.
         self_attention: applied to the layer's output, or None.
-        products: how they are computed.
+        products: how matrix products are computed.
     """
 
     def __init__(
