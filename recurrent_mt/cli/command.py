@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         module = load_module(name)
         parser = make_parser(TOOLS[name], module)
-        # KEY=VALUE may come before and after options, where a tool says so.
+        # KEY=VALUE, or FLAGs after --, may come before and after options, where a tool says so.
         mixed = getattr(module, "OPTIONS_ANYWHERE", False)
         options = parser.parse_intermixed_args(words[1:]) if mixed else parser.parse_args(words[1:])
         return module.run(options) or 0

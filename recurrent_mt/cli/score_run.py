@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 from ..experiments.text_form import TextForm, read_text_form
 from ..text_files import FileError
 
+OPTIONS_ANYWHERE = True
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

@@ -30,6 +30,8 @@ from .plugin import find_plugin
 UNKNOWN = "⁇"
 LOG_END = 15
 
+OPTIONS_ANYWHERE = True
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""

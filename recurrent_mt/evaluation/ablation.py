@@ -20,9 +20,8 @@ from .scores import Scores, Settings, score_systems
 from .tables import UNKNOWN, Cell, Table, write_results
 from .test_set import System
 from .training import (
+    COLUMNS,
     PARAMETERS,
-    SENTENCES,
-    WORDS,
     TrainedSystem,
     cost_cells,
     find_costs,
@@ -36,13 +35,12 @@ HEIGHT_OF_A_CELL = 0.32
 #: Standard errors from which on a difference is called one.
 FAR = 2.0
 COSTS = {
-    "parameters": (PARAMETERS, "{:,.0f}", 1),
+    **{key: COLUMNS[key] for key in ("parameters", "updates", "valid. loss")},
     "MFLOP a token": (OPERATIONS, "{:.2f}", 1e6),
-    "words/s": (WORDS, "{:,.0f}", 1),
-    "sentences/s": (SENTENCES, "{:.1f}", 1),
+    **{key: COLUMNS[key] for key in ("words/s", "sentences/s")},
 }
 COST_NOTE = (
-    "MFLOP a token: operations of matrix products and convolutions for a target token, its translation given, the "
+    "Validation loss: bits a token. MFLOP a token: operations of matrix products and convolutions for a target token, its translation given, the "
     "encoder's share included. Words/s: target tokens in training. Sentences/s: in translation. Both were measured "
     "while the cells ran: what else the machine did is in them."
 )

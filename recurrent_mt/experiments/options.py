@@ -21,6 +21,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: Options whose numbers are names, too: they stay as they are written.
 RATES = ("learning_rate", "learning_rates")
 BUDGETS = ("updates", "epochs", "minutes")
+#: Decided by the configuration of an ablation, where it has one.
+SETTINGS = (
+    *("embedding_size", "encoder_size", "decoder_size", "tied", "max_tokens", "dropout"),
+    *("learning_rate", "schedule", "warmup", "label_smoothing"),
+)
 
 
 class OptionError(ValueError):
@@ -72,6 +77,9 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
     merged = {**defaults, **options, **changes}
     check_together(merged, str(file))
+    for key in SETTINGS if merged["configuration"] else ():
+        if key in {**options, **changes}:
+            raise OptionError(f"{file}: {key} is configuration {merged['configuration']}'s: flags can change it")
     return merged
 
 
@@ -224,6 +232,8 @@ def check_together(options: Mapping[str, Any], place: str) -> None:
             raise OptionError(f"{place}: an ablation needs a baseline: one of {', '.join(options['systems'])}")
         if options["learning_rates"] or options["extra_tests"] or options["beams"]:
             raise OptionError(f"{place}: an ablation takes no learning_rates, extra_tests, and beams")
+    elif options["configuration"]:
+        raise OptionError(f"{place}: configuration is for ablations: name {options['configuration']} among the systems")
     if options["extra_tests"] and options["corpus"] is None:
         raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ SEGMENTATION = "segmentation"
 def training_arguments(name: str, options: Mapping[str, Any], configurations: Path) -> list[str]:
     """What follows ``fairseq-train`` for a system: data, model, objective, optimizer, and batches, but no budget.
 
-    A file of configs/ brings its own; all other systems share the experiment's. Without ``--lr`` where it is searched.
+    A file of configs/ brings its own, to an ablation, too; all other systems share the experiment's. Without ``--lr``
+    where it is searched.
 
     Args:
         name: of the system.
@@ -38,9 +39,11 @@ def training_arguments(name: str, options: Mapping[str, Any], configurations: Pa
     """
     source, target = options["pair"].split("-")
     if is_configuration(name, options, configurations):
-        languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
-        places = [f"common.user_dir='{PLUGIN}'", f"task.data='{DATA}'"]
-        return [*read_arguments(configurations / f"{name}.yaml", [*places, *languages]), "--seed", SEED]
+        return [*configured_arguments(name, options, configurations), "--seed", SEED]
+    if is_ablation(options) and options["configuration"]:
+        own = own_flags(name, options)
+        common = configured_arguments(options["configuration"], options, configurations)
+        return [*without(own, common), *flag_arguments(own), "--seed", SEED]
     rate = [] if options["learning_rates"] else ["--lr", options["learning_rate"]]
     return [
         *(DATA, "--user-dir", PLUGIN, "--task", "translation", "--source-lang", source, "--target-lang", target),
@@ -49,6 +52,35 @@ def training_arguments(name: str, options: Mapping[str, Any], configurations: Pa
         *objective_arguments(stock=name in STOCK and not is_ablation(options), smoothing=options["label_smoothing"]),
         *("--max-tokens", str(options["max_tokens"]), *model_arguments(name, options), "--seed", SEED),
     ]
+
+
+def configured_arguments(name: str, options: Mapping[str, Any], configurations: Path) -> list[str]:
+    """The arguments that a file of configs/ stands for, with the data and languages of this experiment.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if fairseq would reject its contents.
+    """
+    source, target = options["pair"].split("-")
+    languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
+    places = [f"common.user_dir='{PLUGIN}'", f"task.data='{DATA}'"]
+    return read_arguments(configurations / f"{name}.yaml", [*places, *languages])
+
+
+def own_flags(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What one system of an ablation sets of fairseq-train's options."""
+    flags = {**options["flags"], **options["systems"][name]}
+    return {key: value for key, value in flags.items() if key != SEGMENTATION}
+
+
+def without(flags: Collection[str], arguments: Sequence[str]) -> Iterator[str]:
+    """The arguments but for these options and their values."""
+    dropped = False
+    for word in arguments:
+        if word.startswith("--"):
+            dropped = word[2:] in flags
+        if not dropped:
+            yield word
 
 
 def schedule_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
@@ -86,8 +118,7 @@ def model_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
         ValueError: if there is no such system.
     """
     if is_ablation(options):
-        own = {**options["flags"], **options["systems"][name]}
-        return list(flag_arguments({key: value for key, value in own.items() if key != SEGMENTATION}))
+        return list(flag_arguments(own_flags(name, options)))
     decoder, encoder, embedding = options["decoder_size"], options["encoder_size"], options["embedding_size"]
     # A matrix that both looks words up and scores them has one width.
     shared = [f"--share-{'' if name == 'fconv' else 'decoder-'}input-output-embed"] if options["tied"] else []

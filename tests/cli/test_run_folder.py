@@ -79,3 +79,12 @@ def test_modules_in_the_working_directory_are_not_run(tmp_path):
     line = command("train.sh", "--dry-run", ROOT / "configs/rnnsearch-50.yaml", "task.data=DATA")
     assert "--arch gru_encoder" in run(line, cwd=tmp_path)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("recipe", TOOLS)
+def test_options_may_stand_before_and_behind_the_folder_and_flags_come_last(tmp_path, recipe):
+    flag, *names = words(recipe, run_folder(tmp_path))
+    orders = [flag, *names], [*names, flag], [names[0], flag, *names[1:]]
+    said = [call(TOOLS[recipe], *order, "--", "--lenpen", "0.5", flag) for order in orders]
+    assert len({(done.returncode, done.stdout, done.stderr.partition("--input")[0]) for done in said}) == 1
+    assert all(f"--lenpen 0.5 {flag}\n" in done.stdout + done.stderr for done in said)

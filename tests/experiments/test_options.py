@@ -87,6 +87,12 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
         ("pair: fr-en\nupdates: 3\nsystems: {a: {}}\n", "an ablation needs a baseline: one of a"),
         ("pair: fr-en\nupdates: 3\nsystems: {A b: {}}\nbaseline: A b\n", "systems must be names"),
         ("pair: fr-en\nupdates: 3\nsystems: {a: {arch: [x]}}\nbaseline: a\n", "systems.a.arch must be one value"),
+        ("pair: fr-en\nsystems: [lstm]\nupdates: 3\nconfiguration: rnnenc-30\n", "configuration is for ablations"),
+        (
+            "pair: fr-en\nupdates: 3\nsystems: {a: {}}\nbaseline: a\nconfiguration: rnnenc-30\ndropout: 0.1\n",
+            "dropout is configuration rnnenc-30's: flags can change it",
+        ),
+        ("pair: fr-en\nconfiguration: ../mine\n", "configuration must be the name of a file of configs/"),
         ("pair: fr-en\nmirror: http://x;touch\n", "mirror must be an address"),
         (
             "pair: fr-en\npublished: [{role: train, sizes: [small], id: a b}]\n",

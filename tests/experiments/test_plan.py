@@ -130,6 +130,31 @@ def test_systems_of_an_ablation_differ_in_their_own_options_and_may_have_data_of
     assert made["systems"]["few"]["corpus"] != made["systems"]["plain"]["corpus"] and len(made["corpora"]) == 2
 
 
+def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "pair: fr-en\nminutes: 3\nsegmentation: word:50\nconfiguration: recommended-small\nflags: {dropout: 0.1}\n"
+        "baseline: plain\nsystems: {plain: {}, other: {arch: grconv_encoder, encoder-bidirectional: false, lr: 1e-3}}\n"
+    )
+    plain, other = (system["arguments"] for system in plan(file=file)["systems"].values())
+    assert plain[plain.index("--dropout") + 1] == other[other.index("--dropout") + 1] == "0.1"
+    assert plain[plain.index("--arch") + 1] == "gru_encoder" and "--encoder-bidirectional" in plain
+    assert other[other.index("--arch") + 1] == "grconv_encoder" and "--encoder-bidirectional" not in other
+    same = {"--share-decoder-input-output-embed", "--label-smoothing", "--encoder-embed-dim", "--max-tokens"}
+    assert same < set(plain) and same < set(other)
+    for arguments in (plain, other):
+        names = [word for word in arguments if word.startswith("--") and word != "--seed"]
+        assert len(names) == len(set(names)) and arguments[-2:] == ["--seed", "{seed}"]
+        assert "0.004" not in other and "0.2" not in arguments
+
+
+def test_a_configuration_that_does_not_exist_is_named(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("pair: fr-en\nupdates: 3\nbaseline: a\nsystems: {a: {}}\nconfiguration: nowhere\n")
+    with pytest.raises(FileNotFoundError, match="there is no configuration .*nowhere.yaml"):
+        plan(file=file)
+
+
 def test_the_run_folder_shows_the_latest_results_and_keeps_what_is_not_a_link(tmp_path):
     for name in ("one", "two"):
         (tmp_path / "results" / name).mkdir(parents=True)
