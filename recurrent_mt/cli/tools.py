@@ -25,6 +25,8 @@ Scores and reports:
       recurrent-mt analyze runs/quickstart-fr-en --out analysis
   report               make one HTML page: tables, charts, and a browser of all sentences
       recurrent-mt report runs/quickstart-fr-en --out report.html
+  samples              show the translations with the best, the median, and the worst chrF
+      recurrent-mt samples --source test.fr --reference test.en --system mine=mine.en
   compare              print what the systems of a run score and what they cost
       recurrent-mt compare runs/baselines --models lstm,rnnsearch --seeds 1,2 --out table
   beams                print BLEU, length, and speed by beam, and draw the curve

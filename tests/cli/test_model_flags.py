@@ -16,11 +16,11 @@ def flags(name, *changes):
     return model_arguments(name, read_experiment(COMPARISON, changes))
 
 
-def parameters(name, words=6000):
+def parameters(name, *changes, words=6000):
     """Of a model with these flags and dictionaries of so many words, as `analysis.train_log` counts them."""
     parser = options.get_training_parser()
     arguments = options.parse_args_and_arch(
-        parser, ["data", "-s", "fr", "-t", "en", "--optimizer", "adam", *flags(name)]
+        parser, ["data", "-s", "fr", "-t", "en", "--optimizer", "adam", *flags(name, *changes)]
     )
     dictionaries = [Dictionary() for _ in range(2)]
     for dictionary in dictionaries:
@@ -33,10 +33,11 @@ def parameters(name, words=6000):
     return sum(parameter.numel() for parameter in model.parameters()) - copies.take()
 
 
-def test_systems_of_one_experiment_are_of_comparable_size():
-    lstm = parameters("lstm")
+@pytest.mark.parametrize(("tied", "share"), [("false", 0.05), ("true", 0.15)])
+def test_systems_of_one_experiment_are_of_comparable_size(tied, share):
+    lstm = parameters("lstm", f"tied={tied}")
     for name in ("fconv", "transformer", "gru_encoder-additive", "grconv_encoder-none"):
-        assert 0.95 < parameters(name) / lstm < 1.05, name
+        assert abs(parameters(name, f"tied={tied}") / lstm - 1) < share, name
 
 
 @pytest.mark.parametrize(("size", "width"), [(512, 256), (250, 128), (16, 8), (1, 8)])

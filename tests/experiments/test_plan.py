@@ -151,7 +151,7 @@ def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
 def test_a_configuration_that_does_not_exist_is_named(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("pair: fr-en\nupdates: 3\nbaseline: a\nsystems: {a: {}}\nconfiguration: nowhere\n")
-    with pytest.raises(FileNotFoundError, match="there is no configuration .*nowhere.yaml"):
+    with pytest.raises(FileNotFoundError, match=r"there is no configuration .*nowhere\.yaml"):
         plan(file=file)
 
 
