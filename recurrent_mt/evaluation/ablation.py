@@ -40,9 +40,9 @@ COSTS = {
     **{key: COLUMNS[key] for key in ("words/s", "sentences/s")},
 }
 COST_NOTE = (
-    "Validation loss: bits a token. MFLOP a token: operations of matrix products and convolutions for a target token, its "
-    "translation given, the encoder's share included. Words/s: target tokens in training. Sentences/s: in translation. "
-    "Both were measured while the cells ran: what else the machine did is in them."
+    "Validation loss: bits a token. MFLOP a token: operations of matrix products and convolutions for a target token, "
+    "its translation given, the encoder's share included. Words/s: target tokens in training. Sentences/s: in "
+    "translation. Both were measured while the cells ran: what else the machine did is in them."
 )
 
 
