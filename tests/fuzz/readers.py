@@ -119,9 +119,10 @@ def experiment(path: Path) -> None:
     options = read_experiment(path)
     assert options["baseline"] is None or options["baseline"] in options["systems"]
     for name in options["systems"]:
-        arguments = training_arguments(name, options, ROOT / "configs")
-        assert arguments[:3] == ["{data}", "--user-dir", "{plugin}"]
-        check_command(arguments[3:])
+        data, *arguments = training_arguments(name, options, ROOT / "configs")
+        place = arguments.index("--user-dir")
+        assert (data, arguments[place + 1]) == ("{data}", "{plugin}")
+        check_command([*arguments[:place], *arguments[place + 2 :]])
 
 
 def configuration(path: Path) -> None:
