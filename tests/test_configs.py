@@ -10,10 +10,13 @@ from fairseq.data import Dictionary
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
+from recurrent_mt.experiments.options import read_experiment
+from recurrent_mt.experiments.systems import SEED, training_arguments
 from tests.commands import call
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}
+ABLATIONS = sorted((ROOT / "configs/experiments/ablations").glob("*.yaml"))
 PUBLISHED = ["grconv-30", "rnnenc-30", "rnnenc-50", "rnnsearch-30", "rnnsearch-50"]
 PAIRS = sorted(path.stem for path in (ROOT / "configs/pair").glob("*.yaml"))
 
@@ -27,9 +30,8 @@ def command(name, *overrides):
     return shlex.split(done.stdout.partition("$ ")[2])[1:]
 
 
-def build(name, words):
-    """The options that fairseq parses from the command, and their model, without memory for its numbers."""
-    line = command(name)
+def build(line, words):
+    """The options that fairseq parses from a command, and their model, without memory for its numbers."""
     line = [word for i, word in enumerate(line) if "--user-dir" not in line[max(i - 1, 0) : i + 1]]
     parsed = options.parse_args_and_arch(options.get_training_parser(), line)
     dictionary = Dictionary()
@@ -48,17 +50,29 @@ def test_all_systems_of_the_papers_and_their_small_twins_are_there():
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_every_configuration_builds(name):
-    parsed, model = build(name, words=50)
+    parsed, model = build(command(name), words=50)
     assert sum(parameter.numel() for parameter in model.parameters()) > 10_000
     assert (parsed.source_lang, parsed.target_lang) == (
         ("fr", "en") if name.startswith("recommended") else ("en", "fr")
     )
 
 
+@pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)
+def test_every_system_of_an_ablation_is_another_one_that_builds(file):
+    experiment, built = read_experiment(file), set()
+    for name in experiment["systems"]:
+        line = [word.replace(SEED, "1") for word in training_arguments(name, experiment, ROOT / "configs")]
+        parsed, model = build(line, words=50)
+        segmentation = experiment["systems"][name].get("segmentation")
+        built.add((segmentation, str(sorted(vars(parsed).items(), key=lambda item: item[0]))))
+        assert sum(parameter.numel() for parameter in model.parameters()) > 10_000, name
+    assert len(built) == len(experiment["systems"])
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_sizes_give_the_published_models_number_of_parameters(name):
     """30,000 words, <unk> among them, and </s>; fairseq's <s> and <pad> have embeddings and output rows besides."""
-    _, model = build(name, words=29_999)
+    _, model = build(command(name), words=29_999)
     extra = 2 * (3 * 620 + 1)
     count = sum(parameter.numel() for parameter in model.parameters()) - extra
     kind = name.split("-")[0]

@@ -13,8 +13,6 @@ from ..evaluation.test_set import TestSet
 from ..text_files import read_sentences, require_same_count
 from .arguments import positive, split_files
 
-METRIC = "chrf"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
@@ -39,16 +37,17 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{options.reference} has {len(references)} sentences, too few for 3 x {options.count} samples"
         )
-    systems = {name: read_sentences(file) for name, file in split_files(options.parser, options.system).items()}
+    files = split_files(options.parser, options.system)
+    systems = {name: read_sentences(file) for name, file in files.items()}
     for name, translations in systems.items():
-        require_same_count(name, translations, options.reference, references)
+        require_same_count(files[name], translations, options.reference, references)
     test_set = TestSet(references, target_language="", lowercase=False, source=sources)
     print("\n".join(show(test_set, systems, options.count)))
 
 
 def show(test_set: TestSet, systems: Mapping[str, Sequence[str]], count: int) -> Iterator[str]:
     """The lines: a heading for each kind, a list for each sentence."""
-    scores = {name: test_set.count(METRIC, texts).score_sentences() for name, texts in systems.items()}
+    scores = {name: test_set.count("chrf", texts).score_sentences() for name, texts in systems.items()}
     for kind, places in choose(next(iter(scores.values())), count).items():
         yield f"### {kind}\n"
         for place in places:

@@ -37,13 +37,13 @@ def training_arguments(name: str, options: Mapping[str, Any], configurations: Pa
     Raises:
         ValueError: if there is no such system.
     """
-    source, target = options["pair"].split("-")
     if is_configuration(name, options, configurations):
         return [*configured_arguments(name, options, configurations), "--seed", SEED]
     if is_ablation(options) and options["configuration"]:
         own = own_flags(name, options)
         common = configured_arguments(options["configuration"], options, configurations)
         return [*without(own, common), *flag_arguments(own), "--seed", SEED]
+    source, target = options["pair"].split("-")
     rate = [] if options["learning_rates"] else ["--lr", options["learning_rate"]]
     return [
         *(DATA, "--user-dir", PLUGIN, "--task", "translation", "--source-lang", source, "--target-lang", target),

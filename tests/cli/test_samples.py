@@ -45,4 +45,4 @@ def test_files_that_do_not_fit_are_named(files):
     with (files / "mine").open("a") as file:
         file.write("one more\n")
     done = call(*words(files, "mine"), "--count", 1)
-    assert done.returncode == 1 and "mine" in done.stderr and "4" in done.stderr
+    assert done.returncode == 1 and str(files / "mine") in done.stderr and "4" in done.stderr
