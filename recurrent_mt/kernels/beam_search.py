@@ -17,7 +17,6 @@ class DecoderWeights(NamedTuple):
             of the output, or (O, R) and (R, V); and, for additive attention, (H, A) of the query.
         columns: how many columns each has.
         embedding: (V, E).
-        bias: (3H + 2O,) of the GRU and of the readout.
         output_bias: (V,), or None.
         score: (A,) of additive attention, or None.
         word_first: the decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
@@ -26,7 +25,6 @@ class DecoderWeights(NamedTuple):
     factors: list[Tensor]
     columns: list[int]
     embedding: Tensor
-    bias: Tensor
     output_bias: Tensor | None
     score: Tensor | None
     word_first: bool
@@ -39,7 +37,8 @@ class SearchSource(NamedTuple):
         initial: (B, H) the first states.
         keys: (B, S, A) with attention.
         products: (B, S, 3H + 2O) the products of the annotations with what a context is multiplied by; without
-            attention, (B, 1, 3H + 2O) those of the summary.
+            attention, (B, 1, 3H + 2O) those of the summary. They include the biases, which attention, whose weights sum
+            to one, passes on as they are.
         padding_mask: (B, S) True on padding.
         has_attention: whether there is attention.
     """
@@ -105,7 +104,6 @@ def beam_search(weights: DecoderWeights, source: SearchSource, options: SearchOp
         weights.factors,
         weights.columns,
         weights.embedding,
-        weights.bias,
         weights.output_bias,
         weights.word_first,
         source.initial,

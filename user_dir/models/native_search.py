@@ -12,6 +12,7 @@ from recurrent_mt.kernels.beam_search import DecoderWeights, SearchSource
 from recurrent_mt.kernels.matrix import as_matrix
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.dropout import Dropout
+from recurrent_mt.layers.embedding import BiasedEmbedding
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.low_rank import LowRankMatrix, kernel_weight
 
@@ -81,7 +82,7 @@ class NativeDecoder:
 
     def source(self, encoded: EncoderOutput) -> SearchSource:
         """What the search reads of an encoded batch."""
-        layer = self.decoder.layer
+        layer, gru = self.decoder.layer, self.decoder.layer.first.gru
         with self.decoder.products.on(encoded.summary):
             state = layer.start(encoded)
             products = layer.multiply_source(state, encoded).products
@@ -89,13 +90,13 @@ class NativeDecoder:
         mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
         keys = state.keys if has_attention else products[:, :, :0]
         number = self.decoder.embed_tokens.weight.dtype
-        return SearchSource(initial.to(number), keys.to(number), products.to(number), mask, has_attention)
+        bias = torch.cat([F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0)), layer.readout.state.bias])
+        return SearchSource(initial.to(number), keys.to(number), products.to(number) + bias, mask, has_attention)
 
 
 def _decoder_weights(decoder: Decoder) -> DecoderWeights:
     layer = decoder.layer
-    gru, readout = layer.first.gru, layer.readout
-    words = torch.arange(decoder.embed_tokens.num_embeddings)
+    gru, readout, embedding = layer.first.gru, layer.readout, decoder.embed_tokens
     attention = layer.first.attention if isinstance(layer.first, AttentiveGRU) else None
     output = _linear_layers(decoder)[3:]
     matrices = [
@@ -107,12 +108,10 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
     ]
     number = FORMATS[decoder.products.autocast] or matrices[0].dtype
-    bias = F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0))
     return DecoderWeights(
         factors=[torch.ops.recurrent_mt.right_factor(matrix.to(number).t()) for matrix in matrices],
         columns=[matrix.size(0) for matrix in matrices],
-        embedding=decoder.embed_tokens(words),
-        bias=torch.cat([bias, readout.state.bias]),
+        embedding=embedding.weight + embedding.bias if isinstance(embedding, BiasedEmbedding) else embedding.weight,
         output_bias=output[-1].bias,
         score=None if attention is None else attention.score,
         word_first=layer.word_first,

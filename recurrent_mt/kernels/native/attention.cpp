@@ -67,9 +67,14 @@ struct Source {
   }
 
   INLINE void softmax(T* energies) const {
-    T largest = -std::numeric_limits<T>::infinity(), sum = 0;
-    for (int64_t j = 0; j < words; j++)
-      if (!padding[j]) largest = energies[j] > largest ? energies[j] : largest;
+    constexpr T never = -std::numeric_limits<T>::infinity();
+    T largest = never, sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t j = 0; j < words; j++) {
+      const T energy = padding[j] ? never : energies[j];
+      largest = energy > largest ? energy : largest;
+    }
+#pragma omp simd reduction(+ : sum)
     for (int64_t j = 0; j < words; j++) {
       energies[j] = padding[j] ? T(0) : exponential(energies[j] - largest);
       sum += energies[j];
@@ -78,20 +83,36 @@ struct Source {
     for (int64_t j = 0; j < words; j++) energies[j] *= scale;
   }
 
-  /// Four words at a time, so that the sum is loaded and stored a fourth as often.
-  INLINE void context(const T* attention, T* sum) const {
-    for (int64_t i = 0; i < value_size; i++) sum[i] = 0;
-    int64_t j = 0;
-    for (; j + 4 <= words; j += 4) {
-      const T *v0 = values + j * value_size, *v1 = v0 + value_size, *v2 = v1 + value_size, *v3 = v2 + value_size;
-      const T a0 = attention[j], a1 = attention[j + 1], a2 = attention[j + 2], a3 = attention[j + 3];
+  /// The contexts of several targets that read this source, four words at a time: a value is loaded once for all the
+  /// targets, and a sum is loaded and stored a fourth as often.
+  template <int TARGETS>
+  INLINE void contexts(Rows<const T> attention, Rows<T> sums) const {
+    constexpr int64_t BLOCK = 512;  // columns whose values and sums stay in the first-level cache
+    for (int64_t first = 0; first < value_size; first += BLOCK) {
+      const int64_t width = value_size - first < BLOCK ? value_size - first : BLOCK;
+      const T* v = values + first;
+      T* sum[TARGETS];
+      for (int t = 0; t < TARGETS; t++) {
+        sum[t] = sums[t] + first;
+        for (int64_t i = 0; i < width; i++) sum[t][i] = 0;
+      }
+      int64_t j = 0;
+      for (; j + 4 <= words; j += 4, v += 4 * value_size) {
+        const T *v1 = v + value_size, *v2 = v1 + value_size, *v3 = v2 + value_size;
+        T a[TARGETS][4];
+        for (int t = 0; t < TARGETS; t++)
+          for (int word = 0; word < 4; word++) a[t][word] = attention[t][j + word];
 #pragma omp simd
-      for (int64_t i = 0; i < value_size; i++) sum[i] += (a0 * v0[i] + a1 * v1[i]) + (a2 * v2[i] + a3 * v3[i]);
-    }
-    for (; j < words; j++) {
-      const T *v = values + j * value_size, a = attention[j];
+        for (int64_t i = 0; i < width; i++) {
+          const T x0 = v[i], x1 = v1[i], x2 = v2[i], x3 = v3[i];
+          for (int t = 0; t < TARGETS; t++) sum[t][i] += (a[t][0] * x0 + a[t][1] * x1) + (a[t][2] * x2 + a[t][3] * x3);
+        }
+      }
+      for (; j < words; j++, v += value_size) {
 #pragma omp simd
-      for (int64_t i = 0; i < value_size; i++) sum[i] += a * v[i];
+        for (int64_t i = 0; i < width; i++)
+          for (int t = 0; t < TARGETS; t++) sum[t][i] += attention[t][j] * v[i];
+      }
     }
   }
 
@@ -180,18 +201,29 @@ void Memory<T>::attend(Rows<const T> queries, Rows<T> attention, Rows<T> context
   for_rows(queries.count, work, [&](int64_t begin, int64_t end) {
     std::vector<T> workspace(key_size_);
     vectorized([=, large = large_keys_, beam = targets_a_source_, exp_query = workspace.data()]() INLINE_LAMBDA {
+      const auto source_of_target = [=](int64_t row) { return sources ? sources[row] : row / beam; };
       for (int64_t row = begin; row < end; row++) {
-        Source<T> source = of_sentence(all, sources ? sources[row] : row / beam);
+        Source<T> source = of_sentence(all, source_of_target(row));
         T* const weights = attention[row];
         if (source.is_padding_alone()) {
           for (int64_t j = 0; j < source.words; j++) weights[j] = T(1) / T(source.words);
-        } else {
-          if (source.score) source.exact = !exponentiate<T>(queries[row], exp_query, source.key_size) || large;
-          for (int64_t j = 0; j < source.words; j++)
-            weights[j] = source.padding[j] ? T(0) : source.energy(queries[row], exp_query, j);
-          source.softmax(weights);
+          continue;
         }
-        source.context(weights, contexts[row]);
+        if (source.score) source.exact = !exponentiate<T>(queries[row], exp_query, source.key_size) || large;
+        for (int64_t j = 0; j < source.words; j++)
+          weights[j] = source.padding[j] ? T(0) : source.energy(queries[row], exp_query, j);
+        source.softmax(weights);
+      }
+      for (int64_t row = begin; row < end;) {  // the targets of a source are neighbors
+        const int64_t read = source_of_target(row);
+        const Source<T> source = of_sentence(all, read);
+        if (row + 4 <= end && source_of_target(row + 3) == read) {
+          source.template contexts<4>(attention.part(row, 4), contexts.part(row, 4));
+          row += 4;
+        } else {
+          source.template contexts<1>(attention.part(row, 1), contexts.part(row, 1));
+          row++;
+        }
       }
     });
   });

@@ -37,7 +37,6 @@ struct Decoder {
   std::vector<RightFactor> output;  // (O, V), or (O, R) and (R, V)
   optional<RightFactor> query;      // (H, A)
   Tensor embedding;                 // (V, E)
-  Tensor bias;                      // (3H + 2O,)
   optional<Tensor> output_bias;     // (V,)
   bool word_first;
   int64_t size, features, vocabulary;
@@ -46,7 +45,7 @@ struct Decoder {
 /// The source as the decoder reads it.
 struct Source {
   Tensor keys;      // (B, S, A); empty without attention
-  Tensor products;  // (B, S, 3H + 2O), or (B, 1, 3H + 2O) without attention
+  Tensor products;  // (B, S, 3H + 2O), or (B, 1, 3H + 2O) without attention, biases included
   Tensor padding;   // (B, S)
   optional<Tensor> score;
   bool has_attention;
@@ -131,19 +130,8 @@ class Scores {
 #pragma omp simd
         for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
       }
-      T most = never;
-#pragma omp simd reduction(max : most)
-      for (int64_t word = 0; word < vocabulary; word++) most = scores[word] > most ? scores[word] : most;
-      // In one sum of float32, thousands of small terms would be lost beside a large one.
-      double sum = 0;
-      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
-        const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
-        T part = 0;
-#pragma omp simd reduction(+ : part)
-        for (int64_t word = first; word < last; word++) part += exponential(scores[word] - most);
-        sum += part;
-      }
-      *shift = -most - static_cast<T>(std::log(sum));
+      const T most = largest_of(scores, vocabulary);
+      *shift = -most - static_cast<T>(std::log(sum_of_exponentials(scores, vocabulary, most)));
     });
     scores[search_.padding] = never;
     scores[search_.unknown] -= T(search_.unknown_penalty);
@@ -156,11 +144,7 @@ class Scores {
     }
     vectorized([=]() INLINE_LAMBDA {
       for (int64_t first = 0; first < vocabulary; first += BLOCK) {
-        const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;
-        T most = never;
-#pragma omp simd reduction(max : most)
-        for (int64_t word = first; word < last; word++) most = scores[word] > most ? scores[word] : most;
-        largest[first / BLOCK] = most;
+        largest[first / BLOCK] = largest_of(scores + first, vocabulary - first < BLOCK ? vocabulary - first : BLOCK);
       }
     });
   }
@@ -178,7 +162,7 @@ class Recurrence {
  public:
   Recurrence(const Decoder& decoder, const Source& source, const Tensor& initial, int64_t rows)
       : decoder_(decoder), source_(source),
-        memory_(source.keys, source.products, source.padding, source.score, 1), width_(decoder.bias.size(0)) {
+        memory_(source.keys, source.products, source.padding, source.score, 1), width_(source.products.size(2)) {
     const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
     const int64_t size = decoder.size;
     state_ = matrix(size), next_ = matrix(size), contexts_ = matrix(width_), before_ = matrix(width_);
@@ -223,12 +207,14 @@ class Recurrence {
   void multiply_words(const std::vector<int64_t>* words, Rows<T> products) {
     const int64_t size = decoder_.embedding.size(1);
     const auto embedded = rows_of<T>(embedded_).part(0, products.count);
-    const T *table = decoder_.embedding.const_data_ptr<T>(), *bias = decoder_.bias.const_data_ptr<T>();
-    for (int64_t row = 0; row < products.count; row++) {
-      std::memcpy(products[row], bias, width_ * sizeof(T));
-      if (words) std::memcpy(embedded[row], table + (*words)[row] * size, size * sizeof(T));
+    const T* const table = decoder_.embedding.const_data_ptr<T>();
+    if (!words) {
+      std::memset(products.data, 0, products.count * width_ * sizeof(T));
+      return;
     }
-    if (words) decoder_.word.multiply<T>(embedded, products, Into::add);
+    for (int64_t row = 0; row < products.count; row++)
+      std::memcpy(embedded[row], table + (*words)[row] * size, size * sizeof(T));
+    decoder_.word.multiply<T>(embedded, products, Into::replace);
   }
 
   void read(const std::vector<int64_t>& sources, Rows<const T> states, Tensor& attention) {
@@ -431,7 +417,7 @@ using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 
 /// `factors` are those of word, gate, candidate and readout, the output's one or two, and the query's, if there is one,
 /// as `right_factor` stored them; `columns` are their numbers of columns.
-Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding, const Tensor& bias,
+Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
                        const optional<Tensor>& output_bias, bool word_first, const Tensor& initial, const Tensor& keys,
                        const Tensor& products, const Tensor& padding_mask, const optional<Tensor>& score,
                        bool has_attention, int64_t beam, int64_t longest, int64_t shortest, double unknown_penalty,
@@ -440,12 +426,12 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE(initial.dim() == 2 && embedding.dim() == 2 && products.dim() == 3 && keys.dim() == 3,
                     "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
                     ", ", embedding.sizes(), ", ", products.sizes(), " and ", keys.sizes());
-  const int64_t sentences = initial.size(0), size = initial.size(1), width = bias.numel(), vocabulary = embedding.size(0),
-                pairs = width - 3 * size, has_query = score.has_value();
+  const int64_t sentences = initial.size(0), size = initial.size(1), width = products.size(2),
+                vocabulary = embedding.size(0), pairs = width - 3 * size, has_query = score.has_value();
   const int64_t outputs = static_cast<int64_t>(factors.size()) - 4 - has_query;
   TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
                     "factors must be 5 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
-  TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "bias must be (3H + 2O,), not ", bias.sizes());
+  TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "products must be (B, S, 3H + 2O), not ", products.sizes());
   TORCH_CHECK_VALUE(beam > 0 && vocabulary > 1, "beam must be positive, not ", beam);
   TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
   for (const int64_t word : {begin, end, padding, unknown})
@@ -463,7 +449,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   };
   Decoder decoder{factor(0, embedding.size(1), width), factor(1, size, 2 * size), factor(2, size, size),
                   factor(3, size, pairs), {}, std::nullopt,
-                  checked("embedding", embedding, embedding.sizes(), number), checked("bias", bias, {width}, number),
+                  checked("embedding", embedding, embedding.sizes(), number),
                   checked("output_bias", output_bias, {vocabulary}, number), word_first, size, pairs / 2, vocabulary};
   if (outputs == 2) decoder.output.push_back(factor(4, pairs / 2, columns[4]));
   decoder.output.push_back(factor(3 + outputs, outputs == 2 ? columns[4] : pairs / 2, vocabulary));
@@ -480,10 +466,10 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor bias, Tensor? output_bias, "
-      "bool word_first, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, Tensor? score, "
-      "bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, "
-      "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, bool word_first, "
+      "Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, Tensor? score, bool has_attention, int beam, "
+      "int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, int padding, "
+      "int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("beam_search", &beam_search); }

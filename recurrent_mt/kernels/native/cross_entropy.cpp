@@ -39,15 +39,13 @@ struct Loss {
 template <typename T>
 INLINE Loss<T> loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, int64_t target, Labels<T> labels) {
   constexpr int64_t BLOCK = 64;
-  T largest = -std::numeric_limits<T>::infinity();
   // In one sum of float32, thousands of small terms would be lost beside a large one.
   double sum = 0, sum_of_scores = 0;
   if (bias) {
 #pragma omp simd
     for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
   }
-#pragma omp simd reduction(max : largest)
-  for (int64_t word = 0; word < vocabulary; word++) largest = scores[word] > largest ? scores[word] : largest;
+  const T largest = largest_of(scores, vocabulary);
   const T score = scores[target] - largest;
   for (int64_t first = 0; first < vocabulary; first += BLOCK) {
     const int64_t last = first + BLOCK < vocabulary ? first + BLOCK : vocabulary;

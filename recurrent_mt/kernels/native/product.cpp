@@ -58,35 +58,70 @@ INLINE Number converted(Source number) {
   return static_cast<Number>(number);
 }
 
-/// Where number (k, column) of a panel of this width is stored.
-template <typename Number>
-INLINE int64_t place(int64_t k, int64_t column, int64_t width) {
-  if constexpr (std::is_same_v<Number, BFloat16>) return (k / 2 * width + column) * 2 + k % 2;
-  return k * width + column;
+/// The bits of a number in another format.
+template <typename Number, typename Source>
+INLINE uint64_t bits(Source number) {
+  if constexpr (std::is_same_v<Number, BFloat16>)
+    return converted<BFloat16>(number).x;
+  else
+    return std::bit_cast<uint32_t>(converted<float>(number));
 }
 
-/// Copies a part (inner, width) of a matrix with these strides to a panel, rounding it to the panel's format.
+/// A cell of a panel: a number of float32, or two of bfloat16, the second from the row below.
+using Cell = uint32_t __attribute__((may_alias));
+
+template <typename Number, typename Source>
+INLINE uint64_t cell(const Source* number, int64_t down) {
+  if constexpr (std::is_same_v<Number, BFloat16>) return bits<Number>(number[0]) | bits<Number>(number[down]) << 16;
+  return bits<Number>(number[0]);
+}
+
+/// Writes a row of cells.
+template <typename Number, typename Source>
+INLINE void fill_row(const Source* numbers, int64_t down, int64_t width, Cell* row) {
+#pragma omp simd
+  for (int64_t column = 0; column < width; column++) row[column] = cell<Number>(numbers + column, down);
+}
+
+constexpr int64_t CELLS = 64;  // of a column that are written at a time: their lines stay in the first-level cache
+
+/// Writes up to CELLS rows of two columns, from numbers that follow each other. A row is `width` cells.
+template <typename Number, typename Source>
+INLINE void fill_columns(const Source* left, const Source* right, int64_t rows, int64_t width, Cell* cells) {
+  constexpr int64_t deep = sizeof(Cell) / sizeof(Number);
+  uint64_t both[CELLS];
+#pragma omp simd
+  for (int64_t row = 0; row < rows; row++)
+    both[row] = cell<Number>(left + row * deep, 1) | cell<Number>(right + row * deep, 1) << 32;
+  for (int64_t row = 0; row < rows; row++) std::memcpy(cells + row * width, both + row, sizeof(uint64_t));
+}
+
+/// Copies a part (inner, width) of a matrix with these strides, one of which is 1, to a panel, in the panel's format.
 template <typename Source, typename Number>
 void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inner, int64_t width, Number* panel) {
-  constexpr int64_t BLOCK = 16;  // both sides stay in the first-level cache, whichever of the strides is one
+  constexpr int64_t deep = sizeof(Cell) / sizeof(Number);  // rows in a cell
+  const int64_t rows = inner / deep;
+  Cell* const cells = reinterpret_cast<Cell*>(panel);
   vectorized([=]() INLINE_LAMBDA {
-    for (int64_t first = 0; first < inner; first += BLOCK) {
-      const int64_t last = first + BLOCK < inner ? first + BLOCK : inner;
-      if (across == 1) {
-        for (int64_t k = first; k < last; k++) {
-          const Source* from = source + k * down;
-          Number* to = panel + place<Number>(k, 0, width);
-          constexpr int64_t apart = std::is_same_v<Number, BFloat16> ? 2 : 1;
-#pragma omp simd
-          for (int64_t column = 0; column < width; column++) to[column * apart] = converted<Number>(from[column]);
+    // A single column is rows of one cell.
+    if (across == 1 || width == 1) {
+      for (int64_t row = 0; row < rows; row++)
+        fill_row<Number>(source + row * deep * down, down, width, cells + row * width);
+    } else {
+      for (int64_t first = 0; first < rows; first += CELLS) {
+        const int64_t count = rows - first < CELLS ? rows - first : CELLS;
+        for (int64_t next = 0; next < width; next += 2) {
+          // If their number is odd, the last two columns overlap with the two before.
+          const int64_t column = next + 2 <= width ? next : width - 2;
+          const Source* numbers = source + column * across + first * deep;
+          fill_columns<Number>(numbers, numbers + across, count, width, cells + first * width + column);
         }
-      } else {
-        for (int64_t column = 0; column < width; column++)
-          for (int64_t k = first; k < last; k++)
-            panel[place<Number>(k, column, width)] = converted<Number>(source[k * down + column * across]);
       }
     }
   });
+  if (inner > rows * deep)  // nothing is below the last row
+    for (int64_t column = 0; column < width; column++)
+      cells[rows * width + column] = bits<Number>(source[(inner - 1) * down + column * across]);
 }
 
 template <typename T>
@@ -102,22 +137,29 @@ void copy_rows(Rows<const T> rows, int64_t columns, Rows<BFloat16> narrow) {
   });
 }
 
-/// Writes a slice of rows as columns, each DEPTH numbers after the one before, with zeros where there is no row.
+/// Writes a slice of rows as columns, each DEPTH numbers after the one before, with zeros below the last row, up to a
+/// depth that is a multiple of 16. Several rows are written at once, eight bytes of each column.
 template <typename Number>
 void transpose(Rows<const float> rows, int64_t columns, Number* out) {
-  constexpr int64_t BLOCK = 16;
+  constexpr int64_t BLOCK = 16, TOGETHER = sizeof(uint64_t) / sizeof(Number), WIDTH = 8 * sizeof(Number);
+  static constexpr float nothing[BLOCK] = {};
+  const int64_t depth = round_up(rows.count, BLOCK);
   vectorized([=]() INLINE_LAMBDA {
     for (int64_t first = 0; first < columns; first += BLOCK) {
       const int64_t width = first + BLOCK < columns ? BLOCK : columns - first;
-      for (int64_t row = 0; row < rows.count; row++) {
-        const float* from = rows[row] + first;
-        Number numbers[BLOCK];
+      for (int64_t row = 0; row < depth; row += TOGETHER) {
+        const float* from[TOGETHER];
+        for (int64_t i = 0; i < TOGETHER; i++) from[i] = row + i < rows.count ? rows[row + i] + first : nothing;
+        uint64_t numbers[BLOCK];
 #pragma omp simd
-        for (int64_t i = 0; i < width; i++) numbers[i] = converted<Number>(from[i]);
-        for (int64_t i = 0; i < width; i++) out[(first + i) * DEPTH + row] = numbers[i];
+        for (int64_t column = 0; column < width; column++) {
+          uint64_t together = 0;
+          for (int64_t i = 0; i < TOGETHER; i++) together |= bits<Number>(from[i][column]) << (i * WIDTH);
+          numbers[column] = together;
+        }
+        for (int64_t column = 0; column < width; column++)
+          std::memcpy(out + (first + column) * DEPTH + row, numbers + column, sizeof(uint64_t));
       }
-      for (int64_t i = 0; i < width; i++)
-        for (int64_t row = rows.count; row < DEPTH; row++) out[(first + i) * DEPTH + row] = converted<Number>(0.0f);
     }
   });
 }
@@ -182,14 +224,14 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
         transpose(slice_of(left, slice), left_columns, left_numbers + slice * left_columns * DEPTH);
     });
     at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
-      Number panel[DEPTH * PANEL];
+      alignas(64) Number panel[DEPTH * PANEL];
       for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
         const int64_t width = std::min(PANEL, right_columns - column);
         for (int64_t slice = 0; slice < slices; slice++) {
           const auto rows = slice_of(right, slice).from(column);
           const int64_t depth = round_up(rows.count, 16);
-          std::fill_n(panel, depth * width, Number(0));
           fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
+          std::fill(panel + padded(rows.count, pairs) * width, panel + depth * width, Number(0));
           const Rows<const Number> turned{left_numbers + slice * left_columns * DEPTH, left_columns, DEPTH};
           multiply_panel<Number>(turned, panel, depth, width, {out + column, left_columns, right_columns}, Into::add);
         }
@@ -209,14 +251,15 @@ RightFactor::RightFactor(const Tensor& matrix)
   }
   const auto number = matrix.scalar_type();
   const int64_t depth = padded(inner_, number == at::kBFloat16);
-  stored_ = depth == inner_ ? uninitialized({depth * columns_}, number) : zeros({depth * columns_}, number);
+  stored_ = uninitialized({depth * columns_}, number);
+  const Tensor given = matrix.stride(0) == 1 || matrix.stride(1) == 1 ? matrix : matrix.contiguous();
   const auto fill = [&](auto zero) {
     using Number = decltype(zero);
-    const Number* source = matrix.const_data_ptr<Number>();
+    const Number* source = given.const_data_ptr<Number>();
     Number* panels = stored_.data_ptr<Number>();
     at::parallel_for(0, divide_up(columns_, PANEL), panels_a_thread(16, inner_), [&](int64_t begin, int64_t end) {
       for (int64_t column = begin * PANEL; column < std::min(end * PANEL, columns_); column += PANEL)
-        fill_panel(source + column * matrix.stride(1), matrix.stride(0), matrix.stride(1), inner_,
+        fill_panel(source + column * given.stride(1), given.stride(0), given.stride(1), inner_,
                    std::min(PANEL, columns_ - column), panels + column * depth);
     });
   };
