@@ -46,6 +46,17 @@ def test_the_gradient_is_that_of_the_products(bias):
     assert torch.autograd.gradcheck(lambda *given: _Linear.apply(*given, *[None] * (3 - len(given))), leaves)
 
 
+@pytest.mark.parametrize(("number", "tolerance"), [(torch.float32, 1e-6), (torch.bfloat16, 2**-8)])
+@pytest.mark.parametrize("count", [1, 31, 130, 513, 1100])
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (17, 130), (250, 63), (500, 40)])
+def test_the_gradient_of_a_weight_sums_up_any_number_of_rows(count, height, width, number, tolerance):
+    grad, rows = random(count, height), random(count, width)
+    weight = torch.empty(height, width, dtype=number)
+    sums = torch.ops.recurrent_mt.linear_backward(grad, rows, weight, False, True, False)[1]
+    exact = grad.to(number).double().t() @ rows.to(number).double()
+    assert sums.dtype == number and (sums - exact).norm() <= tolerance * exact.norm()
+
+
 def test_rows_in_any_order_of_memory():
     rows, layer = random(5, FEWEST_ROWS).t(), nn.Linear(5, 3)
     calls, products = native_calls(rows, layer)

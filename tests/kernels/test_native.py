@@ -103,7 +103,7 @@ GRU = {"inputs": 0, "initial": 1, "gate": 2, "candidate": 4}
     [
         ("inputs", torch.zeros(3, 12), r"inputs must be \[5, 12\], not \[3, 12\]"),
         ("inputs", torch.zeros(5, 12).double(), "inputs must be Float, not Double"),
-        ("initial", torch.zeros(2, 4).half(), "gate_weight must be Half or bfloat16, not Float"),
+        ("initial", torch.zeros(2, 4).half(), "gate_weight must be Half, not Float"),
         ("gate", torch.zeros(4, 4), r"gate_weight must be \[8, 4\], not \[4, 4\]"),
         ("candidate", torch.zeros(4, 4).long(), "candidate_weight must be Float or bfloat16, not Long"),
         ("counts", [3, 2], "counts must be positive, at most 2, and never increase"),

@@ -6,6 +6,7 @@
 import os
 from functools import cache
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -179,3 +180,32 @@ def test_the_calls_that_are_damaged_are_those_of_every_operation_and_right():
     with torch.no_grad():
         for name, arguments in calls().items():
             getattr(torch.ops.recurrent_mt, name)(*map(copied, arguments))
+
+
+#: What each operation multiplies by.
+WEIGHTS = {
+    "attentive_gru": "weights",
+    "beam_search": "factors",
+    "cross_entropy": "weight",
+    "grconv_level": "left_factor",
+    "gru": "gate",
+    "linear": "weight",
+}
+
+
+def converted(argument, number):
+    """An argument with its numbers, if it has any, in another format."""
+    if isinstance(argument, list):
+        return [converted(one, number) for one in argument]
+    return argument.to(number) if isinstance(argument, torch.Tensor) and argument.is_floating_point() else argument
+
+
+@needs_native
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_double_precision_is_not_multiplied_in_bfloat16(name):
+    operation = getattr(torch.ops.recurrent_mt, name)
+    names = [argument.name for argument in operation.default._schema.arguments]
+    formats = [torch.bfloat16 if one == WEIGHTS[name] else torch.double for one in names]
+    arguments = [*map(converted, calls()[name], formats)]
+    with torch.no_grad(), pytest.raises(ValueError, match="must be Double, not BFloat16"):
+        operation(*arguments)

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "arguments.h"
 #include "memory.h"
 #include "vectorized.h"
 
@@ -22,11 +23,12 @@ using at::Tensor;
 using at::native::cpublas::brgemm;
 
 constexpr int64_t PANEL = 64;  // columns: four registers of 16 numbers
-constexpr int64_t TILE = 32;   // rows that are multiplied by a panel at a time
+constexpr int64_t TILE = 48;   // rows that are multiplied by a panel at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
 // rows, there are at most TILE of them at a time, and sums over rows are cut into pieces of at most DEPTH of them.
-constexpr int64_t DEPTH = 128;
-constexpr int64_t SLICES = 16;  // of DEPTH rows, transposed at a time: the sums are read and written once for all of them
+constexpr int64_t DEPTH = 512;
+constexpr int64_t LINE = DEPTH + 16;  // numbers from one turned row to the next: not a power of two, for the cache's sake
+constexpr int64_t BLOCK = 240;        // of the sums' rows, whose left factors, turned, stay in the second-level cache
 constexpr int64_t LONGEST_PIECE = 512;  // of the inner dimension: 512 numbers of 64 columns are 128 kB
 constexpr int64_t PARALLEL_WORK = 1 << 18;  // multiplications worth a thread
 
@@ -70,52 +72,94 @@ INLINE uint64_t bits(Source number) {
 /// A cell of a panel: a number of float32, or two of bfloat16, the second from the row below.
 using Cell = uint32_t __attribute__((may_alias));
 
+constexpr int64_t CELLS = 16;
+using Cells = uint32_t __attribute__((vector_size(CELLS * sizeof(Cell))));
+
 template <typename Number, typename Source>
-INLINE uint64_t cell(const Source* number, int64_t down) {
-  if constexpr (std::is_same_v<Number, BFloat16>) return bits<Number>(number[0]) | bits<Number>(number[down]) << 16;
-  return bits<Number>(number[0]);
+INLINE Cell cell(const Source* upper, const Source* lower) {
+  if constexpr (std::is_same_v<Number, BFloat16>) return bits<Number>(*upper) | bits<Number>(*lower) << 16;
+  return bits<Number>(*upper);
 }
 
 /// Writes a row of cells.
 template <typename Number, typename Source>
 INLINE void fill_row(const Source* numbers, int64_t down, int64_t width, Cell* row) {
 #pragma omp simd
-  for (int64_t column = 0; column < width; column++) row[column] = cell<Number>(numbers + column, down);
+  for (int64_t column = 0; column < width; column++) row[column] = cell<Number>(numbers + column, numbers + down + column);
 }
 
-constexpr int64_t CELLS = 64;  // of a column that are written at a time: their lines stay in the first-level cache
+/// Exchanges the cells of a square that are STEP places apart in their line with those of the line STEP below.
+template <int STEP>
+INLINE void exchange(Cells (&square)[CELLS]) {
+  Cells upper, lower;
+  for (uint32_t i = 0; i < CELLS; i++) {
+    upper[i] = i & STEP ? CELLS + i - STEP : i;
+    lower[i] = i & STEP ? CELLS + i : i + STEP;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < CELLS; i++) {
+    if (i & STEP) continue;
+    const Cells above = square[i], below = square[i + STEP];
+    square[i] = __builtin_shuffle(above, below, upper);
+    square[i + STEP] = __builtin_shuffle(above, below, lower);
+  }
+}
 
-/// Writes up to CELLS rows of two columns, from numbers that follow each other. A row is `width` cells.
+/// The numbers of up to CELLS lines of cells: the upper and the lower ones, each `step` after the one before.
+template <typename Source>
+struct Lines {
+  const Source* upper[CELLS];
+  const Source* lower[CELLS];
+  int64_t count, step;
+
+  template <typename Number>
+  INLINE Cell at(int64_t line, int64_t place) const {
+    return cell<Number>(upper[line] + place * step, lower[line] + place * step);
+  }
+};
+
+/// Writes the first `length` cells of some lines, at most CELLS, as columns: `length` rows, `stride` cells apart.
 template <typename Number, typename Source>
-INLINE void fill_columns(const Source* left, const Source* right, int64_t rows, int64_t width, Cell* cells) {
-  constexpr int64_t deep = sizeof(Cell) / sizeof(Number);
-  uint64_t both[CELLS];
+INLINE void turn(const Lines<Source>& lines, int64_t length, Cell* out, int64_t stride) {
+  if (lines.count < CELLS || length < CELLS) {
+    for (int64_t line = 0; line < lines.count; line++)
+      for (int64_t i = 0; i < length; i++) out[i * stride + line] = lines.template at<Number>(line, i);
+    return;
+  }
+  Cells square[CELLS];
+  for (int64_t line = 0; line < CELLS; line++) {
+    alignas(sizeof(Cells)) Cell one[CELLS];
 #pragma omp simd
-  for (int64_t row = 0; row < rows; row++)
-    both[row] = cell<Number>(left + row * deep, 1) | cell<Number>(right + row * deep, 1) << 32;
-  for (int64_t row = 0; row < rows; row++) std::memcpy(cells + row * width, both + row, sizeof(uint64_t));
+    for (int64_t i = 0; i < CELLS; i++) one[i] = lines.template at<Number>(line, i);
+    std::memcpy(&square[line], one, sizeof(one));
+  }
+  exchange<1>(square);
+  exchange<2>(square);
+  exchange<4>(square);
+  exchange<8>(square);
+  for (int64_t row = 0; row < CELLS; row++) std::memcpy(out + row * stride, &square[row], sizeof(Cells));
 }
 
 /// Copies a part (inner, width) of a matrix with these strides, one of which is 1, to a panel, in the panel's format.
 template <typename Source, typename Number>
 void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inner, int64_t width, Number* panel) {
-  constexpr int64_t deep = sizeof(Cell) / sizeof(Number);  // rows in a cell
+  constexpr int64_t deep = sizeof(Cell) / sizeof(Number);  // numbers in a cell, one below the other
   const int64_t rows = inner / deep;
   Cell* const cells = reinterpret_cast<Cell*>(panel);
   vectorized([=]() INLINE_LAMBDA {
-    // A single column is rows of one cell.
-    if (across == 1 || width == 1) {
+    if (across == 1) {
       for (int64_t row = 0; row < rows; row++)
         fill_row<Number>(source + row * deep * down, down, width, cells + row * width);
-    } else {
-      for (int64_t first = 0; first < rows; first += CELLS) {
-        const int64_t count = rows - first < CELLS ? rows - first : CELLS;
-        for (int64_t next = 0; next < width; next += 2) {
-          // If their number is odd, the last two columns overlap with the two before.
-          const int64_t column = next + 2 <= width ? next : width - 2;
-          const Source* numbers = source + column * across + first * deep;
-          fill_columns<Number>(numbers, numbers + across, count, width, cells + first * width + column);
+      return;
+    }
+    for (int64_t first = 0; first < width; first += CELLS) {
+      Lines<Source> columns = {{}, {}, std::min(CELLS, width - first), deep};
+      for (int64_t row = 0; row < rows; row += CELLS) {
+        for (int64_t column = 0; column < columns.count; column++) {
+          columns.upper[column] = source + (first + column) * across + row * deep;
+          columns.lower[column] = columns.upper[column] + 1;
         }
+        turn<Number>(columns, std::min(CELLS, rows - row), cells + row * width + first, width);
       }
     }
   });
@@ -137,30 +181,23 @@ void copy_rows(Rows<const T> rows, int64_t columns, Rows<BFloat16> narrow) {
   });
 }
 
-/// Writes a slice of rows as columns, each DEPTH numbers after the one before, with zeros below the last row, up to a
-/// depth that is a multiple of 16. Several rows are written at once, eight bytes of each column.
+/// Writes rows as columns, each LINE numbers after the one before, with zeros below the last row, down to `depth`.
 template <typename Number>
-void transpose(Rows<const float> rows, int64_t columns, Number* out) {
-  constexpr int64_t BLOCK = 16, TOGETHER = sizeof(uint64_t) / sizeof(Number), WIDTH = 8 * sizeof(Number);
-  static constexpr float nothing[BLOCK] = {};
-  const int64_t depth = round_up(rows.count, BLOCK);
+void transpose(Rows<const float> rows, int64_t columns, int64_t depth, Number* out) {
+  constexpr int64_t deep = sizeof(Cell) / sizeof(Number);
+  static constexpr float nothing[CELLS] = {};
   vectorized([=]() INLINE_LAMBDA {
-    for (int64_t first = 0; first < columns; first += BLOCK) {
-      const int64_t width = first + BLOCK < columns ? BLOCK : columns - first;
-      for (int64_t row = 0; row < depth; row += TOGETHER) {
-        const float* from[TOGETHER];
-        for (int64_t i = 0; i < TOGETHER; i++) from[i] = row + i < rows.count ? rows[row + i] + first : nothing;
-        uint64_t numbers[BLOCK];
-#pragma omp simd
-        for (int64_t column = 0; column < width; column++) {
-          uint64_t together = 0;
-          for (int64_t i = 0; i < TOGETHER; i++) together |= bits<Number>(from[i][column]) << (i * WIDTH);
-          numbers[column] = together;
+    for (int64_t first = 0; first < depth; first += CELLS * deep)
+      for (int64_t column = 0; column < columns; column += CELLS) {
+        const auto numbers = [=](int64_t row) { return row < rows.count ? rows[row] + column : nothing; };
+        Lines<float> lines = {{}, {}, CELLS, 1};
+        for (int64_t line = 0; line < CELLS; line++) {
+          lines.upper[line] = numbers(first + line * deep);
+          lines.lower[line] = numbers(first + line * deep + deep - 1);
         }
-        for (int64_t column = 0; column < width; column++)
-          std::memcpy(out + (first + column) * DEPTH + row, numbers + column, sizeof(uint64_t));
+        turn<Number>(lines, std::min(CELLS, columns - column), reinterpret_cast<Cell*>(out + column * LINE + first),
+                     LINE / deep);
       }
-    }
   });
 }
 
@@ -210,35 +247,49 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
                    Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = c10::CppTypeToScalarType<Number>::value;
+  if (!left.count) return;
+  const int64_t slices = divide_up(left.count, DEPTH), most = divide_up(left.count, slices);
+  const int64_t depth = round_up(most, most > 128 ? 64 : 16);
+  const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
+    return rows.part(slice * depth, std::min(depth, rows.count - slice * depth));
+  };
+
+  Tensor packed = uninitialized({slices * depth * right_columns}, number);
+  Number* const panels = packed.data_ptr<Number>();
+  at::parallel_for(0, divide_up(right_columns, PANEL), panels_a_thread(16, left.count), [&](int64_t begin, int64_t end) {
+    for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
+      const int64_t width = std::min(PANEL, right_columns - column);
+      Number* panel = panels + slices * depth * column;
+      for (int64_t slice = 0; slice < slices; slice++, panel += depth * width) {
+        const auto rows = slice_of(right, slice).from(column);
+        fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
+        std::fill(panel + padded(rows.count, pairs) * width, panel + depth * width, Number(0));
+      }
+    }
+  });
+
+  const int64_t blocks = round_up(divide_up(left_columns, BLOCK), at::get_num_threads());
+  const int64_t height = round_up(divide_up(left_columns, blocks), 16);
+  const int64_t work = left.count * right_columns * height;
   float* const out = sums.data_ptr<float>();
-  // A slice of the left factor, transposed, has the same stride whatever its depth.
-  Tensor transposed = uninitialized({std::min(SLICES, divide_up(left.count, DEPTH)), left_columns, DEPTH}, number);
-  Number* const left_numbers = transposed.data_ptr<Number>();
-  for (int64_t first = 0; first < left.count; first += SLICES * DEPTH) {
-    const int64_t count = std::min(SLICES * DEPTH, left.count - first), slices = divide_up(count, DEPTH);
-    const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
-      return rows.part(first + slice * DEPTH, std::min(DEPTH, count - slice * DEPTH));
-    };
-    at::parallel_for(0, slices, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t slice = begin; slice < end; slice++)
-        transpose(slice_of(left, slice), left_columns, left_numbers + slice * left_columns * DEPTH);
-    });
-    at::parallel_for(0, divide_up(right_columns, PANEL), 1, [&](int64_t begin, int64_t end) {
-      alignas(64) Number panel[DEPTH * PANEL];
-      for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
-        const int64_t width = std::min(PANEL, right_columns - column);
-        for (int64_t slice = 0; slice < slices; slice++) {
-          const auto rows = slice_of(right, slice).from(column);
-          const int64_t depth = round_up(rows.count, 16);
-          fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
-          std::fill(panel + padded(rows.count, pairs) * width, panel + depth * width, Number(0));
-          const Rows<const Number> turned{left_numbers + slice * left_columns * DEPTH, left_columns, DEPTH};
-          multiply_panel<Number>(turned, panel, depth, width, {out + column, left_columns, right_columns}, Into::add);
+  at::parallel_for(0, divide_up(left_columns, height), std::max<int64_t>(1, PARALLEL_WORK / work),
+                   [&](int64_t begin, int64_t end) {
+    Tensor transposed = uninitialized({height * LINE}, number);
+    Number* const turned = transposed.data_ptr<Number>();
+    for (int64_t row = begin * height; row < std::min(end * height, left_columns); row += height) {
+      const int64_t count = std::min(height, left_columns - row);
+      for (int64_t slice = 0; slice < slices; slice++) {
+        transpose(slice_of(left, slice).from(row), count, depth, turned);
+        for (int64_t column = 0; column < right_columns; column += PANEL) {
+          const int64_t width = std::min(PANEL, right_columns - column);
+          const Number* panel = panels + slices * depth * column + slice * depth * width;
+          multiply_panel<Number>({turned, count, LINE}, panel, depth, width,
+                                 {out + row * right_columns + column, count, right_columns}, Into::add);
         }
       }
-      if (pairs) at::native::cpublas::brgemm_release();
-    });
-  }
+    }
+    if (pairs) at::native::cpublas::brgemm_release();
+  });
 }
 
 }  // namespace
@@ -268,8 +319,7 @@ RightFactor::RightFactor(const Tensor& matrix)
 
 RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, int64_t columns, ScalarType number)
     : inner_(inner), columns_(columns), in_panels_(has_panels(stored.scalar_type())), stored_(stored) {
-  TORCH_CHECK_VALUE(stored.scalar_type() == number || stored.scalar_type() == at::kBFloat16, name, " must be ", number,
-                    " or bfloat16, not ", stored.scalar_type());
+  check_products(name, stored.scalar_type(), number);
   const int64_t depth = in_panels_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
   const bool fits = in_panels_ ? stored.numel() == depth * columns : stored.sizes() == at::IntArrayRef({inner, columns});
   TORCH_CHECK_VALUE(inner >= 0 && columns >= 0 && fits && stored.is_contiguous() && stored.device().is_cpu(), name,
