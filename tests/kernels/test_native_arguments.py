@@ -69,6 +69,10 @@ def linear_backward_call():
     return [random(6, 5), rows, weight, True, True, True]
 
 
+def dropout_call():
+    return [random(5, 4), 0.5, 3]
+
+
 def beam_search_call():
     """Two sources of three words, seven words, states of four units."""
     size, words, embedding, outputs, keys = 4, 7, 3, 2, 5
@@ -86,6 +90,7 @@ OPERATIONS = (
     "attentive_gru_backward",
     "beam_search",
     "cross_entropy",
+    "dropout",
     "grconv_level",
     "grconv_level_backward",
     "grconv_merge",
@@ -104,7 +109,8 @@ def calls():
     candidates, gates, _ = torch.ops.recurrent_mt.grconv_level(*found["grconv_level"])
     found["grconv_merge"] = [*found["grconv_level"][:3], candidates, gates]
     made = {"attend": attend_call(), "cross_entropy": cross_entropy_call(), "beam_search": beam_search_call()}
-    return {**found, **made, "linear": linear_call(), "linear_backward": linear_backward_call()}
+    made |= {"dropout": dropout_call(), "linear": linear_call(), "linear_backward": linear_backward_call()}
+    return {**found, **made}
 
 
 #: What may be wrong with a tensor.

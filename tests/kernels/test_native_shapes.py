@@ -12,8 +12,8 @@ from torch.nn import functional as F
 
 from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
 from recurrent_mt.kernels.cross_entropy import cross_entropy
+from recurrent_mt.kernels.functional import FEWEST_ROWS, native_functions
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
-from recurrent_mt.kernels.linear import FEWEST_ROWS, linear_layers
 from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, packing_of, random
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "20"))
@@ -80,7 +80,7 @@ def test_cross_entropy(rows, size, vocabulary, biased, smoothing):
 @given(st.integers(FEWEST_ROWS, 600), width, width, st.booleans())
 def test_linear_layers(rows, inner, columns, biased):
     def run(backend, given, weight, bias):
-        with linear_layers(backend, given):
+        with native_functions(backend, given):
             return [F.linear(given, weight, bias if biased else None)]
 
     assert_same_outputs_and_gradients(run, scaled((rows, inner), (columns, inner), (columns,)), ["packed", "native"])

@@ -103,19 +103,19 @@ class Decoder(FairseqIncrementalDecoder):
         """Like :meth:`forward`, without the output layer."""
         assert encoder_out is not None, "this decoder reads an encoder"
         state = self._cached_state(incremental_state)
-        if state is None:
-            features, attention, state = self._start(prev_output_tokens, encoder_out)
-        else:
-            words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
-            embedded = self._embed(words)
-            with self.products.on(embedded):
-                features, attention, state = self.layer.step(embedded, encoder_out, state, word)
-            features = features.unsqueeze(1)
-            attention = None if attention is None else attention.unsqueeze(1)
+        with self.products.on(self.embed_tokens.weight):
+            if state is None:
+                features, attention, state = self._start(prev_output_tokens, encoder_out)
+            else:
+                words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
+                features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
+                features = features.unsqueeze(1)
+                attention = None if attention is None else attention.unsqueeze(1)
+            features = self.dropout_out(features)
         if incremental_state is not None:
             self.set_incremental_state(incremental_state, "decoder_state", state._asdict())
         extra = None if attention is None or self.training else {"attn": [encoder_out.over_tokens(attention)]}
-        return self.dropout_out(features), extra
+        return features, extra
 
     def _start(self, tokens: Tensor, source: EncoderOutput) -> tuple[Tensor, Tensor | None, DecoderState]:
         """Features (B, T, O), attention (B, T, S') or None, and the state after tokens (B, T) from the begin symbol on.
@@ -127,9 +127,7 @@ class Decoder(FairseqIncrementalDecoder):
         if alike:
             tokens, source = tokens[::beam], source._replace(beam=1)
         packing = make_packing(padding_at_ends(tokens, self.dictionary.pad()))
-        embedded = self._embed(tokens)
-        with self.products.on(embedded):
-            features, attention, state = self.layer(embedded, packing, source)
+        features, attention, state = self.layer(self._embed(tokens), packing, source)
         if not alike:
             return features, attention, state
         attention = None if attention is None else for_each_hypothesis(attention, beam)

@@ -61,14 +61,14 @@ class Encoder(FairseqEncoder):
             src_lengths: not used; fairseq passes it.
             **kwargs: other things that tasks pass; ignored.
         """
-        embedded = self.dropout_in(self.embed_tokens(src_tokens))
-        with self.products.on(embedded):
+        with self.products.on(self.embed_tokens.weight):
+            embedded = self.dropout_in(self.embed_tokens(src_tokens))
             output = self.layer(embedded, padding_at_ends(src_tokens, self.dictionary.pad()))
             if self.self_attention is not None:
                 output = self.self_attention(output)
-        return output._replace(
-            annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
-        )
+            return output._replace(
+                annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
+            )
 
     def reorder_encoder_out(self, encoder_out: EncoderOutput, new_order: Tensor) -> EncoderOutput:
         """What the hypotheses ``new_order`` of a running search read."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 import torch
 from torch import Tensor, nn
 
-from recurrent_mt.kernels.linear import linear_layers
+from recurrent_mt.kernels.functional import native_functions
 
 FORMATS = {"none": None, "bfloat16": torch.bfloat16}
 
@@ -18,7 +18,8 @@ class Products(nn.Module):
 
     Args:
         autocast: a name in :data:`FORMATS`; with ``none``, autocast stays as it is.
-        backend: of linear layers; see :func:`~recurrent_mt.kernels.linear.linear_layers`. A recurrence has its own.
+        backend: of linear layers and dropout; see :func:`~recurrent_mt.kernels.functional.native_functions`. A
+            recurrence has its own.
     """
 
     def __init__(self, autocast: str, backend: str) -> None:
@@ -31,7 +32,7 @@ class Products(nn.Module):
         """Where they are computed that way, on a tensor's device."""
         number = FORMATS[self.autocast]
         format_of_products = nullcontext() if number is None else torch.autocast(like.device.type, dtype=number)
-        with format_of_products, linear_layers(self.backend, like):
+        with format_of_products, native_functions(self.backend, like):
             yield
 
     def extra_repr(self) -> str:
