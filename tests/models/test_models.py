@@ -10,6 +10,7 @@ from fairseq.dataclass.configs import FairseqConfig
 
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, ENCODERS_WITH_ATTENTION, build, sample, sources, task
 from tests.tolerances import INVARIANCE
+from user_dir.models import products
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 with_and_without_attention = pytest.mark.parametrize(("architecture", "attention"), ENCODERS_WITH_ATTENTION)
@@ -221,6 +222,17 @@ def test_bfloat16_weights_give_nearly_the_same_scores(architecture):
     scores = model.bfloat16()(**batch)[0]
     assert scores.dtype is torch.bfloat16
     assert (scores.float() - expected).abs().max() < 0.05
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(1.9, 1), (1.1, 0)])
+def test_the_log_says_where_narrow_products_are_slow(monkeypatch, caplog, seconds, lines):
+    monkeypatch.setattr(products, "time_of_product", {torch.bfloat16: seconds, torch.float32: 1.0}.__getitem__)
+    products.warn_if_slow.cache_clear()
+    for autocast in ("none", "bfloat16", "bfloat16"):
+        build("gru_encoder", autocast=autocast)(**sample([3, 2], [3, 2])["net_input"])
+    products.warn_if_slow.cache_clear()
+    said = [record.getMessage() for record in caplog.records if "times as long as in float32" in record.getMessage()]
+    assert len(said) == lines and all("bfloat16 take 1.9 times" in line for line in said)
 
 
 @with_and_without_attention

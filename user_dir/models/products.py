@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
@@ -10,11 +13,15 @@ from torch import Tensor, nn
 
 from recurrent_mt.kernels.functional import native_functions
 
+logger = logging.getLogger(__name__)
+
 FORMATS = {"none": None, "bfloat16": torch.bfloat16}
 
 
 class Products(nn.Module):
     """Their number format and their implementation, for all that an encoder or a decoder consists of.
+
+    Where narrow products take longer than float32's, as on Intel's processors without AMX, the log says so, once.
 
     Args:
         autocast: a name in :data:`FORMATS`; with ``none``, autocast stays as it is.
@@ -31,6 +38,8 @@ class Products(nn.Module):
     def on(self, like: Tensor) -> Iterator[None]:
         """Where they are computed that way, on a tensor's device."""
         number = FORMATS[self.autocast]
+        if number is not None and like.device.type == "cpu":
+            warn_if_slow(number)
         format_of_products = nullcontext() if number is None else torch.autocast(like.device.type, dtype=number)
         with format_of_products, native_functions(self.backend, like):
             yield
@@ -38,3 +47,26 @@ class Products(nn.Module):
     def extra_repr(self) -> str:
         """Both, for the model's printed form."""
         return f"autocast={self.autocast}, backend={self.backend}"
+
+
+@functools.cache
+def warn_if_slow(number: torch.dtype) -> None:
+    """Says in the log, once, if products in this format take longer than in float32 on this processor."""
+    ratio = time_of_product(number) / time_of_product(torch.float32)
+    if ratio > 1.2:  # less could be chance
+        logger.warning(
+            "products in %s take %.1f times as long as in float32 on this processor: it is faster without --autocast",
+            str(number).removeprefix("torch."),
+            ratio,
+        )
+
+
+def time_of_product(number: torch.dtype) -> float:
+    """Seconds that a product of two square matrices in this format takes."""
+    matrix = torch.ones(512, 512, dtype=number)
+    times = []
+    for _ in range(4):  # the first compiles it
+        start = time.perf_counter()
+        matrix @ matrix
+        times.append(time.perf_counter() - start)
+    return min(times)
