@@ -52,8 +52,8 @@ def test_the_gradient_is_that_of_the_products(bias):
 
 
 @pytest.mark.parametrize(("number", "tolerance"), [(torch.float32, 1e-6), (torch.bfloat16, 2**-8)])
-@pytest.mark.parametrize("count", [1, 31, 130, 513, 1100])
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (17, 130), (250, 63), (500, 40)])
+@pytest.mark.parametrize("count", [0, 1, 31, 130, 513, 1100])
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (17, 130), (250, 63), (500, 40), (0, 3), (3, 0)])
 def test_the_gradient_of_a_weight_sums_up_any_number_of_rows(count, height, width, number, tolerance):
     grad, rows = random(count, height), random(count, width)
     weight = torch.empty(height, width, dtype=number)

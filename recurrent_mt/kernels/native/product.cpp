@@ -25,7 +25,8 @@ using at::native::cpublas::brgemm;
 constexpr int64_t PANEL = 64;  // columns: four registers of 16 numbers
 constexpr int64_t TILE = 48;   // rows that are multiplied by a panel at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
-// rows, there are at most TILE of them at a time, and sums over rows are cut into pieces of at most DEPTH of them.
+// rows, there are at most TILE of them at a time, and sums over rows are cut into pieces of at most DEPTH of them, with
+// zeros added, so that only a few depths occur.
 constexpr int64_t DEPTH = 512;
 constexpr int64_t LINE = DEPTH + 16;  // numbers from one turned row to the next: not a power of two, for the cache's sake
 constexpr int64_t BLOCK = 240;        // of the sums' rows, whose left factors, turned, stay in the second-level cache
@@ -247,7 +248,7 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
                    Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = c10::CppTypeToScalarType<Number>::value;
-  if (!left.count) return;
+  if (!left.count || !left_columns || !right_columns) return;
   const int64_t slices = divide_up(left.count, DEPTH), most = divide_up(left.count, slices);
   const int64_t depth = round_up(most, most > 128 ? 64 : 16);
   const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
