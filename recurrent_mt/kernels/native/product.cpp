@@ -248,7 +248,6 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
                    Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = c10::CppTypeToScalarType<Number>::value;
-  if (!left.count || !left_columns || !right_columns) return;
   const int64_t slices = divide_up(left.count, DEPTH), most = divide_up(left.count, slices);
   const int64_t depth = round_up(most, most > 128 ? 64 : 16);
   const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
@@ -352,20 +351,23 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
   copy_rows<T>(rows, inner_, copies);
   if constexpr (std::is_same_v<T, float>)
     if (in_panels_) return multiply_by_panels<BFloat16>(stored_, depth, columns_, copies, products, into);
+  // Without instructions for it, torch is slow in this format, and rounds the sums to it.
   Tensor out = view(products, columns_);
-  into == Into::add ? out.add_(at::mm(numbers, stored_)) : out.copy_(at::mm(numbers, stored_));
+  const Tensor made = at::mm(numbers.to(out.scalar_type()), stored_.to(out.scalar_type()));
+  into == Into::add ? out.add_(made) : out.copy_(made);
 }
 
 template <typename T>
 void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
                         ScalarType number, Tensor& sums) {
+  if (!left.count || !left_columns || !right_columns) return;
   if constexpr (std::is_same_v<T, float>) {
     if (has_panels(number) && number == at::kFloat)
       return add_by_panels<float>(left, left_columns, right, right_columns, sums);
     if (has_panels(number)) return add_by_panels<BFloat16>(left, left_columns, right, right_columns, sums);
   }
-  const Tensor turned = view(left, left_columns).to(number).t(), rows = view(right, right_columns).to(number);
-  number == sums.scalar_type() ? sums.addmm_(turned, rows) : sums.add_(at::mm(turned, rows));
+  const auto rounded = [&](const Tensor& rows) { return rows.to(number).to(sums.scalar_type()); };
+  sums.addmm_(rounded(view(left, left_columns)).t(), rounded(view(right, right_columns)));
 }
 
 template <typename T>

@@ -26,7 +26,7 @@ enum class Into { replace, add };
 /// Its format, float32, float64 or bfloat16, is that of the multiplied numbers; sums are float32 or float64. Products in
 /// float32 are oneDNN's, by panels of columns that stay in the second-level cache while all rows are multiplied by them,
 /// where the processor has AVX-512; otherwise, and in float64, they are torch's. Products in bfloat16 are oneDNN's where
-/// the processor has instructions for them.
+/// the processor has instructions for them; otherwise, the rounded numbers are multiplied in the format of the sums.
 class RightFactor {
  public:
   RightFactor() = default;
