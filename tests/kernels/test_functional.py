@@ -184,9 +184,13 @@ def test_dropouts_gradient_goes_where_a_number_went():
     kept = dropped(values, p=0.4)[1]
     kept.sum().backward()
     torch.testing.assert_close(values.grad, kept.detach().ne(0) / 0.6)
-    turned = random(30, 40).t().requires_grad_()
+    # Numbers in another order in memory, with gradients that differ.
+    turned, weights = random(30, 40).t().requires_grad_(), random(40, 30)
     kept = dropped(turned, p=0.4)[1]
+    assert 0.5 < kept.ne(0).float().mean() < 0.7
     torch.testing.assert_close(kept, torch.where(kept.ne(0), turned / 0.6, 0))
+    (grad,) = torch.autograd.grad((kept * weights).sum(), turned)
+    torch.testing.assert_close(grad, torch.where(kept.ne(0), weights / 0.6, 0))
 
 
 @pytest.mark.parametrize(
