@@ -1,5 +1,4 @@
 // Dropout whose mask is computed where it is needed, forward and backward: see recurrent_mt/kernels/functional.py.
-#include <ATen/Parallel.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -7,12 +6,13 @@
 
 #include "arguments.h"
 #include "memory.h"
+#include "recurrence.h"
 #include "vectorized.h"
 
 namespace recurrent_mt {
 namespace {
 
-constexpr int64_t COUNTERS = 16;          // drawn from side by side
+constexpr int64_t COUNTERS = 16;         // drawn from side by side
 constexpr int64_t BLOCK = 4 * COUNTERS;  // numbers they draw: the first words of all counters, the second words, …
 
 INLINE void mix(uint32_t* x, uint32_t* y, int turns) {
@@ -72,7 +72,7 @@ at::Tensor dropout(const at::Tensor& values, double probability, int64_t key) {
     const T* const from = given.const_data_ptr<T>();
     T* const to = result.data_ptr<T>();
     const T scale = static_cast<T>(1 / (1 - probability));
-    at::parallel_for(0, (size + BLOCK - 1) / BLOCK, 64, [&](int64_t begin, int64_t end) {
+    for_rows((size + BLOCK - 1) / BLOCK, BLOCK, [&](int64_t begin, int64_t end) {
       vectorized([=]() INLINE_LAMBDA {
         alignas(64) uint32_t words[BLOCK];
         for (int64_t first = begin * BLOCK; first < std::min(end * BLOCK, size); first += BLOCK) {

@@ -63,7 +63,7 @@ INLINE Number converted(Source number) {
 
 /// The bits of a number in another format.
 template <typename Number, typename Source>
-INLINE uint64_t bits(Source number) {
+INLINE uint32_t bits(Source number) {
   if constexpr (std::is_same_v<Number, BFloat16>)
     return converted<BFloat16>(number).x;
   else
