@@ -12,6 +12,7 @@
 
 #include "arguments.h"
 #include "memory.h"
+#include "tile.h"
 #include "vectorized.h"
 
 namespace recurrent_mt {
@@ -22,29 +23,33 @@ using at::ScalarType;
 using at::Tensor;
 using at::native::cpublas::brgemm;
 
-constexpr int64_t PANEL = 64;  // columns: four registers of 16 numbers
-constexpr int64_t TILE = 48;   // rows that are multiplied by a panel at a time
+constexpr int64_t ONEDNN_ROWS = 48;  // that are multiplied by a panel at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
-// rows, there are at most TILE of them at a time, and sums over rows are cut into pieces of at most DEPTH of them, with
-// zeros added, so that only a few depths occur.
+// rows, there are at most ONEDNN_ROWS of them at a time, and sums over rows are cut into pieces of at most DEPTH of
+// them, with zeros added, so that only a few depths occur.
 constexpr int64_t DEPTH = 512;
 constexpr int64_t LINE = DEPTH + 16;  // numbers from one turned row to the next: not a power of two, for the cache's sake
-constexpr int64_t BLOCK = 240;        // of the sums' rows, whose left factors, turned, stay in the second-level cache
+constexpr int64_t BLOCK = 240;        // rows that stay in the second-level cache while all panels go by
+constexpr int64_t STRIPE = 16;        // of the right factors' rows, which are read as they lie in memory
 constexpr int64_t LONGEST_PIECE = 512;  // of the inner dimension: 512 numbers of 64 columns are 128 kB
 constexpr int64_t PARALLEL_WORK = 1 << 18;  // multiplications worth a thread
 
 int64_t divide_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
 int64_t round_up(int64_t number, int64_t to) { return divide_up(number, to) * to; }
 
-/// Whether oneDNN has its own kernels for products in this format here.
-bool has_panels(ScalarType number) {
-#if defined(__x86_64__) && defined(CPUBLAS_BRGEMM_F32F32F32)
-  if (instruction_set() != InstructionSet::avx512) return false;
-  if (number == at::kFloat) return true;
-  return number == at::kBFloat16 && __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
+/// Columns of a panel in this format: four registers for oneDNN's kernels, two for ours; 0 if torch multiplies.
+int64_t panel_width(ScalarType number) {
+#if defined(__x86_64__)
+#if defined(CPUBLAS_BRGEMM_F32F32F32)
+  constexpr int64_t four_registers = 64;
+  if (instruction_set() == InstructionSet::avx512) {
+    if (number == at::kFloat) return four_registers;
+    if (number == at::kBFloat16 && __builtin_cpu_supports("avx512bf16")) return four_registers;
+  }
 #endif
+  if (instruction_set() != InstructionSet::baseline && number == at::kFloat) return TILE_COLUMNS;
+#endif
+  return 0;
 }
 
 /// The inner dimension of a panel: bfloat16 numbers are multiplied in pairs.
@@ -73,8 +78,13 @@ INLINE uint32_t bits(Source number) {
 /// A cell of a panel: a number of float32, or two of bfloat16, the second from the row below.
 using Cell = uint32_t __attribute__((may_alias));
 
-constexpr int64_t CELLS = 16;
-using Cells = uint32_t __attribute__((vector_size(CELLS * sizeof(Cell))));
+/// Cells of one register.
+template <int64_t COUNT>
+struct Register {
+  typedef uint32_t Cells __attribute__((vector_size(COUNT * sizeof(Cell))));
+};
+template <int64_t COUNT>
+using Cells = typename Register<COUNT>::Cells;
 
 template <typename Number, typename Source>
 INLINE Cell cell(const Source* upper, const Source* lower) {
@@ -90,27 +100,27 @@ INLINE void fill_row(const Source* numbers, int64_t down, int64_t width, Cell* r
 }
 
 /// Exchanges the cells of a square that are STEP places apart in their line with those of the line STEP below.
-template <int STEP>
-INLINE void exchange(Cells (&square)[CELLS]) {
-  Cells upper, lower;
-  for (uint32_t i = 0; i < CELLS; i++) {
-    upper[i] = i & STEP ? CELLS + i - STEP : i;
-    lower[i] = i & STEP ? CELLS + i : i + STEP;
+template <int STEP, int64_t COUNT>
+INLINE void exchange(Cells<COUNT>* square) {
+  Cells<COUNT> upper, lower;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    upper[i] = i & STEP ? COUNT + i - STEP : i;
+    lower[i] = i & STEP ? COUNT + i : i + STEP;
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < CELLS; i++) {
+  for (int i = 0; i < COUNT; i++) {
     if (i & STEP) continue;
-    const Cells above = square[i], below = square[i + STEP];
+    const Cells<COUNT> above = square[i], below = square[i + STEP];
     square[i] = __builtin_shuffle(above, below, upper);
     square[i + STEP] = __builtin_shuffle(above, below, lower);
   }
 }
 
-/// The numbers of up to CELLS lines of cells: the upper and the lower ones, each `step` after the one before.
-template <typename Source>
+/// The numbers of up to COUNT lines of cells: the upper and the lower ones, each `step` after the one before.
+template <int64_t COUNT, typename Source>
 struct Lines {
-  const Source* upper[CELLS];
-  const Source* lower[CELLS];
+  const Source* upper[COUNT];
+  const Source* lower[COUNT];
   int64_t count, step;
 
   template <typename Number>
@@ -119,26 +129,35 @@ struct Lines {
   }
 };
 
-/// Writes the first `length` cells of some lines, at most CELLS, as columns: `length` rows, `stride` cells apart.
-template <typename Number, typename Source>
-INLINE void turn(const Lines<Source>& lines, int64_t length, Cell* out, int64_t stride) {
-  if (lines.count < CELLS || length < CELLS) {
+/// Writes the first `length` cells of some lines, at most COUNT, as columns: `length` rows, `stride` cells apart.
+template <typename Number, int64_t COUNT, typename Source>
+INLINE void turn(const Lines<COUNT, Source>& lines, int64_t length, Cell* out, int64_t stride) {
+  if (lines.count < COUNT || length < COUNT) {
     for (int64_t line = 0; line < lines.count; line++)
       for (int64_t i = 0; i < length; i++) out[i * stride + line] = lines.template at<Number>(line, i);
     return;
   }
-  Cells square[CELLS];
-  for (int64_t line = 0; line < CELLS; line++) {
-    alignas(sizeof(Cells)) Cell one[CELLS];
+  Cells<COUNT> square[COUNT];
+  for (int64_t line = 0; line < COUNT; line++) {
+    alignas(sizeof(Cells<COUNT>)) Cell one[COUNT];
 #pragma omp simd
-    for (int64_t i = 0; i < CELLS; i++) one[i] = lines.template at<Number>(line, i);
+    for (int64_t i = 0; i < COUNT; i++) one[i] = lines.template at<Number>(line, i);
     std::memcpy(&square[line], one, sizeof(one));
   }
-  exchange<1>(square);
-  exchange<2>(square);
-  exchange<4>(square);
-  exchange<8>(square);
-  for (int64_t row = 0; row < CELLS; row++) std::memcpy(out + row * stride, &square[row], sizeof(Cells));
+  exchange<1, COUNT>(square);
+  exchange<2, COUNT>(square);
+  exchange<4, COUNT>(square);
+  if constexpr (COUNT > 8) exchange<8, COUNT>(square);
+  for (int64_t row = 0; row < COUNT; row++) std::memcpy(out + row * stride, &square[row], sizeof(square[row]));
+}
+
+/// Calls a function with the number of cells in a register of this processor.
+template <typename Function>
+void with_cells(const Function& function) {
+  if (instruction_set() == InstructionSet::avx512)
+    vectorized([=]() INLINE_LAMBDA { function.template operator()<16>(); });
+  else
+    vectorized([=]() INLINE_LAMBDA { function.template operator()<8>(); });
 }
 
 /// Copies a part (inner, width) of a matrix with these strides, one of which is 1, to a panel, in the panel's format.
@@ -147,20 +166,27 @@ void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inne
   constexpr int64_t deep = sizeof(Cell) / sizeof(Number);  // numbers in a cell, one below the other
   const int64_t rows = inner / deep;
   Cell* const cells = reinterpret_cast<Cell*>(panel);
-  vectorized([=]() INLINE_LAMBDA {
+  with_cells([=]<int64_t COUNT>() INLINE_LAMBDA {
+    if (across == 1 && width == TILE_COLUMNS) {  // a width that the compiler knows: no loops
+      for (int64_t row = 0; row < rows; row++) {
+        __builtin_prefetch(source + (row + STRIPE) * deep * down);
+        fill_row<Number>(source + row * deep * down, down, TILE_COLUMNS, cells + row * TILE_COLUMNS);
+      }
+      return;
+    }
     if (across == 1) {
       for (int64_t row = 0; row < rows; row++)
         fill_row<Number>(source + row * deep * down, down, width, cells + row * width);
       return;
     }
-    for (int64_t first = 0; first < width; first += CELLS) {
-      Lines<Source> columns = {{}, {}, std::min(CELLS, width - first), deep};
-      for (int64_t row = 0; row < rows; row += CELLS) {
+    for (int64_t first = 0; first < width; first += COUNT) {
+      Lines<COUNT, Source> columns = {{}, {}, std::min(COUNT, width - first), deep};
+      for (int64_t row = 0; row < rows; row += COUNT) {
         for (int64_t column = 0; column < columns.count; column++) {
           columns.upper[column] = source + (first + column) * across + row * deep;
           columns.lower[column] = columns.upper[column] + 1;
         }
-        turn<Number>(columns, std::min(CELLS, rows - row), cells + row * width + first, width);
+        turn<Number>(columns, std::min(COUNT, rows - row), cells + row * width + first, width);
       }
     }
   });
@@ -186,17 +212,18 @@ void copy_rows(Rows<const T> rows, int64_t columns, Rows<BFloat16> narrow) {
 template <typename Number>
 void transpose(Rows<const float> rows, int64_t columns, int64_t depth, Number* out) {
   constexpr int64_t deep = sizeof(Cell) / sizeof(Number);
-  static constexpr float nothing[CELLS] = {};
-  vectorized([=]() INLINE_LAMBDA {
-    for (int64_t first = 0; first < depth; first += CELLS * deep)
-      for (int64_t column = 0; column < columns; column += CELLS) {
+  static constexpr float nothing[16] = {};
+  with_cells([=]<int64_t COUNT>() INLINE_LAMBDA {
+    for (int64_t first = 0; first < depth; first += COUNT * deep)
+      for (int64_t column = 0; column < columns; column += COUNT) {
         const auto numbers = [=](int64_t row) { return row < rows.count ? rows[row] + column : nothing; };
-        Lines<float> lines = {{}, {}, CELLS, 1};
-        for (int64_t line = 0; line < CELLS; line++) {
+        Lines<COUNT, float> lines = {{}, {}, COUNT, 1};
+        for (int64_t line = 0; line < COUNT; line++) {
           lines.upper[line] = numbers(first + line * deep);
+          __builtin_prefetch(lines.upper[line] + COUNT * rows.stride);
           lines.lower[line] = numbers(first + line * deep + deep - 1);
         }
-        turn<Number>(lines, std::min(CELLS, columns - column), reinterpret_cast<Cell*>(out + column * LINE + first),
+        turn<Number>(lines, std::min(COUNT, columns - column), reinterpret_cast<Cell*>(out + column * LINE + first),
                      LINE / deep);
       }
   });
@@ -209,6 +236,26 @@ Tensor view(Rows<T> rows, int64_t columns) {
                        at::TensorOptions().dtype(c10::CppTypeToScalarType<Number>::value));
 }
 
+/// Multiplies rows by one panel with our own kernel, which knows no narrower ones: those it is given with zeros beside.
+void multiply_by_tiles(Rows<const float> rows, const float* panel, int64_t inner, int64_t width, Rows<float> products,
+                       bool add) {
+  if (width == TILE_COLUMNS)
+    return vectorized([=]() INLINE_LAMBDA { multiply_tiles(rows, panel, inner, products, add); });
+  float wide[LONGEST_PIECE * TILE_COLUMNS];
+  for (int64_t k = 0; k < inner; k++)
+    std::fill_n(std::copy_n(panel + k * width, width, wide + k * TILE_COLUMNS), TILE_COLUMNS - width, 0.f);
+  float made[TILE_ROWS * TILE_COLUMNS];
+  for (int64_t row = 0; row < rows.count; row += TILE_ROWS) {
+    const Rows<float> tile{made, std::min(TILE_ROWS, rows.count - row), TILE_COLUMNS};
+    vectorized([=, &wide]() INLINE_LAMBDA { multiply_tiles(rows.part(row, tile.count), wide, inner, tile, false); });
+    for (int64_t i = 0; i < tile.count; i++)
+      for (int64_t column = 0; column < width; column++) {
+        float& product = products[row + i][column];
+        product = add ? product + tile[i][column] : tile[i][column];
+      }
+  }
+}
+
 /// Multiplies rows by one panel of which `inner` numbers of each column count.
 template <typename Number>
 void multiply_panel(Rows<const Number> rows, const Number* panel, int64_t inner, int64_t width, Rows<float> products,
@@ -216,27 +263,36 @@ void multiply_panel(Rows<const Number> rows, const Number* panel, int64_t inner,
   const int64_t pieces = divide_up(inner, LONGEST_PIECE), longest = round_up(divide_up(inner, pieces), 2);
   for (int64_t first = 0; first < inner; first += longest) {
     const int64_t depth = std::min(longest, inner - first);
-    for (int64_t row = 0; row < rows.count; row += TILE)
-      brgemm(std::min(TILE, rows.count - row), width, depth, rows.stride, width, products.stride,
-             first > 0 || into == Into::add, rows[row] + first, panel + first * width, products[row],
-             std::is_same_v<Number, BFloat16>);
+    const bool adds = first > 0 || into == Into::add;
+    if constexpr (std::is_same_v<Number, float>)
+      if (panel_width(at::kFloat) == TILE_COLUMNS) {
+        multiply_by_tiles(rows.from(first), panel + first * width, depth, width, products, adds);
+        continue;
+      }
+    for (int64_t row = 0; row < rows.count; row += ONEDNN_ROWS)
+      brgemm(std::min(ONEDNN_ROWS, rows.count - row), width, depth, rows.stride, width, products.stride, adds,
+             rows[row] + first, panel + first * width, products[row], std::is_same_v<Number, BFloat16>);
   }
 }
 
-int64_t panels_a_thread(int64_t rows, int64_t inner) {
-  return std::max<int64_t>(1, PARALLEL_WORK / std::max<int64_t>(1, rows * inner * PANEL));
+/// What a thread does at least, as a number of pieces that need so many multiplications each.
+int64_t worth_a_thread(int64_t multiplications) {
+  return std::max<int64_t>(1, PARALLEL_WORK / std::max<int64_t>(1, multiplications));
 }
 
 template <typename Number>
 void multiply_by_panels(const Tensor& stored, int64_t inner, int64_t columns, Rows<const Number> rows,
                         Rows<float> products, Into into) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
+  const int64_t across = panel_width(stored.scalar_type()), work = rows.count * inner * across;
+  const int64_t block = across == TILE_COLUMNS ? BLOCK : rows.count;
   const Number* numbers = stored.const_data_ptr<Number>();
-  at::parallel_for(0, divide_up(columns, PANEL), panels_a_thread(rows.count, inner), [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; panel++) {
-      const int64_t column = panel * PANEL;
-      multiply_panel<Number>(rows, numbers + column * inner, inner, std::min(PANEL, columns - column),
-                             products.from(column), into);
+  at::parallel_for(0, divide_up(columns, across), worth_a_thread(work), [&](int64_t begin, int64_t end) {
+    for (int64_t row = 0; row < rows.count; row += block) {
+      const int64_t count = std::min(block, rows.count - row);
+      for (int64_t column = begin * across; column < std::min(end * across, columns); column += across)
+        multiply_panel<Number>(rows.part(row, count), numbers + column * inner, inner,
+                               std::min(across, columns - column), products.part(row, count).from(column), into);
     }
     if (pairs) at::native::cpublas::brgemm_release();
   });
@@ -248,22 +304,31 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
                    Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = c10::CppTypeToScalarType<Number>::value;
+  const int64_t across = panel_width(number);
   const int64_t slices = divide_up(left.count, DEPTH), most = divide_up(left.count, slices);
-  const int64_t depth = round_up(most, most > 128 ? 64 : 16);
+  const int64_t step = across == TILE_COLUMNS ? 1 : most > 128 ? 64 : 16, depth = round_up(most, step);
   const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
     return rows.part(slice * depth, std::min(depth, rows.count - slice * depth));
   };
 
   Tensor packed = uninitialized({slices * depth * right_columns}, number);
   Number* const panels = packed.data_ptr<Number>();
-  at::parallel_for(0, divide_up(right_columns, PANEL), panels_a_thread(16, left.count), [&](int64_t begin, int64_t end) {
-    for (int64_t column = begin * PANEL; column < std::min(end * PANEL, right_columns); column += PANEL) {
-      const int64_t width = std::min(PANEL, right_columns - column);
-      Number* panel = panels + slices * depth * column;
-      for (int64_t slice = 0; slice < slices; slice++, panel += depth * width) {
-        const auto rows = slice_of(right, slice).from(column);
-        fill_panel(rows.data, rows.stride, 1, rows.count, width, panel);
-        std::fill(panel + padded(rows.count, pairs) * width, panel + depth * width, Number(0));
+  const auto panel_of = [=](int64_t slice, int64_t column) {
+    return panels + slices * depth * column + slice * depth * std::min(across, right_columns - column);
+  };
+  const int64_t filling = 16 * left.count * across;
+  at::parallel_for(0, divide_up(right_columns, across), worth_a_thread(filling), [&](int64_t begin, int64_t end) {
+    for (int64_t slice = 0; slice < slices; slice++) {
+      const auto rows = slice_of(right, slice);
+      for (int64_t row = 0; row < rows.count; row += STRIPE)
+        for (int64_t column = begin * across; column < std::min(end * across, right_columns); column += across) {
+          const int64_t count = std::min(STRIPE, rows.count - row), width = std::min(across, right_columns - column);
+          fill_panel(rows[row] + column, rows.stride, 1, count, width, panel_of(slice, column) + row * width);
+        }
+      for (int64_t column = begin * across; column < std::min(end * across, right_columns); column += across) {
+        const int64_t width = std::min(across, right_columns - column);
+        Number* const panel = panel_of(slice, column);
+        std::fill(panel + padded(rows.count, pairs) * width, panel + round_up(rows.count, step) * width, Number(0));
       }
     }
   });
@@ -272,18 +337,18 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
   const int64_t height = round_up(divide_up(left_columns, blocks), 16);
   const int64_t work = left.count * right_columns * height;
   float* const out = sums.data_ptr<float>();
-  at::parallel_for(0, divide_up(left_columns, height), std::max<int64_t>(1, PARALLEL_WORK / work),
-                   [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, divide_up(left_columns, height), worth_a_thread(work), [&](int64_t begin, int64_t end) {
     Tensor transposed = uninitialized({height * LINE}, number);
     Number* const turned = transposed.data_ptr<Number>();
     for (int64_t row = begin * height; row < std::min(end * height, left_columns); row += height) {
       const int64_t count = std::min(height, left_columns - row);
       for (int64_t slice = 0; slice < slices; slice++) {
-        transpose(slice_of(left, slice).from(row), count, depth, turned);
-        for (int64_t column = 0; column < right_columns; column += PANEL) {
-          const int64_t width = std::min(PANEL, right_columns - column);
-          const Number* panel = panels + slices * depth * column + slice * depth * width;
-          multiply_panel<Number>({turned, count, LINE}, panel, depth, width,
+        const auto rows = slice_of(left, slice).from(row);
+        const int64_t inner = round_up(rows.count, step);
+        transpose(rows, count, inner, turned);
+        for (int64_t column = 0; column < right_columns; column += across) {
+          const int64_t width = std::min(across, right_columns - column);
+          multiply_panel<Number>({turned, count, LINE}, panel_of(slice, column), inner, width,
                                  {out + row * right_columns + column, count, right_columns}, Into::add);
         }
       }
@@ -295,8 +360,8 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
 }  // namespace
 
 RightFactor::RightFactor(const Tensor& matrix)
-    : inner_(matrix.size(0)), columns_(matrix.size(1)), in_panels_(has_panels(matrix.scalar_type())) {
-  if (!in_panels_) {
+    : inner_(matrix.size(0)), columns_(matrix.size(1)), across_(panel_width(matrix.scalar_type())) {
+  if (!across_) {
     stored_ = matrix.contiguous();
     return;
   }
@@ -308,20 +373,21 @@ RightFactor::RightFactor(const Tensor& matrix)
     using Number = decltype(zero);
     const Number* source = given.const_data_ptr<Number>();
     Number* panels = stored_.data_ptr<Number>();
-    at::parallel_for(0, divide_up(columns_, PANEL), panels_a_thread(16, inner_), [&](int64_t begin, int64_t end) {
-      for (int64_t column = begin * PANEL; column < std::min(end * PANEL, columns_); column += PANEL)
+    const int64_t work = 16 * inner_ * across_;
+    at::parallel_for(0, divide_up(columns_, across_), worth_a_thread(work), [&](int64_t begin, int64_t end) {
+      for (int64_t column = begin * across_; column < std::min(end * across_, columns_); column += across_)
         fill_panel(source + column * given.stride(1), given.stride(0), given.stride(1), inner_,
-                   std::min(PANEL, columns_ - column), panels + column * depth);
+                   std::min(across_, columns_ - column), panels + column * depth);
     });
   };
   number == at::kFloat ? fill(float()) : fill(BFloat16());
 }
 
 RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, int64_t columns, ScalarType number)
-    : inner_(inner), columns_(columns), in_panels_(has_panels(stored.scalar_type())), stored_(stored) {
+    : inner_(inner), columns_(columns), across_(panel_width(stored.scalar_type())), stored_(stored) {
   check_products(name, stored.scalar_type(), number);
-  const int64_t depth = in_panels_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
-  const bool fits = in_panels_ ? stored.numel() == depth * columns : stored.sizes() == at::IntArrayRef({inner, columns});
+  const int64_t depth = across_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
+  const bool fits = across_ ? stored.numel() == depth * columns : stored.sizes() == at::IntArrayRef({inner, columns});
   TORCH_CHECK_VALUE(inner >= 0 && columns >= 0 && fits && stored.is_contiguous() && stored.device().is_cpu(), name,
                     " must be what right_factor returns for a matrix [", inner, ", ", columns, "], not ", stored.sizes());
 }
@@ -336,7 +402,7 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
   }
   const bool narrow = stored_.scalar_type() == at::kBFloat16;
   if constexpr (std::is_same_v<T, float>)
-    if (in_panels_ && !narrow) return multiply_by_panels<float>(stored_, inner_, columns_, rows, products, into);
+    if (across_ && !narrow) return multiply_by_panels<float>(stored_, inner_, columns_, rows, products, into);
   if (!narrow) {
     Tensor out = view(products, columns_);
     if (into == Into::add)
@@ -345,12 +411,12 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
       at::mm_out(out, view(rows, inner_), stored_);
     return;
   }
-  const int64_t depth = padded(inner_, in_panels_);
+  const int64_t depth = padded(inner_, across_);
   Tensor numbers = uninitialized({rows.count, depth}, at::kBFloat16);
   const Rows<BFloat16> copies{numbers.data_ptr<BFloat16>(), rows.count, depth};
   copy_rows<T>(rows, inner_, copies);
   if constexpr (std::is_same_v<T, float>)
-    if (in_panels_) return multiply_by_panels<BFloat16>(stored_, depth, columns_, copies, products, into);
+    if (across_) return multiply_by_panels<BFloat16>(stored_, depth, columns_, copies, products, into);
   // Without instructions for it, torch is slow in this format, and rounds the sums to it.
   Tensor out = view(products, columns_);
   const Tensor made = at::mm(numbers.to(out.scalar_type()), stored_.to(out.scalar_type()));
@@ -362,9 +428,9 @@ void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> 
                         ScalarType number, Tensor& sums) {
   if (!left.count || !left_columns || !right_columns) return;
   if constexpr (std::is_same_v<T, float>) {
-    if (has_panels(number) && number == at::kFloat)
+    if (panel_width(number) && number == at::kFloat)
       return add_by_panels<float>(left, left_columns, right, right_columns, sums);
-    if (has_panels(number)) return add_by_panels<BFloat16>(left, left_columns, right, right_columns, sums);
+    if (panel_width(number)) return add_by_panels<BFloat16>(left, left_columns, right, right_columns, sums);
   }
   const auto rounded = [&](const Tensor& rows) { return rows.to(number).to(sums.scalar_type()); };
   sums.addmm_(rounded(view(left, left_columns)).t(), rounded(view(right, right_columns)));

@@ -23,10 +23,10 @@ enum class Into { replace, add };
 
 /// The right factor (K, N) of products of rows (n, K), copied once into the order in which they read it.
 ///
-/// Its format, float32, float64 or bfloat16, is that of the multiplied numbers; sums are float32 or float64. Products in
-/// float32 are oneDNN's, by panels of columns that stay in the second-level cache while all rows are multiplied by them,
-/// where the processor has AVX-512; otherwise, and in float64, they are torch's. Products in bfloat16 are oneDNN's where
-/// the processor has instructions for them; otherwise, the rounded numbers are multiplied in the format of the sums.
+/// Its format, float32, float64 or bfloat16, is that of the multiplied numbers; sums are float32 or float64. Rows are
+/// multiplied by panels of columns, which stay in a cache meanwhile. In float32, the kernels for that are oneDNN's with
+/// AVX-512, ours (tile.h) with AVX2; with neither, and in float64, products are torch's. In bfloat16, they are oneDNN's
+/// where the processor has instructions for them; otherwise, the rounded numbers are multiplied in the format of the sums.
 class RightFactor {
  public:
   RightFactor() = default;
@@ -48,7 +48,7 @@ class RightFactor {
  private:
   int64_t inner_ = 0;
   int64_t columns_ = 0;
-  bool in_panels_ = false;
+  int64_t across_ = 0;  // columns of a panel; 0: a plain matrix
   at::Tensor stored_;
 };
 
