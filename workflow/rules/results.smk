@@ -72,9 +72,12 @@ def figures():
 
 
 def gold(wildcards, flag, ending):
-    """The synthetic corpus knows its links and trees; another may have them beside its test set."""
+    """The synthetic corpus knows its links and trees; another may have them beside its test set.
+
+    They are of the words that the text comes with, which only text that nothing splits still has.
+    """
     corpus = CORPORA[SYSTEMS[wildcards.system]["corpus"]]
-    if corpus["source"] == "collected":
+    if corpus["source"] == "collected" or corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece":
         return ""
     file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"
     return f"{flag} {file}" if corpus["source"] == "synthetic" or Path(file).exists() else ""
