@@ -113,8 +113,10 @@ def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
     assert_same_translations(found, generate([model], batch, **options))
 
 
-def test_eight_bits_store_less_and_score_nearly_the_same(tmp_path):
-    (model,) = models("gru_encoder", "additive", encoder_embed_dim=64, decoder_embed_dim=64, decoder_out_embed_dim=64)
+@pytest.mark.parametrize("tied", [False, True])
+def test_eight_bits_store_less_and_score_nearly_the_same(tied, tmp_path):
+    sizes = {"encoder_embed_dim": 64, "decoder_embed_dim": 64, "decoder_out_embed_dim": 64}
+    (model,) = models("gru_encoder", "additive", share_decoder_input_output_embed=tied, **sizes)
     exact, small = (export(model, tmp_path / str(int8), int8=int8) for int8 in (False, True))
     sizes = [(tmp_path / name / "decoder.onnx").read_bytes() for name in ("False", "True")]
     assert len(sizes[1]) < len(sizes[0])
