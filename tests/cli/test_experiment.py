@@ -60,6 +60,6 @@ def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_plac
 def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(folder, tmp_path):
     corpus = copy(folder / "corpus", tmp_path / "corpus")
     (corpus / "test.fr-en.align").touch()
-    for words, links in ({}, 1), ({"tokenizer": "moses"}, 0):
+    for words, links in ({}, 1), ({"tokenizer": "moses"}, 0), ({"segmentation": "sentencepiece:40"}, 0):
         options = {"corpus": corpus, "out": tmp_path / "out", **words}
         assert experiment(folder / "mine.yaml", "--dry-run", **options).count("--gold ") == links, words

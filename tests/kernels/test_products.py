@@ -39,17 +39,22 @@ def largest_errors():
     return largest
 
 
+def measure():
+    """The instruction set that is used, and the errors."""
+    return torch.backends.cpu.get_cpu_capability(), largest_errors()
+
+
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_products_are_exact_with_every_instruction_set(capability):
     here = torch.backends.cpu.get_cpu_capability()
     if capability not in CAPABILITIES[: CAPABILITIES.index(here) + 1 if here in CAPABILITIES else 1]:
         pytest.skip(f"this processor has {here} at most")
     run = subprocess.run(
-        [sys.executable, "-c", f"import json, {__name__} as here; print(json.dumps(here.largest_errors()))"],
+        [sys.executable, "-c", f"import json, {__name__} as here; print(json.dumps(here.measure()))"],
         env=os.environ | {"ATEN_CPU_CAPABILITY": capability.lower()},
         capture_output=True,
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    errors = json.loads(run.stdout)
-    assert len(errors) == 6 and max(errors.values()) < 10, errors
+    used, errors = json.loads(run.stdout)
+    assert used == capability and len(errors) == 6 and max(errors.values()) < 10, errors

@@ -411,7 +411,7 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
       at::mm_out(out, view(rows, inner_), stored_);
     return;
   }
-  const int64_t depth = padded(inner_, across_);
+  const int64_t depth = padded(inner_, across_ > 0);
   Tensor numbers = uninitialized({rows.count, depth}, at::kBFloat16);
   const Rows<BFloat16> copies{numbers.data_ptr<BFloat16>(), rows.count, depth};
   copy_rows<T>(rows, inner_, copies);

@@ -1,9 +1,6 @@
 // Products of a few rows with a narrow panel, in the registers of a processor with AVX2.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-
 #include "product.h"
 #include "vectorized.h"
 
