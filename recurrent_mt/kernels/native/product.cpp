@@ -24,10 +24,10 @@ using at::Tensor;
 using at::native::cpublas::brgemm;
 
 constexpr int64_t ONEDNN_ROWS = 48;  // that are multiplied by a panel at a time
+constexpr int64_t DEPTH = 512;       // rows that are summed over at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
-// rows, there are at most ONEDNN_ROWS of them at a time, and sums over rows are cut into pieces of at most DEPTH of
-// them, with zeros added, so that only a few depths occur.
-constexpr int64_t DEPTH = 512;
+// rows, there are at most ONEDNN_ROWS of them at a time, and where rows are summed over, zeros are added below them, so
+// that only a few depths occur.
 constexpr int64_t LINE = DEPTH + 16;  // numbers from one turned row to the next: not a power of two, for the cache's sake
 constexpr int64_t BLOCK = 240;        // rows that stay in the second-level cache while all panels go by
 constexpr int64_t STRIPE = 16;        // of the right factors' rows, which are read as they lie in memory
@@ -37,20 +37,23 @@ constexpr int64_t PARALLEL_WORK = 1 << 18;  // multiplications worth a thread
 int64_t divide_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
 int64_t round_up(int64_t number, int64_t to) { return divide_up(number, to) * to; }
 
-/// Columns of a panel in this format: four registers for oneDNN's kernels, two for ours; 0 if torch multiplies.
+/// Cells of 32 bits in one of the processor's registers: numbers of float32, or pairs of bfloat16.
+int64_t cells_in_register() { return instruction_set() == InstructionSet::avx512 ? 16 : 8; }
+
+/// Columns of a panel in this format, whole registers of them; 0 if torch multiplies.
 int64_t panel_width(ScalarType number) {
 #if defined(__x86_64__)
-#if defined(CPUBLAS_BRGEMM_F32F32F32)
-  constexpr int64_t four_registers = 64;
   if (instruction_set() == InstructionSet::avx512) {
-    if (number == at::kFloat) return four_registers;
-    if (number == at::kBFloat16 && __builtin_cpu_supports("avx512bf16")) return four_registers;
+    if (number == at::kFloat) return 16 * TILE_REGISTERS<16>;
+    if (number == at::kBFloat16 && __builtin_cpu_supports("avx512bf16")) return 64;
   }
-#endif
-  if (instruction_set() != InstructionSet::baseline && number == at::kFloat) return TILE_COLUMNS;
+  if (instruction_set() == InstructionSet::avx2 && number == at::kFloat) return 8 * TILE_REGISTERS<8>;
 #endif
   return 0;
 }
+
+/// Columns that so many take in a panel: the last register is filled up with zeros.
+int64_t padded_width(int64_t columns) { return round_up(columns, cells_in_register()); }
 
 /// The inner dimension of a panel: bfloat16 numbers are multiplied in pairs.
 int64_t padded(int64_t inner, bool pairs) { return pairs ? round_up(inner, 2) : inner; }
@@ -151,32 +154,36 @@ INLINE void turn(const Lines<COUNT, Source>& lines, int64_t length, Cell* out, i
   for (int64_t row = 0; row < COUNT; row++) std::memcpy(out + row * stride, &square[row], sizeof(square[row]));
 }
 
-/// Calls a function with the number of cells in a register of this processor.
+/// Calls a function, compiled for what the processor has, with `cells_in_register`.
 template <typename Function>
 void with_cells(const Function& function) {
+#if defined(__x86_64__)
   if (instruction_set() == InstructionSet::avx512)
-    vectorized([=]() INLINE_LAMBDA { function.template operator()<16>(); });
-  else
-    vectorized([=]() INLINE_LAMBDA { function.template operator()<8>(); });
+    return run_avx512([=]() INLINE_LAMBDA { function.template operator()<16>(); });
+  if (instruction_set() == InstructionSet::avx2)
+    return run_avx2([=]() INLINE_LAMBDA { function.template operator()<8>(); });
+#endif
+  function.template operator()<8>();
 }
 
 /// Copies a part (inner, width) of a matrix with these strides, one of which is 1, to a panel, in the panel's format.
 template <typename Source, typename Number>
 void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inner, int64_t width, Number* panel) {
   constexpr int64_t deep = sizeof(Cell) / sizeof(Number);  // numbers in a cell, one below the other
-  const int64_t rows = inner / deep;
+  const int64_t rows = inner / deep, stride = padded_width(width);
   Cell* const cells = reinterpret_cast<Cell*>(panel);
   with_cells([=]<int64_t COUNT>() INLINE_LAMBDA {
-    if (across == 1 && width == TILE_COLUMNS) {  // a width that the compiler knows: no loops
+    constexpr int64_t whole = COUNT * TILE_REGISTERS<COUNT>;
+    if (across == 1 && width == whole) {  // a width that the compiler knows: no loops
       for (int64_t row = 0; row < rows; row++) {
         __builtin_prefetch(source + (row + STRIPE) * deep * down);
-        fill_row<Number>(source + row * deep * down, down, TILE_COLUMNS, cells + row * TILE_COLUMNS);
+        fill_row<Number>(source + row * deep * down, down, whole, cells + row * whole);
       }
       return;
     }
     if (across == 1) {
       for (int64_t row = 0; row < rows; row++)
-        fill_row<Number>(source + row * deep * down, down, width, cells + row * width);
+        fill_row<Number>(source + row * deep * down, down, width, cells + row * stride);
       return;
     }
     for (int64_t first = 0; first < width; first += COUNT) {
@@ -186,13 +193,15 @@ void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inne
           columns.upper[column] = source + (first + column) * across + row * deep;
           columns.lower[column] = columns.upper[column] + 1;
         }
-        turn<Number>(columns, std::min(COUNT, rows - row), cells + row * width + first, width);
+        turn<Number>(columns, std::min(COUNT, rows - row), cells + row * stride + first, stride);
       }
     }
   });
   if (inner > rows * deep)  // nothing is below the last row
     for (int64_t column = 0; column < width; column++)
-      cells[rows * width + column] = bits<Number>(source[(inner - 1) * down + column * across]);
+      cells[rows * stride + column] = bits<Number>(source[(inner - 1) * down + column * across]);
+  if (width < stride)
+    for (int64_t row = 0; row * deep < inner; row++) std::fill(cells + row * stride + width, cells + (row + 1) * stride, 0);
 }
 
 template <typename T>
@@ -236,42 +245,23 @@ Tensor view(Rows<T> rows, int64_t columns) {
                        at::TensorOptions().dtype(c10::CppTypeToScalarType<Number>::value));
 }
 
-/// Multiplies rows by one panel with our own kernel, which knows no narrower ones: those it is given with zeros beside.
-void multiply_by_tiles(Rows<const float> rows, const float* panel, int64_t inner, int64_t width, Rows<float> products,
-                       bool add) {
-  if (width == TILE_COLUMNS)
-    return vectorized([=]() INLINE_LAMBDA { multiply_tiles(rows, panel, inner, products, add); });
-  float wide[LONGEST_PIECE * TILE_COLUMNS];
-  for (int64_t k = 0; k < inner; k++)
-    std::fill_n(std::copy_n(panel + k * width, width, wide + k * TILE_COLUMNS), TILE_COLUMNS - width, 0.f);
-  float made[TILE_ROWS * TILE_COLUMNS];
-  for (int64_t row = 0; row < rows.count; row += TILE_ROWS) {
-    const Rows<float> tile{made, std::min(TILE_ROWS, rows.count - row), TILE_COLUMNS};
-    vectorized([=, &wide]() INLINE_LAMBDA { multiply_tiles(rows.part(row, tile.count), wide, inner, tile, false); });
-    for (int64_t i = 0; i < tile.count; i++)
-      for (int64_t column = 0; column < width; column++) {
-        float& product = products[row + i][column];
-        product = add ? product + tile[i][column] : tile[i][column];
-      }
-  }
-}
-
 /// Multiplies rows by one panel of which `inner` numbers of each column count.
 template <typename Number>
 void multiply_panel(Rows<const Number> rows, const Number* panel, int64_t inner, int64_t width, Rows<float> products,
                     Into into) {
   const int64_t pieces = divide_up(inner, LONGEST_PIECE), longest = round_up(divide_up(inner, pieces), 2);
+  const int64_t stride = padded_width(width);
   for (int64_t first = 0; first < inner; first += longest) {
     const int64_t depth = std::min(longest, inner - first);
     const bool adds = first > 0 || into == Into::add;
     if constexpr (std::is_same_v<Number, float>)
-      if (panel_width(at::kFloat) == TILE_COLUMNS) {
-        multiply_by_tiles(rows.from(first), panel + first * width, depth, width, products, adds);
-        continue;
-      }
-    for (int64_t row = 0; row < rows.count; row += ONEDNN_ROWS)
-      brgemm(std::min(ONEDNN_ROWS, rows.count - row), width, depth, rows.stride, width, products.stride, adds,
-             rows[row] + first, panel + first * width, products[row], std::is_same_v<Number, BFloat16>);
+      with_cells([=, piece = panel + first * stride]<int64_t COUNT>() INLINE_LAMBDA {
+        multiply_by_tiles<COUNT>(rows.from(first), piece, depth, width, products, adds);
+      });
+    else
+      for (int64_t row = 0; row < rows.count; row += ONEDNN_ROWS)
+        brgemm(std::min(ONEDNN_ROWS, rows.count - row), width, depth, rows.stride, stride, products.stride, adds,
+               rows[row] + first, panel + first * stride, products[row]);
   }
 }
 
@@ -285,7 +275,7 @@ void multiply_by_panels(const Tensor& stored, int64_t inner, int64_t columns, Ro
                         Rows<float> products, Into into) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const int64_t across = panel_width(stored.scalar_type()), work = rows.count * inner * across;
-  const int64_t block = across == TILE_COLUMNS ? BLOCK : rows.count;
+  const int64_t block = pairs ? rows.count : BLOCK;
   const Number* numbers = stored.const_data_ptr<Number>();
   at::parallel_for(0, divide_up(columns, across), worth_a_thread(work), [&](int64_t begin, int64_t end) {
     for (int64_t row = 0; row < rows.count; row += block) {
@@ -306,15 +296,15 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
   const auto number = c10::CppTypeToScalarType<Number>::value;
   const int64_t across = panel_width(number);
   const int64_t slices = divide_up(left.count, DEPTH), most = divide_up(left.count, slices);
-  const int64_t step = across == TILE_COLUMNS ? 1 : most > 128 ? 64 : 16, depth = round_up(most, step);
+  const int64_t step = !pairs ? 1 : most > 128 ? 64 : 16, depth = round_up(most, step);
   const auto slice_of = [=](Rows<const float> rows, int64_t slice) {
     return rows.part(slice * depth, std::min(depth, rows.count - slice * depth));
   };
 
-  Tensor packed = uninitialized({slices * depth * right_columns}, number);
+  Tensor packed = uninitialized({slices * depth * padded_width(right_columns)}, number);
   Number* const panels = packed.data_ptr<Number>();
   const auto panel_of = [=](int64_t slice, int64_t column) {
-    return panels + slices * depth * column + slice * depth * std::min(across, right_columns - column);
+    return panels + slices * depth * column + slice * depth * padded_width(std::min(across, right_columns - column));
   };
   const int64_t filling = 16 * left.count * across;
   at::parallel_for(0, divide_up(right_columns, across), worth_a_thread(filling), [&](int64_t begin, int64_t end) {
@@ -323,10 +313,10 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
       for (int64_t row = 0; row < rows.count; row += STRIPE)
         for (int64_t column = begin * across; column < std::min(end * across, right_columns); column += across) {
           const int64_t count = std::min(STRIPE, rows.count - row), width = std::min(across, right_columns - column);
-          fill_panel(rows[row] + column, rows.stride, 1, count, width, panel_of(slice, column) + row * width);
+          fill_panel(rows[row] + column, rows.stride, 1, count, width, panel_of(slice, column) + row * padded_width(width));
         }
       for (int64_t column = begin * across; column < std::min(end * across, right_columns); column += across) {
-        const int64_t width = std::min(across, right_columns - column);
+        const int64_t width = padded_width(std::min(across, right_columns - column));
         Number* const panel = panel_of(slice, column);
         std::fill(panel + padded(rows.count, pairs) * width, panel + round_up(rows.count, step) * width, Number(0));
       }
@@ -367,7 +357,7 @@ RightFactor::RightFactor(const Tensor& matrix)
   }
   const auto number = matrix.scalar_type();
   const int64_t depth = padded(inner_, number == at::kBFloat16);
-  stored_ = uninitialized({depth * columns_}, number);
+  stored_ = uninitialized({depth * padded_width(columns_)}, number);
   const Tensor given = matrix.stride(0) == 1 || matrix.stride(1) == 1 ? matrix : matrix.contiguous();
   const auto fill = [&](auto zero) {
     using Number = decltype(zero);
@@ -387,7 +377,7 @@ RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, 
     : inner_(inner), columns_(columns), across_(panel_width(stored.scalar_type())), stored_(stored) {
   check_products(name, stored.scalar_type(), number);
   const int64_t depth = across_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
-  const bool fits = across_ ? stored.numel() == depth * columns : stored.sizes() == at::IntArrayRef({inner, columns});
+  const bool fits = across_ ? stored.numel() == depth * padded_width(columns) : stored.sizes() == at::IntArrayRef({inner, columns});
   TORCH_CHECK_VALUE(inner >= 0 && columns >= 0 && fits && stored.is_contiguous() && stored.device().is_cpu(), name,
                     " must be what right_factor returns for a matrix [", inner, ", ", columns, "], not ", stored.sizes());
 }

@@ -1,4 +1,4 @@
-// Products of a few rows with a narrow panel, in the registers of a processor with AVX2.
+// Products of a few rows with a narrow panel, in the registers of a processor with AVX2 or AVX-512.
 #pragma once
 
 #include "product.h"
@@ -6,43 +6,67 @@
 
 namespace recurrent_mt {
 
-// Twelve of the sixteen registers hold sums; two, the panel's row; one, a number of the rows.
+// Of sixteen registers with AVX2, twelve hold sums, two the panel's row, and one a number of the rows; of thirty-two
+// with AVX-512, twenty-four hold sums and four the panel's row.
 constexpr int64_t TILE_ROWS = 6;
-constexpr int64_t TILE_COLUMNS = 16;
 
-using Eight = float __attribute__((vector_size(32), aligned(4), may_alias));
+/// Registers across a panel, by the numbers in one.
+template <int64_t LANES>
+constexpr int64_t TILE_REGISTERS = LANES == 16 ? 4 : 2;
 
-/// Writes or adds the products of COUNT rows with a panel, `inner` rows of TILE_COLUMNS numbers.
-template <int COUNT>
+/// LANES numbers of float32.
+template <int64_t LANES>
+struct Numbers {
+  typedef float Register __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+};
+
+/// Writes or adds the products of ROWS rows with a panel: `inner` rows of whole registers, of which the first `width`
+/// columns count.
+template <int ROWS, int REGISTERS, int64_t LANES>
 INLINE void multiply_tile(const float* rows, int64_t stride, const float* panel, int64_t inner, float* products,
-                          int64_t products_stride, bool add) {
-  for (int row = 0; row < COUNT; row++) __builtin_prefetch(products + row * products_stride, 1);
-  Eight sums[COUNT][2] = {};
+                          int64_t products_stride, int64_t width, bool add) {
+  using Register = typename Numbers<LANES>::Register;
+  for (int row = 0; row < ROWS; row++) __builtin_prefetch(products + row * products_stride, 1);
+  Register sums[ROWS][REGISTERS] = {};
   for (int64_t k = 0; k < inner; k++) {
-    const Eight* const numbers = reinterpret_cast<const Eight*>(panel + k * TILE_COLUMNS);
-    __builtin_prefetch(panel + (inner + k) * TILE_COLUMNS, 0, 2);
-    const Eight left = numbers[0], right = numbers[1];
-#pragma GCC unroll 6
-    for (int row = 0; row < COUNT; row++) {
-      sums[row][0] += rows[row * stride + k] * left;
-      sums[row][1] += rows[row * stride + k] * right;
+    const Register* const numbers = reinterpret_cast<const Register*>(panel) + k * REGISTERS;
+    Register across[REGISTERS];
+#pragma GCC unroll 4
+    for (int i = 0; i < REGISTERS; i++) {
+      if (i * LANES % 16 == 0) __builtin_prefetch(numbers + inner * REGISTERS + i, 0, 2);  // the next panel's
+      across[i] = numbers[i];
     }
+#pragma GCC unroll 6
+    for (int row = 0; row < ROWS; row++)
+#pragma GCC unroll 4
+      for (int i = 0; i < REGISTERS; i++) sums[row][i] += rows[row * stride + k] * across[i];
   }
 #pragma GCC unroll 6
-  for (int row = 0; row < COUNT; row++) {
-    Eight* const out = reinterpret_cast<Eight*>(products + row * products_stride);
-    out[0] = add ? out[0] + sums[row][0] : sums[row][0];
-    out[1] = add ? out[1] + sums[row][1] : sums[row][1];
+  for (int row = 0; row < ROWS; row++) {
+    float* const out = products + row * products_stride;
+#pragma GCC unroll 4
+    for (int i = 0; i < REGISTERS; i++) {
+      if ((i + 1) * LANES <= width) {
+        Register* const whole = reinterpret_cast<Register*>(out) + i;
+        *whole = add ? *whole + sums[row][i] : sums[row][i];
+      } else {
+        for (int64_t column = i * LANES; column < width; column++)
+          out[column] = (add ? out[column] : 0.f) + sums[row][i][column - i * LANES];
+      }
+    }
   }
 }
 
 /// The same for any number of rows, which are dealt out evenly: a tile of one row keeps the processor waiting.
-INLINE void multiply_tiles(Rows<const float> rows, const float* panel, int64_t inner, Rows<float> products, bool add) {
+template <int REGISTERS, int64_t LANES>
+INLINE void multiply_tiles(Rows<const float> rows, const float* panel, int64_t inner, int64_t width,
+                           Rows<float> products, bool add) {
   int64_t tiles = (rows.count + TILE_ROWS - 1) / TILE_ROWS;
   for (int64_t row = 0; row < rows.count; tiles--) {
     const int64_t count = (rows.count - row + tiles - 1) / tiles;
-    const auto multiply = [&]<int COUNT>() INLINE_LAMBDA {
-      multiply_tile<COUNT>(rows[row], rows.stride, panel, inner, products[row], products.stride, add);
+    const auto multiply = [&]<int ROWS>() INLINE_LAMBDA {
+      multiply_tile<ROWS, REGISTERS, LANES>(rows[row], rows.stride, panel, inner, products[row], products.stride, width,
+                                            add);
     };
     switch (count) {
       case 1: multiply.template operator()<1>(); break;
@@ -54,6 +78,22 @@ INLINE void multiply_tiles(Rows<const float> rows, const float* panel, int64_t i
     }
     row += count;
   }
+}
+
+/// The same for a panel of any width up to TILE_REGISTERS registers.
+template <int64_t LANES>
+INLINE void multiply_by_tiles(Rows<const float> rows, const float* panel, int64_t inner, int64_t width,
+                              Rows<float> products, bool add) {
+  const auto multiply = [&]<int REGISTERS>() INLINE_LAMBDA {
+    multiply_tiles<REGISTERS, LANES>(rows, panel, inner, width, products, add);
+  };
+  const int64_t registers = (width + LANES - 1) / LANES;
+  if (registers == 1) return multiply.template operator()<1>();
+  if constexpr (TILE_REGISTERS<LANES> > 2) {
+    if (registers == 4) return multiply.template operator()<4>();
+    if (registers == 3) return multiply.template operator()<3>();
+  }
+  multiply.template operator()<2>();
 }
 
 }  // namespace recurrent_mt
