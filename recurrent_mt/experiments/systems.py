@@ -13,7 +13,7 @@ from .text import POSITION_LIMIT
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")
 ENCODERS = ("gru_encoder", "grconv_encoder")
-ATTENTIONS = ("none", "additive", "dot", "general")
+ATTENTIONS = ("none", "additive", "dot", "general", "scaled_dot", "scaled_general")
 #: Updates over which the learning rate rises: the 4,000 of Vaswani et al. (2017) if the budget has ten
 #: times as many, and this many if it is not counted in updates.
 LONGEST_WARMUP, UNCOUNTED_WARMUP = 4000, 400
@@ -135,8 +135,8 @@ def model_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
     architecture, _, attention = name.partition("-")
     if architecture not in ENCODERS or attention not in ATTENTIONS:
         raise ValueError(
-            f"unknown system '{name}': choose {', '.join(STOCK)}, {' or '.join(ENCODERS)} followed by -none, "
-            "-additive, -dot or -general, or the name of a file of configs/"
+            f"unknown system '{name}': choose {', '.join(STOCK)}, {' or '.join(ENCODERS)} followed by a hyphen and "
+            f"one of {', '.join(ATTENTIONS)}, or the name of a file of configs/"
         )
     width = directions if architecture == "gru_encoder" else sizes(encoder_hidden_size=2 * encoder)
     return [*recurrent, "--arch", architecture, *width, "--decoder-attention", attention]

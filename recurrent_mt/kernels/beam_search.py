@@ -20,6 +20,8 @@ class DecoderWeights(NamedTuple):
         output_bias: (V,), or None.
         score: (A,) of additive attention, or None.
         word_first: the decoder's order; see :class:`recurrent_mt.layers.decoder.GRUDecoder`.
+        norm_epsilon: of a layer norm of the states that the readout sees, or None. Its gain and shift are in the
+            readout's matrix and in the products of the source.
     """
 
     factors: list[Tensor]
@@ -28,6 +30,7 @@ class DecoderWeights(NamedTuple):
     output_bias: Tensor | None
     score: Tensor | None
     word_first: bool
+    norm_epsilon: float | None
 
 
 class SearchSource(NamedTuple):
@@ -106,6 +109,7 @@ def beam_search(weights: DecoderWeights, source: SearchSource, options: SearchOp
         weights.embedding,
         weights.output_bias,
         weights.word_first,
+        weights.norm_epsilon,
         source.initial,
         source.keys,
         source.products,

@@ -1,4 +1,4 @@
-"""The three ways of comparing a decoder state with an annotation, with one head or several."""
+"""The ways of comparing a decoder state with an annotation, with one head or several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ..kernels.mixed_precision import precision, product
 
-ATTENTIONS = ("additive", "dot", "general")
+ATTENTIONS = ("additive", "dot", "general", "scaled_dot", "scaled_general")
 
 
 class Attention(nn.Module):
@@ -15,7 +15,9 @@ class Attention(nn.Module):
 
     - ``additive``: v_a · tanh(W_a s + U_a h), Bahdanau et al. (2015), A.1.2, without biases;
     - ``dot``: s · h, Luong et al. (2015), eq. (8);
-    - ``general``: s · (W h), likewise.
+    - ``general``: s · (W h), likewise;
+    - ``scaled_dot`` and ``scaled_general``: the last two divided by the root of the units that are summed over, as in
+      Vaswani et al. (2017), section 3.2.1.
 
     With one head, the attending itself is in :mod:`recurrent_mt.kernels.attentive_gru`. With N of them, it is here, in
     PyTorch operations: each head has its own part of the sum in a score, its own softmax, and its own part V_k h of a
@@ -33,18 +35,19 @@ class Attention(nn.Module):
         heads: N.
 
     Raises:
-        ValueError: if the kind is unknown, if it is ``dot`` and the two sizes differ, or if the heads do not divide the
-            sizes.
+        ValueError: if the kind is unknown, if it compares states with annotations directly and their sizes differ, or
+            if the heads do not divide the sizes.
     """
 
     def __init__(self, kind: str, *, state_size: int, annotation_size: int, heads: int = 1) -> None:
         super().__init__()
         if kind not in ATTENTIONS:
             raise ValueError(f"there is no attention {kind!r}; there are: {', '.join(ATTENTIONS)}")
-        if kind == "dot" and state_size != annotation_size:
+        compares_directly = kind in ("dot", "scaled_dot")
+        if compares_directly and state_size != annotation_size:
             raise ValueError(
-                f"dot attention compares decoder states of {state_size} units with annotations of {annotation_size}: "
-                "make --decoder-hidden-size equal to the encoder's output size, or use --decoder-attention general"
+                f"--decoder-attention {kind} compares states of {state_size} units with annotations of "
+                f"{annotation_size}: make --decoder-hidden-size the encoder's output size, or use scaled_general"
             )
         if heads < 1 or state_size % heads or annotation_size % heads:
             raise ValueError(
@@ -52,7 +55,8 @@ class Attention(nn.Module):
                 f"and the units of the annotations, {annotation_size}"
             )
         self.heads = heads
-        self.key = None if kind == "dot" else nn.Linear(annotation_size, state_size, bias=False)
+        self.scale = (state_size // heads) ** -0.5 if kind.startswith("scaled_") else 1.0
+        self.key = None if compares_directly else nn.Linear(annotation_size, state_size, bias=False)
         self.query_weight = self.score = None
         if self.key is not None:
             nn.init.xavier_uniform_(self.key.weight)
@@ -66,8 +70,9 @@ class Attention(nn.Module):
             nn.init.xavier_uniform_(self.value.weight)
 
     def project(self, annotations: Tensor) -> Tensor:
-        """The keys (B, S', A) of annotations (B, S', D): computed once per sentence, not once per step."""
-        return annotations if self.key is None else self.key(annotations)
+        """The keys (B, S', A) of annotations (B, S', D): computed and scaled once per sentence, not once per step."""
+        keys = annotations if self.key is None else self.key(annotations)
+        return keys if self.scale == 1 else keys * self.scale
 
     def values(self, annotations: Tensor) -> Tensor:
         """What each of several heads reads (B, N, S', D / N) of annotations (B, S', D)."""

@@ -52,8 +52,10 @@ def prepare_source(graph: Graph, decoder: GRUDecoder, encoded: Encoded) -> tuple
     readable = encoded.annotations if first.has_attention else encoded.summary
     values = [linear(graph, readable, first.context_weight), apply_linear(graph, readable, decoder.readout.context)]
     keys = readable
-    if isinstance(first, AttentiveGRU) and first.attention.key is not None:
-        keys = apply_linear(graph, readable, first.attention.key)
+    if isinstance(first, AttentiveGRU):
+        attention = first.attention
+        keys = readable if attention.key is None else apply_linear(graph, readable, attention.key)
+        keys = keys if attention.scale == 1 else graph.op("Mul", keys, attention.scale)
     hidden = graph.op("Tanh", apply_linear(graph, encoded.summary, decoder.initial))
     hidden = graph.op("Reshape", hidden, [1, *shapes["hidden"][1:]])
     state = {"hidden": hidden}

@@ -17,7 +17,9 @@ EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
 
 every_score = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
-every_attention = pytest.mark.parametrize("attention", [None, *ATTENTIONS, "additive:2", "dot:3", "general:2"])
+every_attention = pytest.mark.parametrize(
+    "attention", [None, "additive", "dot", "general", "additive:2", "dot:3", "scaled_general:2"]
+)
 
 ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}
 VARIANTS = {
@@ -254,11 +256,11 @@ def test_one_step_of_the_decoder_follows_the_equations(attention):
     if attention:
         h = encoded.annotations[0]
         parameters = decoder.first.attention
-        keys = h if attention == "dot" else h @ parameters.key.weight.t()
+        keys = h if parameters.key is None else h @ parameters.key.weight.t()
         if attention == "additive":
             energy = torch.tanh(s @ parameters.query_weight.t() + keys) @ parameters.score
         else:
-            energy = keys @ s[0]
+            energy = keys @ s[0] / (HIDDEN**0.5 if attention.startswith("scaled") else 1)
         c = torch.softmax(energy, dim=0)[None] @ h
     first = decoder.first.gru
     W_r, W_z, W = first.input_weight.split(HIDDEN)
@@ -323,5 +325,5 @@ def test_attention_errors_name_what_is_wrong():
     for heads in (0, 3, 4):
         with pytest.raises(ValueError, match=f"--decoder-attention-heads {heads} must be at least 1 and divide .* 6"):
             Attention("additive", state_size=4, annotation_size=6, heads=heads)
-    with pytest.raises(ValueError, match=r"states of 4 units with annotations of 8: .* --decoder-attention general"):
+    with pytest.raises(ValueError, match=r"dot compares states of 4 units with .* of 8: .*, or use scaled_general"):
         Attention("dot", state_size=4, annotation_size=8)

@@ -113,7 +113,7 @@ def score(attention, s, annotations, part):
     """e of each annotation: Bahdanau et al. (2015), A.1.2; Luong et al. (2015), eq. (8); by the units of one head."""
     keys = annotations if attention.key is None else annotations @ attention.key.weight.t()
     if attention.score is None:
-        return keys[:, part] @ s[part]
+        return keys[:, part] @ s[part] * attention.scale
     return torch.tanh(attention.query_weight[part] @ s + keys[:, part]) @ attention.score[part]
 
 
@@ -156,7 +156,7 @@ def features_of(decoder, words, annotations, summary):
     ("attention", "word_first", "variant", "heads"),
     [
         *half([None], [True, False], list(VARIANTS), [1]),
-        *half(["additive", "dot", "general"], [True, False], list(VARIANTS), [1, 2]),
+        *half(["additive", "dot", "general", "scaled_general"], [True, False], list(VARIANTS), [1, 2]),
     ],
 )
 def test_a_decoder_has_the_features_and_the_gradients_of_the_equations(attention, word_first, variant, heads):

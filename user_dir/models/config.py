@@ -75,7 +75,9 @@ class EncoderDecoderConfig(FairseqDataclass):
     decoder_attention: DECODER_ATTENTION_CHOICES = option(
         "additive",
         "what the decoder reads: 'none' reads the encoder's summary (Cho et al. 2014), 'additive' the annotations "
-        "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015)",
+        "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015), "
+        "'scaled_dot' and 'scaled_general' with these scores divided by the root of the decoder's size, as in Vaswani "
+        "et al. (2017)",
     )
     decoder_attention_heads: int = option(
         1,

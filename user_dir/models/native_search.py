@@ -11,6 +11,7 @@ from recurrent_mt.kernels.backend import NATIVE_FORMATS
 from recurrent_mt.kernels.beam_search import DecoderWeights, SearchSource
 from recurrent_mt.kernels.matrix import as_matrix
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
+from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.embedding import BiasedEmbedding
 from recurrent_mt.layers.encoder_output import EncoderOutput
@@ -38,7 +39,7 @@ def why_not(model: nn.Module) -> str | None:
         "the decoder skips in time": bool(variant.time_skip),
         "the decoder adds a layer's input to its output": variant.input_skip,
         "the decoder has a deep transition": variant.transition_depth > 1,
-        "the decoder has layer norm": variant.layer_norm or variant.cell_layer_norm,
+        "the decoder has layer norm in its cells": variant.cell_layer_norm,
         "the softmax is adaptive": model.decoder.output_projection is None,
         "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
         "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
@@ -90,7 +91,8 @@ class NativeDecoder:
         mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
         keys = state.keys if has_attention else products[:, :, :0]
         number = self.decoder.embed_tokens.weight.dtype
-        bias = torch.cat([F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0)), layer.readout.state.bias])
+        _, readout_bias = _readout_of_states(layer)
+        bias = torch.cat([F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0)), readout_bias])
         return SearchSource(initial.to(number), keys.to(number), products.to(number) + bias, mask, has_attention)
 
 
@@ -103,7 +105,7 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         torch.cat([_whole(gru.input_weight), readout.previous_word.weight]),
         _whole(gru.gate_weight),
         _whole(gru.candidate_weight),
-        readout.state.weight,
+        _readout_of_states(layer)[0],
         *(linear.weight for linear in output),
         *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
     ]
@@ -115,7 +117,16 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
         output_bias=output[-1].bias,
         score=None if attention is None else attention.score,
         word_first=layer.word_first,
+        norm_epsilon=None if gru.output.norm is None else gru.output.norm.eps,
     )
+
+
+def _readout_of_states(layer: GRUDecoder) -> tuple[Tensor, Tensor]:
+    """The readout's weight and bias for states; with layer norm, for states of mean 0 and variance 1."""
+    readout, norm = layer.readout.state, layer.first.gru.output.norm
+    if norm is None:
+        return readout.weight, readout.bias
+    return readout.weight * norm.weight, readout.bias + readout.weight @ norm.bias
 
 
 def _whole(weight: nn.Parameter | LowRankMatrix) -> Tensor:

@@ -39,6 +39,7 @@ struct Decoder {
   Tensor embedding;                 // (V, E)
   optional<Tensor> output_bias;     // (V,)
   bool word_first;
+  optional<double> norm_epsilon;  // of the layer norm between state and readout; its gain and shift are in the factors
   int64_t size, features, vocabulary;
 };
 
@@ -169,6 +170,7 @@ class Recurrence {
     embedded_ = matrix(decoder.embedding.size(1)), words_ = matrix(width_), gates_ = matrix(2 * size);
     reset_ = matrix(size), candidate_ = matrix(size), pairs_ = matrix(2 * decoder.features);
     features_ = matrix(decoder.features), queries_ = matrix(memory_.key_size());
+    if (decoder.norm_epsilon) normalized_ = matrix(size);
     state_.narrow(0, 0, initial.size(0)).copy_(initial);
   }
 
@@ -186,7 +188,8 @@ class Recurrence {
       std::swap(state_, next_);
     }
     if (decoder_.word_first) read(sources, part(state_), attention);
-    decoder_.readout.multiply<T>(part(state_), part(pairs_), Into::replace);
+    if (decoder_.norm_epsilon) normalize(part(state_), part(normalized_), T(*decoder_.norm_epsilon));
+    decoder_.readout.multiply<T>(part(decoder_.norm_epsilon ? normalized_ : state_), part(pairs_), Into::replace);
     join(part(words_), part(contexts_), part(pairs_), part(features_));
     return part(features_);
   }
@@ -239,6 +242,25 @@ class Recurrence {
     update<T>(gates, previous, candidate, part(next_), decoder_.size);
   }
 
+  /// Each state shifted and scaled to a mean of 0 and a variance of 1.
+  void normalize(Rows<const T> states, Rows<T> normalized, T epsilon) {
+    vectorized([=, size = decoder_.size]() INLINE_LAMBDA {
+      for (int64_t row = 0; row < states.count; row++) {
+        const T* const state = states[row];
+        T* const out = normalized[row];
+        T sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < size; i++) sum += state[i];
+        const T mean = sum / size;
+#pragma omp simd reduction(+ : squares)
+        for (int64_t i = 0; i < size; i++) squares += (state[i] - mean) * (state[i] - mean);
+        const T scale = T(1) / std::sqrt(squares / size + epsilon);
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) out[i] = (state[i] - mean) * scale;
+      }
+    });
+  }
+
   /// The features: the larger of every two neighbors.
   void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> pairs, Rows<T> features) {
     vectorized([=, first = 3 * decoder_.size, size = decoder_.features]() INLINE_LAMBDA {
@@ -258,7 +280,8 @@ class Recurrence {
   const Source& source_;
   Memory<T> memory_;
   int64_t width_;
-  Tensor state_, next_, contexts_, before_, embedded_, words_, gates_, reset_, candidate_, pairs_, features_, queries_;
+  Tensor state_, next_, contexts_, before_, embedded_, words_, gates_, reset_, candidate_, pairs_, features_, queries_,
+      normalized_;
 };
 
 /// The hypotheses of the sentences that are not finished.
@@ -418,10 +441,11 @@ using Hypotheses = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
 /// `factors` are those of word, gate, candidate and readout, the output's one or two, and the query's, if there is one,
 /// as `right_factor` stored them; `columns` are their numbers of columns.
 Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Tensor& embedding,
-                       const optional<Tensor>& output_bias, bool word_first, const Tensor& initial, const Tensor& keys,
-                       const Tensor& products, const Tensor& padding_mask, const optional<Tensor>& score,
-                       bool has_attention, int64_t beam, int64_t longest, int64_t shortest, double unknown_penalty,
-                       double temperature, int64_t begin, int64_t end, int64_t padding, int64_t unknown) {
+                       const optional<Tensor>& output_bias, bool word_first, optional<double> norm_epsilon,
+                       const Tensor& initial, const Tensor& keys, const Tensor& products, const Tensor& padding_mask,
+                       const optional<Tensor>& score, bool has_attention, int64_t beam, int64_t longest,
+                       int64_t shortest, double unknown_penalty, double temperature, int64_t begin, int64_t end,
+                       int64_t padding, int64_t unknown) {
   const auto number = initial.scalar_type();
   TORCH_CHECK_VALUE(initial.dim() == 2 && embedding.dim() == 2 && products.dim() == 3 && keys.dim() == 3,
                     "initial, embedding, products and keys must have 2, 2, 3 and 3 dimensions, not ", initial.sizes(),
@@ -450,7 +474,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   Decoder decoder{factor(0, embedding.size(1), width), factor(1, size, 2 * size), factor(2, size, size),
                   factor(3, size, pairs), {}, std::nullopt,
                   checked("embedding", embedding, embedding.sizes(), number),
-                  checked("output_bias", output_bias, {vocabulary}, number), word_first, size, pairs / 2, vocabulary};
+                  checked("output_bias", output_bias, {vocabulary}, number), word_first, norm_epsilon, size,
+                  pairs / 2, vocabulary};
   if (outputs == 2) decoder.output.push_back(factor(4, pairs / 2, columns[4]));
   decoder.output.push_back(factor(3 + outputs, outputs == 2 ? columns[4] : pairs / 2, vocabulary));
   if (has_query) decoder.query = factor(4 + outputs, size, key_size);
@@ -467,9 +492,9 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "beam_search(Tensor[] factors, int[] columns, Tensor embedding, Tensor? output_bias, bool word_first, "
-      "Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, Tensor? score, bool has_attention, int beam, "
-      "int longest, int shortest, float unknown_penalty, float temperature, int begin, int end, int padding, "
-      "int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "float? norm_epsilon, Tensor initial, Tensor keys, Tensor products, Tensor padding_mask, Tensor? score, "
+      "bool has_attention, int beam, int longest, int shortest, float unknown_penalty, float temperature, int begin, "
+      "int end, int padding, int unknown) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("beam_search", &beam_search); }
