@@ -13,6 +13,8 @@ import user_dir.models  # noqa: F401, registers them
 from recurrent_mt.experiments.options import read_experiment
 from recurrent_mt.experiments.systems import SEED, training_arguments
 from tests.commands import call
+from tests.kernels.batches import needs_native
+from user_dir.models import native_search
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}
@@ -55,6 +57,13 @@ def test_every_configuration_builds(name):
     assert (parsed.source_lang, parsed.target_lang) == (
         ("fr", "en") if name.startswith("recommended") else ("en", "fr")
     )
+
+
+@needs_native
+@pytest.mark.parametrize("name", [name for name in CONFIGS if name.startswith("recommended")])
+def test_what_is_recommended_is_translated_by_the_fast_search(name):
+    _, model = build(command(name), words=50)
+    assert native_search.why_not(model.to_empty(device="cpu")) is None
 
 
 @pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)

@@ -23,7 +23,7 @@ RATES = ("learning_rate", "learning_rates")
 BUDGETS = ("updates", "epochs", "minutes")
 #: Decided by the configuration of an ablation, where it has one.
 SETTINGS = (
-    *("embedding_size", "encoder_size", "decoder_size", "tied", "max_tokens", "dropout"),
+    *("embedding_size", "encoder_size", "decoder_size", "tied", "layer_norm", "max_tokens", "dropout"),
     *("learning_rate", "schedule", "warmup", "label_smoothing"),
 )
 

@@ -139,7 +139,9 @@ def model_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
             f"one of {', '.join(ATTENTIONS)}, or the name of a file of configs/"
         )
     width = directions if architecture == "gru_encoder" else sizes(encoder_hidden_size=2 * encoder)
-    return [*recurrent, "--arch", architecture, *width, "--decoder-attention", attention]
+    normalized = ["encoder", "decoder"] if architecture == "gru_encoder" else ["decoder"]
+    norms = [f"--{side}-layer-norm" for side in normalized if options["layer_norm"]]
+    return [*recurrent, "--arch", architecture, *width, "--decoder-attention", attention, *norms]
 
 
 def sizes(**values: int) -> list[str]:

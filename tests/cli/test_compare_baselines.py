@@ -155,7 +155,7 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
 
 
 def test_systems_with_tied_outputs_train_and_translate(corpus):
-    systems = ["lstm", "fconv", "transformer", "gru_encoder-general", "grconv_encoder-none"]
+    systems = ["lstm", "fconv", "transformer", "gru_encoder-scaled_general", "grconv_encoder-none"]
     options = {"systems": ",".join(systems), "tied": "true", "label_smoothing": 0.1, "updates": 4, "out": "tied"}
     run(comparison(corpus, **options))
     out = corpus.parent / "tied"

@@ -66,6 +66,13 @@ def test_all_systems_can_have_one_matrix_for_both_ends_of_the_decoder(name):
     assert name == "transformer" or ("--decoder-embed-dim 128" in tied and "--decoder-out-embed-dim 128" in tied)
 
 
+def test_models_of_this_project_can_have_layer_norm():
+    norms = ["--encoder-layer-norm", "--decoder-layer-norm"]
+    for name, expected in {"gru_encoder-none": norms, "grconv_encoder-none": norms[1:], "transformer": []}.items():
+        assert [norm for norm in norms if norm in arguments(name, "layer_norm=true").split()] == expected
+        assert not [norm for norm in norms if norm in arguments(name).split()]
+
+
 def test_all_systems_have_one_schedule_and_only_the_transformer_needs_it():
     assert "--warmup-updates" in arguments("transformer") and "--warmup-updates" in arguments("fconv")
     assert "--warmup-updates" in arguments("transformer", "schedule=constant")
