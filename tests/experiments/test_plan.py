@@ -2,8 +2,10 @@
 
 import pytest
 
+from recurrent_mt.experiments import systems
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import link, make_plan, show_results
+from recurrent_mt.layers import attention
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 
@@ -64,6 +66,10 @@ def test_all_systems_can_have_one_matrix_for_both_ends_of_the_decoder(name):
     tied = arguments(name, "tied=true")
     assert ("--share-input-output-embed" if name == "fconv" else "--share-decoder-input-output-embed") in tied.split()
     assert name == "transformer" or ("--decoder-embed-dim 128" in tied and "--decoder-out-embed-dim 128" in tied)
+
+
+def test_a_system_can_have_every_attention_that_there_is():
+    assert ("none", *attention.ATTENTIONS) == systems.ATTENTIONS
 
 
 def test_models_of_this_project_can_have_layer_norm():
