@@ -79,7 +79,7 @@ def beam_search_call():
     columns = [3 * size + 2 * outputs, 2 * size, size, 2 * outputs, words, keys]
     rows = [embedding, size, size, size, outputs, size]
     factors = [torch.ops.recurrent_mt.right_factor(random(*shape)) for shape in zip(rows, columns)]
-    weights = [factors, columns, random(words, embedding), random(words), True]
+    weights = [factors, columns, random(words, embedding), random(words), True, 1e-5]
     source = [random(2, size), random(2, 3, keys), random(2, 3, columns[0]), torch.zeros(2, 3, dtype=torch.bool)]
     return [*weights, *source, random(keys), True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
 

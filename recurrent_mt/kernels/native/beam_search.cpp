@@ -458,6 +458,7 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "products must be (B, S, 3H + 2O), not ", products.sizes());
   TORCH_CHECK_VALUE(beam > 0 && vocabulary > 1, "beam must be positive, not ", beam);
   TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
+  TORCH_CHECK_VALUE(!norm_epsilon || *norm_epsilon > 0, "norm_epsilon must be positive, not ", *norm_epsilon);
   for (const int64_t word : {begin, end, padding, unknown})
     TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "begin, end, padding and unknown must be from 0 to ", vocabulary - 1,
                       ", not ", word);
