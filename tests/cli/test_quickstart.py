@@ -1,9 +1,9 @@
-"""The quickstart from text to report with a tiny model that has both alignments and trees, and the same call again."""
+"""The quickstart from text to report with two tiny models, and the same call again."""
 
 from recurrent_mt.metrics import score
 from tests.cli.recipes import TINY, command, needs_tools, run, values, write_corpus
 
-MODELS = ["grconv_encoder-additive"]
+MODELS = ["grconv_encoder-none", "gru_encoder-additive"]
 
 
 def trained(out):

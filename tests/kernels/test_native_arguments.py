@@ -3,6 +3,7 @@
 ``HYPOTHESIS_MAX_EXAMPLES=10000`` in the environment makes many more cases.
 """
 
+import math
 import os
 from functools import cache
 
@@ -186,6 +187,14 @@ def test_the_calls_that_are_damaged_are_those_of_every_operation_and_right():
     with torch.no_grad():
         for name, arguments in calls().items():
             getattr(torch.ops.recurrent_mt, name)(*map(copied, arguments))
+
+
+@needs_native
+@pytest.mark.parametrize("epsilon", [0.0, -1e-5, math.nan])
+def test_the_epsilon_of_the_searchs_layer_norm_is_positive(epsilon):
+    call = calls()["beam_search"]
+    with pytest.raises(ValueError, match="norm_epsilon must be positive"):
+        torch.ops.recurrent_mt.beam_search(*call[:5], epsilon, *call[6:])
 
 
 #: What each operation multiplies by.

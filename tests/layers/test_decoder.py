@@ -18,7 +18,7 @@ TARGET_LENGTHS = [3, 6, 1]
 
 every_score = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
 every_attention = pytest.mark.parametrize(
-    "attention", [None, "additive", "dot", "general", "additive:2", "dot:3", "scaled_general:2"]
+    "attention", [None, "additive", "dot", "general", "additive:2", "dot:3", "general:2", "scaled_general:2"]
 )
 
 ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}

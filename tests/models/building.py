@@ -23,7 +23,7 @@ SIZES = {
 }
 MODELS = {name: model for name, model in models.MODEL_REGISTRY.items() if issubclass(model, EncoderDecoderModel)}
 ARCHITECTURES = sorted(MODELS)
-ATTENTION_NAMES = ["none", "additive", "dot", "scaled_general"]
+ATTENTION_NAMES = ["none", "additive", "dot", "general", "scaled_general"]
 #: Every encoder with and without attention, and the attentions that differ in how they score with one encoder.
 ENCODERS_WITH_ATTENTION = [
     (architecture, attention)

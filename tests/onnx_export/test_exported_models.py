@@ -33,7 +33,8 @@ OPTIONS = [
         },
     ),
     ("gru_encoder", "additive", {"skip_time": 3, "encoder_bidirectional": True}),
-    ("gru_encoder", "scaled_general", {"skip_time": 2, "decoder_order": "attention_first", "decoder_layers": 2}),
+    ("gru_encoder", "scaled_general", {"decoder_layer_norm": True}),
+    ("gru_encoder", "general", {"skip_time": 2, "decoder_order": "attention_first", "decoder_layers": 2}),
     ("gru_encoder", "additive", {"encoder_transition_depth": 2, "decoder_transition_depth": 3, "skip_time": 2}),
     (
         "gru_encoder",
