@@ -77,6 +77,7 @@ def assert_same_translations(built, batch, **options):
         for hypothesis, other in zip(beam, expected_beam, strict=True):
             # fairseq adds scores in float32, whatever the model's format is.
             torch.testing.assert_close(hypothesis, other, rtol=1e-5, atol=1e-5, check_dtype=False)
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +108,15 @@ def test_every_encoder_is_read(architecture, attention):
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_decoders_with_options_are_searched(decoder, attention):
     assert_same_translations(model(attention=attention, **DECODERS[decoder]), sources([4, 1, 6]))
+
+
+@needs_native
+def test_products_of_words_that_were_dropped_for_lack_of_room_are_computed_again():
+    """With a readout as wide as this, there is room for the products of three words."""
+    built = model(attention="none", decoder_out_embed_dim=1 << 18, decoder_hidden_size=4)
+    torch.nn.init.normal_(built.decoder.output_projection.weight, std=0.01)
+    found = assert_same_translations(built, sources([4]), beam_size=2, min_len=12, max_len_b=12)
+    assert len({int(word) for hypothesis in found[0] for word in hypothesis["tokens"]}) > 3
 
 
 @needs_native

@@ -3,61 +3,26 @@
 // What is searched for, and when a hypothesis or a sentence is finished, is as in fairseq's SequenceGenerator with its
 // BeamSearch (0.12.2): two candidates for every place of the beam; one that ends is finished if it is among the first
 // `beam`; a sentence is finished, and leaves the batch, when `beam` hypotheses are.
-//
-// A step predicts a word from a state, the word before, and a context, in one of two orders, see
-// recurrent_mt/layers/decoder.py. Whatever a context is multiplied by has been multiplied with the source beforehand:
-// what is read from the source are sums of these products.
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
-#include <cmath>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <vector>
 
-#include "attention.h"
+#include "arguments.h"
 #include "candidates.h"
-#include "functions.h"
-#include "gru_step.h"
-#include "product.h"
+#include "decoder_step.h"
+#include "word_scores.h"
 
 namespace recurrent_mt {
 namespace {
 
 using at::Tensor;
 using std::optional;
-
-/// The matrices of the decoder as right factors, with what they are named after.
-struct Decoder {
-  RightFactor word;       // (E, 3H + 2O): the word's products for the GRU and for the readout
-  RightFactor gate;       // (H, 2H)
-  RightFactor candidate;  // (H, H)
-  RightFactor readout;    // (H, 2O)
-  std::vector<RightFactor> output;  // (O, V), or (O, R) and (R, V)
-  optional<RightFactor> query;      // (H, A)
-  Tensor embedding;                 // (V, E)
-  optional<Tensor> output_bias;     // (V,)
-  bool word_first;
-  optional<double> norm_epsilon;  // of the layer norm between state and readout; its gain and shift are in the factors
-  int64_t size, features, vocabulary;
-};
-
-/// The source as the decoder reads it.
-struct Source {
-  Tensor keys;      // (B, S, A); empty without attention
-  Tensor products;  // (B, S, 3H + 2O), or (B, 1, 3H + 2O) without attention, biases included
-  Tensor padding;   // (B, S)
-  optional<Tensor> score;
-  bool has_attention;
-};
-
-/// What is asked for; see fairseq's options of the same names.
-struct Search {
-  int64_t beam, longest, shortest;
-  double unknown_penalty, temperature;
-  int64_t begin, end, padding, unknown;
-};
 
 /// A step's hypotheses, in rows: which word each continued with, from which row of the step before, and with which sum.
 template <typename T>
@@ -72,216 +37,6 @@ template <typename T>
 struct Finished {
   int64_t sentence, step, row;
   T score;
-};
-
-/// The scores of words for some hypotheses, from which the best candidates are taken.
-template <typename T>
-class Scores {
- public:
-  Scores(const Decoder& decoder, const Search& search, int64_t rows)
-      : decoder_(decoder), search_(search), blocks_((decoder.vocabulary + BLOCK - 1) / BLOCK),
-        scores_(uninitialized({rows, decoder.vocabulary}, number_of<T>())),
-        largest_(uninitialized({rows, blocks_}, number_of<T>())), shift_(rows) {}
-
-  /// Scores all words for the features (n, O).
-  void compute(Rows<const T> features, int64_t step) {
-    const auto scores = rows_of<T>(scores_).part(0, features.count);
-    if (decoder_.output.size() == 1) {
-      decoder_.output[0].template multiply<T>(features, scores, Into::replace);
-    } else {
-      Tensor narrow = uninitialized({features.count, decoder_.output[0].columns()}, number_of<T>());
-      decoder_.output[0].template multiply<T>(features, rows_of<T>(narrow), Into::replace);
-      decoder_.output[1].template multiply<T>(rows_of<T>(narrow), scores, Into::replace);
-    }
-    for_rows(features.count, 4 * decoder_.vocabulary, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; row++) finish_row(row, step);
-    });
-  }
-
-  /// Offers the continuations of a hypothesis, in a row, that has this score so far.
-  void offer(int64_t row, int64_t hypothesis, T score, Best<T>& best) const {
-    const T* const scores = rows_of<T>(scores_)[row];
-    const T* const largest = rows_of<T>(largest_)[row];
-    const auto sum = [score, shift = shift_[row]](T word_score) { return score + (word_score + shift); };
-    for (int64_t block = 0; block < blocks_; block++) {
-      if (!(sum(largest[block]) > best.threshold())) continue;
-      const int64_t last = std::min((block + 1) * BLOCK, decoder_.vocabulary);
-      for (int64_t word = block * BLOCK; word < last; word++) best.offer({sum(scores[word]), hypothesis, word});
-    }
-  }
-
- private:
-  static constexpr int64_t BLOCK = 64;  // words that are passed over together if none of them is good enough
-
-  /// Finds what turns a row's scores into log-probabilities, and the largest score of every block.
-  void finish_row(int64_t row, int64_t step) {
-    constexpr T never = -std::numeric_limits<T>::infinity();
-    T* const scores = rows_of<T>(scores_)[row];
-    T* const largest = rows_of<T>(largest_)[row];
-    const T* const bias = decoder_.output_bias ? decoder_.output_bias->const_data_ptr<T>() : nullptr;
-    const T scale = T(1) / T(search_.temperature);
-    T* const shift = &shift_[row];
-    const int64_t vocabulary = decoder_.vocabulary;
-    vectorized([=]() INLINE_LAMBDA {
-      if (bias) {
-#pragma omp simd
-        for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
-      }
-      if (scale != T(1)) {
-#pragma omp simd
-        for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
-      }
-      const T most = largest_of(scores, vocabulary);
-      *shift = -most - static_cast<T>(std::log(sum_of_exponentials(scores, vocabulary, most)));
-    });
-    scores[search_.padding] = never;
-    scores[search_.unknown] -= T(search_.unknown_penalty);
-    if (step >= search_.longest) {
-      const T end = scores[search_.end];
-      std::fill_n(scores, vocabulary, never);
-      scores[search_.end] = end;
-    } else if (step < search_.shortest) {
-      scores[search_.end] = never;
-    }
-    vectorized([=]() INLINE_LAMBDA {
-      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
-        largest[first / BLOCK] = largest_of(scores + first, vocabulary - first < BLOCK ? vocabulary - first : BLOCK);
-      }
-    });
-  }
-
-  const Decoder& decoder_;
-  const Search& search_;
-  int64_t blocks_;
-  Tensor scores_, largest_;
-  std::vector<T> shift_;
-};
-
-/// The decoder's recurrence: from states and words to features.
-template <typename T>
-class Recurrence {
- public:
-  Recurrence(const Decoder& decoder, const Source& source, const Tensor& initial, int64_t rows)
-      : decoder_(decoder), source_(source),
-        memory_(source.keys, source.products, source.padding, source.score, 1), width_(source.products.size(2)) {
-    const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
-    const int64_t size = decoder.size;
-    state_ = matrix(size), next_ = matrix(size), contexts_ = matrix(width_), before_ = matrix(width_);
-    embedded_ = matrix(decoder.embedding.size(1)), words_ = matrix(width_), gates_ = matrix(2 * size);
-    reset_ = matrix(size), candidate_ = matrix(size), pairs_ = matrix(2 * decoder.features);
-    features_ = matrix(decoder.features), queries_ = matrix(memory_.key_size());
-    if (decoder.norm_epsilon) normalized_ = matrix(size);
-    state_.narrow(0, 0, initial.size(0)).copy_(initial);
-  }
-
-  /// The features (n, O) of hypotheses that continue with these words, and their attention (n, S), if there is any.
-  ///
-  /// Without words, nothing has been read yet. `sources` (n,) says which source each hypothesis reads.
-  Rows<const T> advance(const std::vector<int64_t>* words, const std::vector<int64_t>& sources, Tensor& attention) {
-    const int64_t count = sources.size();
-    const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
-    multiply_words(words, part(words_));
-    if (source_.has_attention) attention = uninitialized({count, memory_.words()}, number_of<T>());
-    if (!decoder_.word_first) read(sources, part(state_), attention);
-    if (words) {
-      update_states(part(words_), part(contexts_));
-      std::swap(state_, next_);
-    }
-    if (decoder_.word_first) read(sources, part(state_), attention);
-    if (decoder_.norm_epsilon) normalize(part(state_), part(normalized_), T(*decoder_.norm_epsilon));
-    decoder_.readout.multiply<T>(part(decoder_.norm_epsilon ? normalized_ : state_), part(pairs_), Into::replace);
-    join(part(words_), part(contexts_), part(pairs_), part(features_));
-    return part(features_);
-  }
-
-  /// Continues with these rows of the last step.
-  void select(const std::vector<int64_t>& rows) {
-    const auto copy = [&](Tensor& from, Tensor& to) {
-      const auto source = rows_of<T>(from), target = rows_of<T>(to);
-      for (size_t row = 0; row < rows.size(); row++)
-        std::memcpy(target[row], source[rows[row]], source.stride * sizeof(T));
-      std::swap(from, to);
-    };
-    copy(state_, next_);
-    if (decoder_.word_first) copy(contexts_, before_);
-  }
-
- private:
-  void multiply_words(const std::vector<int64_t>* words, Rows<T> products) {
-    const int64_t size = decoder_.embedding.size(1);
-    const auto embedded = rows_of<T>(embedded_).part(0, products.count);
-    const T* const table = decoder_.embedding.const_data_ptr<T>();
-    if (!words) {
-      std::memset(products.data, 0, products.count * width_ * sizeof(T));
-      return;
-    }
-    for (int64_t row = 0; row < products.count; row++)
-      std::memcpy(embedded[row], table + (*words)[row] * size, size * sizeof(T));
-    decoder_.word.multiply<T>(embedded, products, Into::replace);
-  }
-
-  void read(const std::vector<int64_t>& sources, Rows<const T> states, Tensor& attention) {
-    const auto contexts = rows_of<T>(contexts_).part(0, states.count);
-    if (!source_.has_attention) {
-      const auto products = rows_of<T>(source_.products);
-      for (int64_t row = 0; row < states.count; row++)
-        std::memcpy(contexts[row], products[sources[row]], width_ * sizeof(T));
-      return;
-    }
-    const auto queries = rows_of<T>(queries_).part(0, states.count);
-    if (decoder_.query) decoder_.query->multiply<T>(states, queries, Into::replace);
-    memory_.attend(decoder_.query ? Rows<const T>(queries) : states, rows_of<T>(attention), contexts, sources.data());
-  }
-
-  void update_states(Rows<const T> words, Rows<const T> contexts) {
-    const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(0, words.count); };
-    const auto previous = part(state_), gates = part(gates_), reset = part(reset_), candidate = part(candidate_);
-    decoder_.gate.multiply<T>(previous, gates, Into::replace);
-    open_gates<T>(words, contexts, previous, gates, reset, candidate, decoder_.size);
-    decoder_.candidate.multiply<T>(reset, candidate, Into::add);
-    update<T>(gates, previous, candidate, part(next_), decoder_.size);
-  }
-
-  /// Each state shifted and scaled to a mean of 0 and a variance of 1.
-  void normalize(Rows<const T> states, Rows<T> normalized, T epsilon) {
-    vectorized([=, size = decoder_.size]() INLINE_LAMBDA {
-      for (int64_t row = 0; row < states.count; row++) {
-        const T* const state = states[row];
-        T* const out = normalized[row];
-        T sum = 0, squares = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = 0; i < size; i++) sum += state[i];
-        const T mean = sum / size;
-#pragma omp simd reduction(+ : squares)
-        for (int64_t i = 0; i < size; i++) squares += (state[i] - mean) * (state[i] - mean);
-        const T scale = T(1) / std::sqrt(squares / size + epsilon);
-#pragma omp simd
-        for (int64_t i = 0; i < size; i++) out[i] = (state[i] - mean) * scale;
-      }
-    });
-  }
-
-  /// The features: the larger of every two neighbors.
-  void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> pairs, Rows<T> features) {
-    vectorized([=, first = 3 * decoder_.size, size = decoder_.features]() INLINE_LAMBDA {
-      for (int64_t row = 0; row < features.count; row++) {
-        const T *x = words[row] + first, *c = contexts[row] + first, *s = pairs[row];
-        T* out = features[row];
-#pragma omp simd
-        for (int64_t i = 0; i < size; i++) {
-          const T a = s[2 * i] + x[2 * i] + c[2 * i], b = s[2 * i + 1] + x[2 * i + 1] + c[2 * i + 1];
-          out[i] = a > b ? a : b;
-        }
-      }
-    });
-  }
-
-  const Decoder& decoder_;
-  const Source& source_;
-  Memory<T> memory_;
-  int64_t width_;
-  Tensor state_, next_, contexts_, before_, embedded_, words_, gates_, reset_, candidate_, pairs_, features_, queries_,
-      normalized_;
 };
 
 /// The hypotheses of the sentences that are not finished.
@@ -432,7 +187,7 @@ class BeamSearch {
   const Search& search_;
   Beams<T> beams_;
   Recurrence<T> recurrence_;
-  Scores<T> scores_;
+  WordScores<T> scores_;
   std::vector<Step<T>> steps_;
 };
 

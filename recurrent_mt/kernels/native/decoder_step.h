@@ -1,0 +1,224 @@
+// A step of the decoder of one GRU layer, for the hypotheses of a search: from states and words to features.
+//
+// A step predicts a word from a state, the word before, and a context, in one of two orders, see
+// recurrent_mt/layers/decoder.py. Whatever a context is multiplied by has been multiplied with the source beforehand:
+// what is read from the source are sums of these products.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "attention.h"
+#include "functions.h"
+#include "gru_step.h"
+#include "product.h"
+
+namespace recurrent_mt {
+
+/// The matrices of the decoder as right factors, with what they are named after.
+struct Decoder {
+  RightFactor word;                       // (E, 3H + 2O): the word's products for the GRU and for the readout
+  RightFactor gate;                       // (H, 2H)
+  RightFactor candidate;                  // (H, H)
+  RightFactor readout;                    // (H, 2O)
+  std::vector<RightFactor> output;        // (O, V), or (O, R) and (R, V)
+  std::optional<RightFactor> query;       // (H, A)
+  at::Tensor embedding;                   // (V, E)
+  std::optional<at::Tensor> output_bias;  // (V,)
+  bool word_first;
+  std::optional<double> norm_epsilon;  // of the norm between state and readout; its gain and shift are in the factors
+  int64_t size, features, vocabulary;
+};
+
+/// The source as the decoder reads it.
+struct Source {
+  at::Tensor keys;      // (B, S, A); empty without attention
+  at::Tensor products;  // (B, S, 3H + 2O), or (B, 1, 3H + 2O) without attention, biases included
+  at::Tensor padding;   // (B, S)
+  std::optional<at::Tensor> score;
+  bool has_attention;
+};
+
+/// The products of words, (n, 3H + 2O), for the GRU and for the readout.
+///
+/// Hypotheses end in the same words again and again, so the products of each word are computed once and kept.
+template <typename T>
+class WordProducts {
+ public:
+  /// For steps of up to this many rows.
+  WordProducts(const Decoder& decoder, int64_t rows)
+      : decoder_(decoder),
+        capacity_(std::min(decoder.vocabulary, std::max(rows, KEPT / int64_t(decoder.word.columns() * sizeof(T))))),
+        places_(decoder.vocabulary, ABSENT), kept_(uninitialized({capacity_, decoder.word.columns()}, number_of<T>())),
+        embedded_(uninitialized({std::min(rows, capacity_), decoder.embedding.size(1)}, number_of<T>())) {}
+
+  void copy(const std::vector<int64_t>& words, Rows<T> products) {
+    compute(words);
+    const auto kept = rows_of<T>(kept_);
+    for_rows(products.count, kept.stride, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; row++)
+        std::memcpy(products[row], kept[places_[words[row]]], kept.stride * sizeof(T));
+    });
+  }
+
+ private:
+  static constexpr int64_t KEPT = int64_t(1) << 24;  // bytes
+  static constexpr int64_t ABSENT = -1;
+
+  void compute(const std::vector<int64_t>& words) {
+    std::vector<int64_t> added = place(words);
+    if (number_ + static_cast<int64_t>(added.size()) > capacity_) {
+      std::fill(places_.begin(), places_.end(), ABSENT);
+      number_ = 0;
+      added = place(words);
+    }
+    if (added.empty()) return;
+    const int64_t count = added.size(), size = decoder_.embedding.size(1);
+    const auto embedded = rows_of<T>(embedded_).part(0, count);
+    const T* const table = decoder_.embedding.const_data_ptr<T>();
+    for (int64_t row = 0; row < count; row++) std::memcpy(embedded[row], table + added[row] * size, size * sizeof(T));
+    decoder_.word.multiply<T>(embedded, rows_of<T>(kept_).part(number_, count), Into::replace);
+    number_ += count;
+  }
+
+  /// Gives places to the words that have none, and returns these words.
+  std::vector<int64_t> place(const std::vector<int64_t>& words) {
+    std::vector<int64_t> added;
+    for (const int64_t word : words) {
+      if (places_[word] != ABSENT) continue;
+      places_[word] = number_ + static_cast<int64_t>(added.size());
+      added.push_back(word);
+    }
+    return added;
+  }
+
+  const Decoder& decoder_;
+  int64_t capacity_;
+  int64_t number_ = 0;           // of words that have a place
+  std::vector<int64_t> places_;  // (V,): a word's row in what is kept
+  at::Tensor kept_, embedded_;
+};
+
+/// The decoder's recurrence: from states and words to features.
+template <typename T>
+class Recurrence {
+ public:
+  Recurrence(const Decoder& decoder, const Source& source, const at::Tensor& initial, int64_t rows)
+      : decoder_(decoder), source_(source),
+        memory_(source.keys, source.products, source.padding, source.score, 1), word_products_(decoder, rows),
+        width_(source.products.size(2)) {
+    const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
+    const int64_t size = decoder.size;
+    state_ = matrix(size), next_ = matrix(size), contexts_ = matrix(width_), before_ = matrix(width_);
+    words_ = matrix(width_), gates_ = matrix(2 * size), reset_ = matrix(size), candidate_ = matrix(size);
+    pairs_ = matrix(2 * decoder.features), features_ = matrix(decoder.features), queries_ = matrix(memory_.key_size());
+    if (decoder.norm_epsilon) normalized_ = matrix(size);
+    state_.narrow(0, 0, initial.size(0)).copy_(initial);
+  }
+
+  /// The features (n, O) of hypotheses that continue with these words, and their attention (n, S), if there is any.
+  ///
+  /// Without words, nothing has been read yet. `sources` (n,) says which source each hypothesis reads.
+  Rows<const T> advance(const std::vector<int64_t>* words, const std::vector<int64_t>& sources, at::Tensor& attention) {
+    const int64_t count = sources.size();
+    const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, count); };
+    if (words) {
+      word_products_.copy(*words, part(words_));
+    } else {
+      words_.zero_();
+    }
+    if (source_.has_attention) attention = uninitialized({count, memory_.words()}, number_of<T>());
+    if (!decoder_.word_first) read(sources, part(state_), attention);
+    if (words) {
+      update_states(part(words_), part(contexts_));
+      std::swap(state_, next_);
+    }
+    if (decoder_.word_first) read(sources, part(state_), attention);
+    if (decoder_.norm_epsilon) normalize(part(state_), part(normalized_), T(*decoder_.norm_epsilon));
+    decoder_.readout.multiply<T>(part(decoder_.norm_epsilon ? normalized_ : state_), part(pairs_), Into::replace);
+    join(part(words_), part(contexts_), part(pairs_), part(features_));
+    return part(features_);
+  }
+
+  /// Continues with these rows of the last step.
+  void select(const std::vector<int64_t>& rows) {
+    const auto copy = [&](at::Tensor& from, at::Tensor& to) {
+      const auto source = rows_of<T>(from), target = rows_of<T>(to);
+      for (size_t row = 0; row < rows.size(); row++)
+        std::memcpy(target[row], source[rows[row]], source.stride * sizeof(T));
+      std::swap(from, to);
+    };
+    copy(state_, next_);
+    if (decoder_.word_first) copy(contexts_, before_);
+  }
+
+ private:
+  void read(const std::vector<int64_t>& sources, Rows<const T> states, at::Tensor& attention) {
+    const auto contexts = rows_of<T>(contexts_).part(0, states.count);
+    if (!source_.has_attention) {
+      const auto products = rows_of<T>(source_.products);
+      for (int64_t row = 0; row < states.count; row++)
+        std::memcpy(contexts[row], products[sources[row]], width_ * sizeof(T));
+      return;
+    }
+    const auto queries = rows_of<T>(queries_).part(0, states.count);
+    if (decoder_.query) decoder_.query->multiply<T>(states, queries, Into::replace);
+    memory_.attend(decoder_.query ? Rows<const T>(queries) : states, rows_of<T>(attention), contexts, sources.data());
+  }
+
+  void update_states(Rows<const T> words, Rows<const T> contexts) {
+    const auto part = [&](const at::Tensor& tensor) { return rows_of<T>(tensor).part(0, words.count); };
+    const auto previous = part(state_), gates = part(gates_), reset = part(reset_), candidate = part(candidate_);
+    decoder_.gate.multiply<T>(previous, gates, Into::replace);
+    open_gates<T>(words, contexts, previous, gates, reset, candidate, decoder_.size);
+    decoder_.candidate.multiply<T>(reset, candidate, Into::add);
+    update<T>(gates, previous, candidate, part(next_), decoder_.size);
+  }
+
+  /// Each state shifted and scaled to a mean of 0 and a variance of 1.
+  void normalize(Rows<const T> states, Rows<T> normalized, T epsilon) {
+    vectorized([=, size = decoder_.size]() INLINE_LAMBDA {
+      for (int64_t row = 0; row < states.count; row++) {
+        const T* const state = states[row];
+        T* const out = normalized[row];
+        T sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < size; i++) sum += state[i];
+        const T mean = sum / size;
+#pragma omp simd reduction(+ : squares)
+        for (int64_t i = 0; i < size; i++) squares += (state[i] - mean) * (state[i] - mean);
+        const T scale = T(1) / std::sqrt(squares / size + epsilon);
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) out[i] = (state[i] - mean) * scale;
+      }
+    });
+  }
+
+  /// The features: the larger of every two neighbors.
+  void join(Rows<const T> words, Rows<const T> contexts, Rows<const T> pairs, Rows<T> features) {
+    vectorized([=, first = 3 * decoder_.size, size = decoder_.features]() INLINE_LAMBDA {
+      for (int64_t row = 0; row < features.count; row++) {
+        const T *x = words[row] + first, *c = contexts[row] + first, *s = pairs[row];
+        T* out = features[row];
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) {
+          const T a = s[2 * i] + x[2 * i] + c[2 * i], b = s[2 * i + 1] + x[2 * i + 1] + c[2 * i + 1];
+          out[i] = a > b ? a : b;
+        }
+      }
+    });
+  }
+
+  const Decoder& decoder_;
+  const Source& source_;
+  Memory<T> memory_;
+  WordProducts<T> word_products_;
+  int64_t width_;
+  at::Tensor state_, next_, contexts_, before_, words_, gates_, reset_, candidate_, pairs_, features_, queries_,
+      normalized_;
+};
+
+}  // namespace recurrent_mt

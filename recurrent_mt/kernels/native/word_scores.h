@@ -1,0 +1,105 @@
+// The scores of all words of the vocabulary, for the hypotheses of a step.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "candidates.h"
+#include "decoder_step.h"
+#include "functions.h"
+
+namespace recurrent_mt {
+
+/// What is asked for; see fairseq's options of the same names.
+struct Search {
+  int64_t beam, longest, shortest;
+  double unknown_penalty, temperature;
+  int64_t begin, end, padding, unknown;
+};
+
+/// The scores of words for some hypotheses, from which the best candidates are taken.
+template <typename T>
+class WordScores {
+ public:
+  WordScores(const Decoder& decoder, const Search& search, int64_t rows)
+      : decoder_(decoder), search_(search), blocks_((decoder.vocabulary + BLOCK - 1) / BLOCK),
+        scores_(uninitialized({rows, decoder.vocabulary}, number_of<T>())),
+        largest_(uninitialized({rows, blocks_}, number_of<T>())), shift_(rows) {}
+
+  /// Scores all words for the features (n, O).
+  void compute(Rows<const T> features, int64_t step) {
+    const auto scores = rows_of<T>(scores_).part(0, features.count);
+    if (decoder_.output.size() == 1) {
+      decoder_.output[0].template multiply<T>(features, scores, Into::replace);
+    } else {
+      at::Tensor narrow = uninitialized({features.count, decoder_.output[0].columns()}, number_of<T>());
+      decoder_.output[0].template multiply<T>(features, rows_of<T>(narrow), Into::replace);
+      decoder_.output[1].template multiply<T>(rows_of<T>(narrow), scores, Into::replace);
+    }
+    for_rows(features.count, 4 * decoder_.vocabulary, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; row++) finish_row(row, step);
+    });
+  }
+
+  /// Offers the continuations of a hypothesis, in a row, that has this score so far.
+  void offer(int64_t row, int64_t hypothesis, T score, Best<T>& best) const {
+    const T* const scores = rows_of<T>(scores_)[row];
+    const T* const largest = rows_of<T>(largest_)[row];
+    const auto sum = [score, shift = shift_[row]](T word_score) { return score + (word_score + shift); };
+    for (int64_t block = 0; block < blocks_; block++) {
+      if (!(sum(largest[block]) > best.threshold())) continue;
+      const int64_t last = std::min((block + 1) * BLOCK, decoder_.vocabulary);
+      for (int64_t word = block * BLOCK; word < last; word++) best.offer({sum(scores[word]), hypothesis, word});
+    }
+  }
+
+ private:
+  static constexpr int64_t BLOCK = 64;  // words that are passed over together if none of them is good enough
+
+  /// Finds what turns a row's scores into log-probabilities, and the largest score of every block.
+  void finish_row(int64_t row, int64_t step) {
+    constexpr T never = -std::numeric_limits<T>::infinity();
+    T* const scores = rows_of<T>(scores_)[row];
+    T* const largest = rows_of<T>(largest_)[row];
+    const T* const bias = decoder_.output_bias ? decoder_.output_bias->const_data_ptr<T>() : nullptr;
+    const T scale = T(1) / T(search_.temperature);
+    T* const shift = &shift_[row];
+    const int64_t vocabulary = decoder_.vocabulary;
+    vectorized([=]() INLINE_LAMBDA {
+      if (bias) {
+#pragma omp simd
+        for (int64_t word = 0; word < vocabulary; word++) scores[word] += bias[word];
+      }
+      if (scale != T(1)) {
+#pragma omp simd
+        for (int64_t word = 0; word < vocabulary; word++) scores[word] *= scale;
+      }
+      const T most = largest_of(scores, vocabulary);
+      *shift = -most - static_cast<T>(std::log(sum_of_exponentials(scores, vocabulary, most)));
+    });
+    scores[search_.padding] = never;
+    scores[search_.unknown] -= T(search_.unknown_penalty);
+    if (step >= search_.longest) {
+      const T end = scores[search_.end];
+      std::fill_n(scores, vocabulary, never);
+      scores[search_.end] = end;
+    } else if (step < search_.shortest) {
+      scores[search_.end] = never;
+    }
+    vectorized([=]() INLINE_LAMBDA {
+      for (int64_t first = 0; first < vocabulary; first += BLOCK) {
+        largest[first / BLOCK] = largest_of(scores + first, vocabulary - first < BLOCK ? vocabulary - first : BLOCK);
+      }
+    });
+  }
+
+  const Decoder& decoder_;
+  const Search& search_;
+  int64_t blocks_;
+  at::Tensor scores_, largest_;
+  std::vector<T> shift_;
+};
+
+}  // namespace recurrent_mt
