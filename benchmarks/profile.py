@@ -14,6 +14,9 @@ from .setting import Setting
 #: torch's names of matrix products, without the ``_`` of those that work in place.
 PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv"}
 
+#: Whose operations are counted: torch's and our native ones, which do their products themselves.
+LIBRARIES = ("aten", "recurrent_mt")
+
 RUNS = 3
 
 
@@ -29,9 +32,9 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         setting: the run's setting, on a CPU: on a GPU, operations continue while Python runs ahead.
 
     Returns:
-        The case, its shape, and shares of the time: ``products`` all together; ``operations``, the others by
-        name, largest first; ``between``, everything that is not an operation: Python, autograd's bookkeeping, the
-        profiler.
+        The case, its shape, and shares of the time: ``products`` of torch all together; ``operations``, the others
+        by name, largest first, native ones with their products; ``between``, everything that is not an operation:
+        Python, autograd's bookkeeping, the profiler.
     """
     run = family.contest(setting, shape).run
     run()
@@ -42,8 +45,9 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         passed = time.perf_counter() - start
     shares: dict[str, float] = {}
     for event in record.key_averages():
-        if event.key.startswith("aten::"):
-            name = "products" if is_product(event.key) else event.key.removeprefix("aten::")
+        library, _, operation = event.key.rpartition("::")
+        if library in LIBRARIES:
+            name = "products" if is_product(event.key) else operation
             shares[name] = shares.get(name, 0.0) + event.self_cpu_time_total / 1e6 / passed
     products = shares.pop("products", 0.0)
     return {

@@ -9,6 +9,7 @@ from benchmarks import __main__ as command
 from benchmarks import measurement
 from benchmarks.comparison import check_same_machine, compare, load
 from recurrent_mt.kernels import grconv, gru
+from tests.kernels.batches import needs_native
 
 QUICK = ["--quick", "--seconds", "0", "--threads", str(torch.get_num_threads()), "--parts", "time"]
 
@@ -59,6 +60,15 @@ def test_a_profile_adds_up_to_the_whole(tmp_path, capsys):
         assert not set(record["operations"]) & {"mm", "addmm", "addmm_", "bmm"} and "tanh" in str(record["operations"])
         assert record["products"] + record["between"] + sum(record["operations"].values()) == pytest.approx(1)
     assert "| encoder, RNNsearch, tiny" in capsys.readouterr().out
+
+
+@needs_native
+def test_native_operations_have_their_shares_of_a_profile(tmp_path):
+    file = tmp_path / "figures.json"
+    command.main([*QUICK[:-1], "profile", "--cases", "encoder", "--backend", "native", "--json", str(file)])
+    for record in json.loads(file.read_text())["profiles"]:
+        kernel = "grconv" if record["shape"]["system"] == "grConv" else "gru"
+        assert any(name.startswith(kernel) for name in record["operations"])
 
 
 def wrong_grconv(*arguments, **options):
