@@ -13,6 +13,7 @@
 # DIR/text       words, segmented text, the segmentation model; text/raw/test.LANG is what scores are computed on
 # DIR/data       binarized, for fairseq-train; data/REPORT.md says what happened to the text
 # DIR/options    what all of this was made with
+# The first four are links into DIR/corpora.
 #
 # This is the experiment configs/experiments/wmt-fr-en.yaml. The same call goes on where an earlier one stopped.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
