@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq.data.iterators import EpochBatchIterator
 from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
@@ -69,12 +70,16 @@ def test_without_dropout_bpe_is_the_usual_one(files):
     assert sampler.resample(tokens, words, 5).equal(tokens)
 
 
-def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(files):
-    sampler, words = load_sampler(files["BPE-dropout"], 0.4), dictionary()
+def sampled_pairs(sampler):
+    words = dictionary()
     tokens = [encoded(sampler, words, " ".join(WORDS[i : i + 3])) for i in range(6)]
     sizes = [len(one) for one in tokens]
     pairs = LanguagePairDataset(tokens, sizes, words, tokens, sizes, words)
-    dataset = SampledSubwordsDataset(pairs, source=sampler, target=sampler, seed=7)
+    return SampledSubwordsDataset(pairs, source=sampler, target=sampler, seed=7)
+
+
+def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(files):
+    dataset = sampled_pairs(load_sampler(files["BPE-dropout"], 0.4))
 
     def epoch(number):
         dataset.set_epoch(number)
@@ -84,6 +89,18 @@ def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(files):
     assert first != epoch(2) and first == epoch(1) and first[0::2] != first[1::2]
     batch = dataset.collater([dataset[i] for i in range(6)])
     assert batch["ntokens"] == sum(len(dataset[i]["target"]) for i in range(6))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_each_epoch_draws_other_pieces_with_and_without_a_worker(workers, files):
+    dataset = sampled_pairs(load_sampler(files["BPE-dropout"], 0.4))
+    batches = [[0, 1, 2], [3, 4, 5]]
+    iterator = EpochBatchIterator(dataset, dataset.collater, batches, num_workers=workers, reuse_dataloader=True)
+    read = [[batch["target"].tolist() for batch in iterator.next_epoch_itr(shuffle=False)] for _ in range(2)]
+    assert read[0] != read[1]
+    for epoch, found in enumerate(read, start=1):
+        dataset.set_epoch(epoch)
+        assert found == [dataset.collater([dataset[i] for i in batch])["target"].tolist() for batch in batches]
 
 
 def test_a_file_that_is_neither_codes_nor_a_model_is_named(tmp_path):

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
+import torch
 from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
 from torch import Tensor
 
@@ -135,12 +136,13 @@ class SampledSubwordsDataset(BaseWrapperDataset):
     ) -> None:
         super().__init__(dataset)
         self._source, self._target, self._seed = source, target, seed
-        self._epoch = 1
+        # Shared, as fairseq's workers live on from one epoch to the next.
+        self._epoch = torch.ones((), dtype=torch.long).share_memory_()
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """The pair, split anew."""
         pair = dict(self.dataset[index])
-        seed = hash((self._seed, self._epoch, int(index)))
+        seed = hash((self._seed, int(self._epoch), int(index)))
         pair["source"] = self._source.resample(pair["source"], self.dataset.src_dict, seed)
         pair["target"] = self._target.resample(pair["target"], self.dataset.tgt_dict, seed + 1)
         return pair
@@ -148,4 +150,4 @@ class SampledSubwordsDataset(BaseWrapperDataset):
     def set_epoch(self, epoch: int) -> None:
         """Called by fairseq before each epoch."""
         super().set_epoch(epoch)
-        self._epoch = epoch
+        self._epoch.fill_(epoch)
