@@ -64,6 +64,25 @@ def test_a_sampled_sentence_has_the_same_words_in_other_pieces(kind, files):
     assert sampler.resample(tokens, words, 3).equal(drawn[3])
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("BPE-dropout", "lowest ne@@ <unk> ew@@ <unk> lowest"),
+        ("unigram", "▁lowest ▁ne <unk> ew <unk> w ▁lowest"),
+        ("bpe", "▁lowest ▁ne <unk> ew <unk> w ▁lowest"),
+    ],
+)
+def test_a_word_with_an_unknown_subword_stays_as_it_is(kind, text, files):
+    sampler, words = load_sampler(files[kind], 0.1 if kind == "unigram" else 0.5), dictionary()
+    tokens = torch.tensor([*(words.index(piece) for piece in text.split()), words.eos()])
+    word = text.removeprefix("▁").removeprefix("lowest ").removesuffix("lowest").rstrip(" ▁")
+    drawn = {words.string(sampler.resample(tokens, words, seed)) for seed in range(24)}
+    assert len(drawn) > 1
+    for one in drawn:
+        before, after = one.split(f" {word} ")
+        assert [sampler.join(part.split()) for part in (before, after)] == ["lowest"] * 2
+
+
 def test_without_dropout_bpe_is_the_usual_one(files):
     sampler, words = load_sampler(files["BPE-dropout"], 0.0), dictionary()
     tokens = encoded(sampler, words, "lowest newer wide")

@@ -23,8 +23,15 @@ class SubwordSampler(ABC):
     def split(self, text: str, seed: int) -> list[str]:
         """A segmentation drawn with that seed."""
 
+    @abstractmethod
+    def is_one_word(self, left: str, right: str) -> bool:
+        """Whether two adjacent subwords, or ``<unk>``, belong to the same word."""
+
     def resample(self, tokens: Tensor, dictionary: Dictionary, seed: int) -> Tensor:
-        """Another segmentation of a sentence's tokens (T,); its special symbols, ``<unk>`` among them, stay."""
+        """Another segmentation of a sentence's tokens (T,).
+
+        Special symbols stay, and so do the subwords of a word with an ``<unk>`` in it, which cannot be joined.
+        """
         numbers: list[int] = []
         subwords: list[str] = []
 
@@ -34,14 +41,25 @@ class SubwordSampler(ABC):
                 numbers.extend(dictionary.index(word) for word in words)
                 subwords.clear()
 
-        for token in tokens.tolist():
-            if token < dictionary.nspecial:
+        for word in self._words(tokens.tolist(), dictionary):
+            if min(word) < dictionary.nspecial:
                 finish()
-                numbers.append(token)
+                numbers.extend(word)
             else:
-                subwords.append(dictionary[token])
+                subwords.extend(dictionary[token] for token in word)
         finish()
         return tokens.new_tensor(numbers)
+
+    def _words(self, tokens: list[int], dictionary: Dictionary) -> list[list[int]]:
+        """The tokens of each word; a special symbol other than ``<unk>`` is a word by itself."""
+        apart = set(range(dictionary.nspecial)) - {dictionary.unk()}
+        words: list[list[int]] = []
+        for token in tokens:
+            is_apart = not words or token in apart or words[-1][-1] in apart
+            if is_apart or not self.is_one_word(dictionary[words[-1][-1]], dictionary[token]):
+                words.append([])
+            words[-1].append(token)
+        return words
 
 
 class BPEDropout(SubwordSampler):
@@ -62,6 +80,10 @@ class BPEDropout(SubwordSampler):
     def join(self, subwords: list[str]) -> str:
         """See :class:`SubwordSampler`."""
         return " ".join(subwords).replace("@@ ", "").removesuffix("@@")
+
+    def is_one_word(self, left: str, right: str) -> bool:
+        """See :class:`SubwordSampler`; what follows an ``<unk>`` in a word is split like a word."""
+        return left.endswith("@@")
 
     def split(self, text: str, seed: int) -> list[str]:
         """See :class:`SubwordSampler`."""
@@ -91,6 +113,10 @@ class SentencePieceSampling(SubwordSampler):
     def join(self, subwords: list[str]) -> str:
         """See :class:`SubwordSampler`."""
         return "".join(subwords).replace("▁", " ").strip()
+
+    def is_one_word(self, left: str, right: str) -> bool:
+        """See :class:`SubwordSampler`."""
+        return not right.startswith("▁")
 
     def split(self, text: str, seed: int) -> list[str]:
         """See :class:`SubwordSampler`."""
