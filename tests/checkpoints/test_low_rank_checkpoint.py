@@ -69,6 +69,14 @@ def test_below_full_rank_it_is_the_model_that_the_option_builds(tmp_path):
         torch.testing.assert_close(error, values[2], **INVARIANCE)
 
 
+def test_a_model_trained_with_recurrent_dropout_is_without_it_at_low_rank(tmp_path):
+    full = small_checkpoint(tmp_path, "gru_encoder", recurrent_dropout=0.3)
+    file, _ = factorize_checkpoint(tmp_path / "checkpoint.pt", tmp_path / "exact", rank=64)
+    exact = Checkpoint(file, tmp_path)
+    assert [words for beam in beams(exact) for words, _ in beam] == [words for beam in beams(full) for words, _ in beam]
+    assert torch.load(file)["cfg"]["model"]["recurrent_dropout"] == 0.0
+
+
 def test_checkpoints_older_than_these_options_load_and_score_the_same(tmp_path):
     expected = beams(small_checkpoint(tmp_path, "gru_encoder"))
     save_again(tmp_path, lambda state: [state["cfg"]["model"].pop(name) for name in NEW_OPTIONS])

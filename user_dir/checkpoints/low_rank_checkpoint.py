@@ -40,7 +40,8 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
 
     Each matrix is replaced by its truncated singular value decomposition; see
     :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. Everything else in the model is unchanged; the optimizer's
-    state is left out.
+    state is left out. What concerns the training of whole matrices alone has its default in the written options:
+    ``--initialization`` and ``--recurrent-dropout``.
 
     Args:
         checkpoint: a trained model with whole matrices.
@@ -61,7 +62,7 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         model, matrices = factor_matrices(state["model"], rank)
     except ValueError as error:
         raise ValueError(f"{checkpoint}: {error}") from error
-    config = OmegaConf.to_container(set_model_options(state["cfg"], gru_rank=rank), resolve=True, enum_to_str=True)
+    config = OmegaConf.to_container(low_rank_options(state["cfg"], rank), resolve=True, enum_to_str=True)
     write_model(save_dir / "checkpoint.pt", config, model, state=state)
     return save_dir / "checkpoint.pt", matrices
 
@@ -89,9 +90,9 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
     return parameters, matrices
 
 
-def set_model_options(config: Any, **options: Any) -> Any:
-    """The checkpoint's configuration with these model options, and an initialization that any variant has."""
-    options["initialization"] = "default"  # starting values, which a trained model no longer needs
+def low_rank_options(config: Any, rank: int) -> Any:
+    """The checkpoint's configuration with that rank, and without what no low-rank layer has."""
+    options = {"gru_rank": rank, "initialization": "default", "recurrent_dropout": 0.0}
     model = config["model"]
     if isinstance(model, Namespace):
         vars(model).update(options)
