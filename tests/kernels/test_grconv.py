@@ -1,7 +1,10 @@
+import weakref
+
 import pytest
 import torch
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv, packed
+from recurrent_mt.kernels.grconv.interface import Levels
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
 
 #: Heights of the pyramid and of what is returned of it, and whether each unit has gates of its own.
@@ -223,3 +226,23 @@ def test_a_long_sentence_keeps_the_nodes_that_there_is_room_for(room, checkpoint
     kept = kept_numbers(leaves, [1] * length, checkpoint_levels=checkpoint_levels)
     checkpoints = sum(length - level for level in range(spacing, length - 1, spacing)) * size
     assert kept == (checkpoints if checkpoint_levels else nodes * (size + 6) + checkpoints)
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+def test_without_gradients_no_level_is_kept_when_the_next_one_grows(gradients):
+    grown, alive = [], []
+
+    class Watched(packed.PackedLevel):
+        def grow(self, weights):
+            alive.append(sum(tensor() is not None for tensor in grown))
+            result = super().grow(weights)
+            grown.extend(weakref.ref(tensor) for tensor in result)
+            return result
+
+    counts, (leaves, *weights) = arguments([9], 5)
+    with torch.set_grad_enabled(gradients):
+        output = packed.grconv(
+            leaves.requires_grad_(), GRConvWeights(*weights), counts, "tanh", Levels(0, 0, 0), level=Watched
+        )
+    assert output.summaries.requires_grad == gradients
+    assert alive[:2] == [0, 3] and alive[-1] >= 2 * 7 if gradients else alive == [0, *[3] * 7]

@@ -31,6 +31,8 @@ def grconv(
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`; ``level`` is how one level is computed."""
     top = min(levels.height or len(counts), len(counts) - 1)
+    both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
+    bias = torch.cat([weights.bias, weights.gate_bias])
     plan = _Plan(
         tuple(counts),
         activation,
@@ -38,10 +40,10 @@ def grconv(
         returned=min(levels.annotation_height, top),
         spacing=levels.checkpoint_levels or _spacing(counts, top, leaves),
         checkpointed=levels.checkpoint_levels > 0,
+        # Asked here, as within a Function gradients are always off.
+        differentiable=torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (leaves, both, bias)),
         level=level,
     )
-    both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
-    bias = torch.cat([weights.bias, weights.gate_bias])
     return GRConvOutput(*_GRConv.apply(leaves, both.unflatten(0, (2, -1)), bias, plan))
 
 
@@ -67,6 +69,7 @@ class _Plan(NamedTuple):
         returned: the last level whose nodes are returned.
         spacing: the nodes of every so many levels are kept, the leaves among them.
         checkpointed: whether candidates and gates are recomputed in the backward pass.
+        differentiable: whether there may be a backward pass.
         level: how one level is computed.
     """
 
@@ -76,11 +79,12 @@ class _Plan(NamedTuple):
     returned: int
     spacing: int
     checkpointed: bool
+    differentiable: bool
     level: type[Level]
 
     def kept_levels(self) -> range:
         """The levels whose nodes are kept; those of the last one are not needed."""
-        return range(0, max(1, self.top), self.spacing)
+        return range(0, max(1, self.top) if self.differentiable else 0, self.spacing)
 
 
 def _nodes_of_sentences(counts: Sequence[int], like: Tensor) -> Tensor:
@@ -111,11 +115,12 @@ class _GRConv(torch.autograd.Function):
         weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
+        keeps_products = plan.differentiable and not plan.checkpointed
         for level in range(1, plan.top + 1):
             summaries[counts[level] : counts[level - 1]] = nodes[counts[level] : counts[level - 1]]
             candidate, w, nodes = plan.level(pyramid, level, nodes).grow(weights)
             shown.append(mean_gates(w))
-            if not plan.checkpointed:
+            if keeps_products:
                 candidates.append(candidate)
                 gates.append(w)
             if level in plan.kept_levels():
