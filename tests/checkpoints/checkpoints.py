@@ -22,8 +22,9 @@ def small_checkpoint(folder: Path, architecture: str, **options: Any) -> Checkpo
     task.target_dictionary.save(str(folder / "dict.tgt.txt"))
     model = building.build(architecture, task, **options)
     # fairseq prints no begin symbols, which an untrained model would produce as readily as other words.
-    with torch.no_grad():
-        model.decoder.output_projection.bias[task.target_dictionary.bos()] = -100.0
+    if model.decoder.output_projection is not None:
+        with torch.no_grad():
+            model.decoder.output_projection.bias[task.target_dictionary.bos()] = -100.0
     config = OmegaConf.structured(FairseqConfig)
     values = building.models.MODEL_DATACLASS_REGISTRY[architecture]()
     for name, value in {**building.SIZES, **building.sizes_for(architecture, options), **options}.items():

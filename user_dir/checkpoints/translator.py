@@ -92,7 +92,8 @@ class Translator:
         with self._lock, torch.no_grad():
             (batch,) = self._checkpoint.batches([source], [target], max_tokens=MAX_TOKENS)
             output = self._model(**batch["net_input"])
-            logs = self._model.get_normalized_probs(output, log_probs=True, sample=batch)[0] / math.log(2)
+            # With the targets, an adaptive softmax would leave out the clusters that none of them is in.
+            logs = self._model.get_normalized_probs(output, log_probs=True)[0] / math.log(2)
         tokens = batch["target"][0]
         attention = output[1].get("attn") if isinstance(output[1], dict) else output[1]
         attention = attention[0] if isinstance(attention, list) else attention
