@@ -133,7 +133,7 @@ def test_sharing_all_embeddings_needs_equal_sizes_and_one_file(tmp_path):
 
 
 def test_bad_files_of_embeddings_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no embedding file at .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"no embedding file at .*nowhere; .* --model-overrides"):
         build("gru_encoder", encoder_embed_path=str(tmp_path / "nowhere"))
     path = tmp_path / "vectors.txt"
     path.write_text("1 2\ns0 1.0 2.0\n")

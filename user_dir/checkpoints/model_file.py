@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from fairseq import checkpoint_utils
 from torch import Tensor
 
 from recurrent_mt.text_files import write_aside
+
+#: No values for the options that name files of pretrained embeddings: a trained model has its own.
+NO_EMBEDDING_FILES = {"encoder_embed_path": None, "decoder_embed_path": None}
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -33,10 +37,13 @@ def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, st
 
     Args:
         path: the file.
-        config: the model's options.
+        config: the model's options. Files of pretrained embeddings are left out: they need not exist any more.
         parameters: the model's.
         state: what else the checkpoint has; what concerns its training is left out.
     """
+    model = config["model"]
+    options = vars(model) if isinstance(model, Namespace) else model
+    options.update({name: value for name, value in NO_EMBEDDING_FILES.items() if name in options})
     whole = {
         **state,
         "cfg": config,

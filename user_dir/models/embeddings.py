@@ -56,7 +56,10 @@ def load_pretrained(embedding: nn.Embedding, dictionary: Dictionary, path: str) 
     """
     size = embedding.embedding_dim
     if not Path(path).is_file():
-        raise FileNotFoundError(f"there is no embedding file at {path}")
+        raise FileNotFoundError(
+            f"there is no embedding file at {path}; a trained model does not need it: use "
+            "--model-overrides \"{'encoder_embed_path': None, 'decoder_embed_path': None}\""
+        )
     try:
         vectors = utils.parse_embedding(path)
     except (ValueError, StopIteration) as error:

@@ -59,8 +59,9 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
         OSError: if a file is missing.
         ValueError: if it is not a translation model, or if the dictionaries are not the ones it was trained with.
     """
-    # fairseq's beamable matrix products would need the search's beam in the model, and no beam in the scorer.
-    overrides = {"data": data, "no_beamable_mm": True}
+    # fairseq's beamable matrix products would need the search's beam in the model, and no beam in the scorer. A
+    # trained model does not need the files that its embeddings started from.
+    overrides = {"data": data, "no_beamable_mm": True, "encoder_embed_path": None, "decoder_embed_path": None}
     try:
         models, config, task = checkpoint_utils.load_model_ensemble_and_task(
             utils.split_paths(path), arg_overrides=overrides
