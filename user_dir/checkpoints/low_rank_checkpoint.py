@@ -41,7 +41,7 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
     Each matrix is replaced by its truncated singular value decomposition; see
     :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. Everything else in the model is unchanged; the optimizer's
     state is left out. What concerns the training of whole matrices alone has its default in the written options:
-    ``--initialization`` and ``--recurrent-dropout``.
+    ``--initialization`` with its spectral radii, and ``--recurrent-dropout``.
 
     Args:
         checkpoint: a trained model with whole matrices.
@@ -92,7 +92,8 @@ def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, T
 
 def low_rank_options(config: Any, rank: int) -> Any:
     """The checkpoint's configuration with that rank, and without what no low-rank layer has."""
-    options = {"gru_rank": rank, "initialization": "default", "recurrent_dropout": 0.0}
+    radii = {"encoder_spectral_radius": 1.0, "decoder_spectral_radius": 1.0}
+    options = {"gru_rank": rank, "initialization": "default", **radii, "recurrent_dropout": 0.0}
     model = config["model"]
     if isinstance(model, Namespace):
         vars(model).update(options)

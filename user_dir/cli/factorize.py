@@ -5,8 +5,9 @@
     fairseq-generate DATA --user-dir "$(recurrent-mt user-dir)" --path DIR/checkpoint.pt
 
 Truncated singular value decomposition (Prabhavalkar et al. 2016). Fine-tune with the model's other options unchanged,
-but without --initialization published and without --recurrent-dropout, which drops numbers of whole matrices: the
-result's own options have neither. "Kept" is the share of a matrix's squared singular values that the product keeps.
+but without --initialization published, its spectral radii, and --recurrent-dropout, which drops numbers of whole
+matrices: the result's own options have none of these. "Kept" is the share of a matrix's squared singular values that
+the product keeps.
 """
 
 from __future__ import annotations

@@ -150,11 +150,11 @@ class EncoderDecoderConfig(FairseqDataclass):
     )
     encoder_spectral_radius: float = option(
         1.0,
-        "scale of the encoder's recurrent matrices in the published initialization, as in the authors' released code",
+        "scale of the encoder's recurrent matrices in --initialization published, as in the authors' released code",
     )
     decoder_spectral_radius: float = option(
         1.0,
-        "scale of the decoder's recurrent matrices in the published initialization, as in the authors' released code",
+        "scale of the decoder's recurrent matrices in --initialization published, as in the authors' released code",
     )
 
     share_decoder_input_output_embed: bool = option(

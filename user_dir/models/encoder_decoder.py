@@ -47,6 +47,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             ValueError: if options contradict each other; the message names them.
         """
         check_sizes(cfg)
+        check_spectral_radii(cfg)
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
@@ -116,6 +117,20 @@ def check_sizes(cfg: EncoderDecoderConfig) -> None:
     for name, value in options.items():
         if name.endswith(("_dim", "_size", "_layers")) and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+
+
+def check_spectral_radii(cfg: EncoderDecoderConfig) -> None:
+    """Rejects scales of recurrent matrices that nothing reads.
+
+    Raises:
+        ValueError: naming the option and its value.
+    """
+    if str(cfg.initialization) == "published":
+        return
+    for name in ("encoder_spectral_radius", "decoder_spectral_radius"):
+        value = getattr(cfg, name)
+        if value != getattr(EncoderDecoderConfig, name):
+            raise ValueError(f"--{name.replace('_', '-')} {value} needs --initialization published")
 
 
 def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int) -> GRUDecoder:
