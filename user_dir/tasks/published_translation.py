@@ -35,7 +35,12 @@ class PublishedTranslationConfig(TranslationConfig):
         },
     )
     shrinking_beam: bool = field(
-        default=False, metadata={"help": "search as the papers' released code does; forbid <unk> with --unkpen inf"}
+        default=False,
+        metadata={
+            "help": "search as the papers' released code does; forbid <unk> with --unkpen inf. Its own limits of a "
+            "translation's length, from half of the source's to three times that, take the place of --min-len, "
+            "--max-len-a, and --max-len-b"
+        },
     )
 
 
