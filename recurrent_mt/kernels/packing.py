@@ -147,7 +147,10 @@ def previous_rows(rows: Tensor, initial: Tensor, counts: Sequence[int]) -> Tenso
     if not counts:
         return rows
     earlier = rows.split(list(counts))
-    return torch.cat([initial[: counts[0]], *(part[:count] for part, count in zip(earlier, counts[1:]))])
+    # None of the last part: the rows have a gradient even if there is no other part, of zeros. A process without one
+    # would leave the others waiting (DistributedDataParallel).
+    following = [*counts[1:], 0]
+    return torch.cat([initial[: counts[0]], *(part[:count] for part, count in zip(earlier, following))])
 
 
 def following_rows(rows: Tensor, counts: Sequence[int]) -> Tensor:

@@ -65,6 +65,24 @@ def test_a_batch_of_empty_lines_gives_every_parameter_a_gradient(architecture):
     assert [name for name, parameter in model.named_parameters() if parameter.grad is None] == []
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"decoder_attention": "none"},
+        {"decoder_layers": 2, "skip_time": 2},
+        {"decoder_layers": 2, "decoder_self_attention_heads": 2},
+        {"decoder_transition_depth": 2, "decoder_cell_layer_norm": True, "decoder_layer_norm": True, "skip_io": True},
+        {"decoder_order": "attention_first"},
+    ],
+    ids=lambda options: "-".join(options) or "plain",
+)
+def test_a_batch_of_empty_translations_gives_every_parameter_a_gradient(options):
+    model = build("gru_encoder", task(source_words=WORDS, target_words=WORDS), **{**SIZES, **options})
+    train(model, batch_of([3, 2], [1, 1]))
+    assert [name for name, parameter in model.named_parameters() if parameter.grad is None] == []
+
+
 @with_and_without_attention
 def test_a_padding_symbol_among_the_words_changes_its_own_sentence_alone(architecture, attention):
     model = model_for(architecture, attention)
