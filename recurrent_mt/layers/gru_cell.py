@@ -33,7 +33,8 @@ class GRUVariant(NamedTuple):
         layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.skip.LayerOutput`.
         recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
             (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
-            lost on its way, and every kernel can do it.
+            lost on its way, and every kernel can do it. A search that keeps dropout (``--retain-dropout``) calls the
+            decoder step by step, and each call drops other numbers.
         transition_depth: L, how many cells a time step has; see :class:`~recurrent_mt.layers.gru.GRU`.
         cell_layer_norm: whether products are normalized inside the cells; see :class:`CellNorm`.
     """

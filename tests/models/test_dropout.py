@@ -9,6 +9,7 @@ from recurrent_mt.layers.gru import GRU
 from recurrent_mt.layers.gru_cell import GRUVariant
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, build, sample
+from user_dir.models.config import EncoderDecoderConfig
 
 
 def prepared(architecture, *, retain, modules=None, **options):
@@ -96,6 +97,16 @@ def test_recurrent_dropout_reaches_encoder_and_decoder():
     model.train()
     batch = sample([5, 3], [4, 2])["net_input"]
     assert not torch.equal(model(**batch)[0], model(**batch)[0])
+
+
+def test_retained_recurrent_dropout_differs_from_step_to_step_of_a_search_as_the_help_says():
+    model = prepared("gru_encoder", retain=True, modules=["GRU"], recurrent_dropout=0.5)
+    source = model.encoder(sample([5, 3], [4, 2])["net_input"]["src_tokens"])
+    words, layer = model.decoder.embed_tokens(torch.tensor([4, 5])), model.decoder.layer
+    start = layer.start(source)._replace(context=torch.zeros(2, source.annotations.size(2)))
+    first, second = (layer.step(words, source, start)[0] for _ in range(2))
+    assert not torch.equal(first, second)
+    assert "at each step" in EncoderDecoderConfig.__dataclass_fields__["recurrent_dropout"].metadata["help"]
 
 
 def test_recurrent_dropout_and_low_rank_exclude_each_other():

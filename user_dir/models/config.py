@@ -49,7 +49,8 @@ class EncoderDecoderConfig(FairseqDataclass):
     recurrent_dropout: float = option(
         0.0,
         "probability of dropping a number of the GRUs' recurrent matrices, in the decoder and in gru_encoder, for all "
-        "steps of a batch at once (Merity et al. 2018, section 3)",
+        "steps of a batch at once (Merity et al. 2018, section 3); in a search with --retain-dropout, the decoder "
+        "drops other numbers at each step",
     )
     word_dropout: float = option(
         0.0,
