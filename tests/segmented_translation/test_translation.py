@@ -131,6 +131,15 @@ def test_no_spans_and_a_span_whose_translations_never_end(caplog):
     assert "writing an empty one" in caplog.text
 
 
+@pytest.mark.parametrize("span", [("s1",), ("s1", "s2", "s3")])
+def test_a_translation_has_at_most_three_times_as_many_words_counting_the_ends(span):
+    endless = system()
+    with torch.no_grad():
+        endless.models[0].decoder.output_projection.bias[2] = -100
+    (found,) = ForwardTranslator(endless, beam=2).candidates([span])
+    assert {len(candidate.words) + 1 for candidate in found} == {3 * (len(span) + 1)}
+
+
 def test_systems_that_are_not_each_others_inverse_are_named():
     check_inverse(system(), system(inverse=True))
     with pytest.raises(ValueError, match="forward model is fr-en, so the inverse one must be en-fr, not fr-en"):

@@ -128,8 +128,9 @@ class ForwardTranslator:
         self.system = system
         self.count = count
         self.limits = limits or BatchLimits()
+        # fairseq counts the end of the source, but not that of the translation.
         arguments = argparse.Namespace(
-            beam=beam, max_len_a=LONGEST_TRANSLATION, max_len_b=0, unkpen=unknown_penalty, unnormalized=True
+            beam=beam, max_len_a=LONGEST_TRANSLATION, max_len_b=-1, unkpen=unknown_penalty, unnormalized=True
         )
         self.generator = system.task.build_generator(system.models, arguments)
 
