@@ -77,8 +77,8 @@ class EncoderDecoderConfig(FairseqDataclass):
         "additive",
         "what the decoder reads: 'none' reads the encoder's summary (Cho et al. 2014), 'additive' the annotations "
         "(Bahdanau et al. 2015), 'dot' and 'general' the annotations with the scores of Luong et al. (2015), "
-        "'scaled_dot' and 'scaled_general' with these scores divided by the root of the decoder's size, as in Vaswani "
-        "et al. (2017)",
+        "'scaled_dot' and 'scaled_general' with these scores divided by the root of the units that a head sums over, "
+        "as in Vaswani et al. (2017)",
     )
     decoder_attention_heads: int = option(
         1,
