@@ -82,16 +82,15 @@ class FixedContextGRU(nn.Module):
             rows: (N, E).
             initial: (B, H) in packed order; (B, K, H) as :class:`~recurrent_mt.layers.gru.GRU` takes it.
             packing: where the rows are.
-            source: the encoded batch.
-            keys: as returned by :meth:`keys`.
+            source: the encoded batch, with a row for each hypothesis of a search.
+            keys: as returned by :meth:`keys`, also with such rows.
 
         Returns:
             The states (N, H), the contexts, and no attention.
         """
-        sentence = packing.sentence.div(source.beam, rounding_mode="floor") if source.beam > 1 else packing.sentence
-        context = packing.sort(keys).squeeze(1).index_select(0, sentence)
+        context = packing.sort(keys).squeeze(1).index_select(0, packing.sentence)
         states = self.gru(rows, initial, packing.counts, context=context)
-        return states, Contexts(packing.sort(source.summary), sentence), None
+        return states, Contexts(packing.sort(source.summary), packing.sentence), None
 
     def readable(self, source: EncoderOutput) -> Tensor:
         """What a context is made of: the summary (B, 1, C)."""
