@@ -5,12 +5,14 @@ from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.optim.adam import Adam
 from fairseq.sequence_generator import SequenceGenerator
 
 from recurrent_mt.kernels import native
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
 from user_dir.models import native_search
+from user_dir.optim.fused_adam import FusedAdam
 from user_dir.tasks import native_translation
 from user_dir.tasks.native_translation import NativeGenerator, NativeTranslationTask
 
@@ -133,14 +135,33 @@ def test_an_encoder_without_kernels_leaves_the_search_native():
     assert_same_translations(built, sources([4, 1, 6]))
 
 
+def negate(weights):
+    with torch.no_grad():
+        for weight in weights:
+            weight.mul_(-1)
+
+
+def step(optimizer):
+    """An update as fairseq's trainer makes it, with a gradient that changes every weight."""
+
+    def update(weights):
+        weights = list(weights)
+        for weight in weights:
+            weight.grad = weight.detach().sign()
+        optimizer(weights, lr=2.0).step()
+
+    return update
+
+
 @needs_native
-def test_changed_weights_are_seen_by_the_next_search():
+@pytest.mark.parametrize("change", [negate, step(Adam), step(FusedAdam)], ids=["in place", "adam", "fused_adam"])
+def test_changed_weights_are_seen_by_the_next_search(change):
     built, batch = model(), sources([4, 1, 6])
     generator = NativeGenerator([built], task().target_dictionary, beam_size=5, max_len_b=9)
     before = generator.generate([built], {"net_input": batch})
-    with torch.no_grad():
-        for parameter in built.parameters():
-            parameter.mul_(-1)
+    built.train()
+    change(built.parameters())
+    built.eval()
     after = generator.generate([built], {"net_input": batch})
     expected = translate(SequenceGenerator, built, batch)
     assert [beam[0]["tokens"].tolist() for beam in after] == [beam[0]["tokens"].tolist() for beam in expected]

@@ -76,7 +76,11 @@ class NativeDecoder:
 
     def weights(self) -> DecoderWeights:
         """The weights as they are now."""
-        versions = [version for weight in self.decoder.parameters() for version in (weight.data_ptr(), weight._version)]
+        # fairseq's optimizers and PyTorch's fused ones change weights without a new version, but only while training.
+        versions = [self.decoder.trainings]
+        versions += [
+            version for weight in self.decoder.parameters() for version in (weight.data_ptr(), weight._version)
+        ]
         if self._weights is None or versions != self._versions:
             self._weights, self._versions = _decoder_weights(self.decoder), versions
         return self._weights
