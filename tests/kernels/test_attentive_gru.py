@@ -1,9 +1,24 @@
 import pytest
 import torch
 
-from recurrent_mt.kernels.attentive_gru import BACKENDS, AttentiveGRUWeights, Memory, attentive_gru, packed, reference
+from recurrent_mt.kernels.attentive_gru import (
+    BACKENDS,
+    AttentiveGRUWeights,
+    Memory,
+    attentive_gru,
+    native,
+    packed,
+    reference,
+)
 from recurrent_mt.kernels.gru import gru
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
+from tests.kernels.batches import (
+    RAGGED,
+    assert_same_outputs_and_gradients,
+    every_backend,
+    needs_native,
+    packing_of,
+    random,
+)
 from tests.tolerances import PARITY
 
 SOURCE_LENGTHS = [5, 2, 1, 4]
@@ -129,3 +144,18 @@ def test_hypotheses_side_by_side_read_their_source(additive, beam):
     expected = reference.attend(states, copied, weights)
     for attend in (reference.attend, packed.attend):
         torch.testing.assert_close(attend(states, memory, weights), expected, **PARITY[torch.float32])
+
+
+@needs_native
+@pytest.mark.parametrize("additive", [False, True], ids=["dot", "additive"])
+def test_what_only_the_source_needs_a_gradient_of_is_not_lost(additive):
+    """A step of a frozen state, outside a search."""
+    keys, values = random(2, 5, 6).requires_grad_(), random(2, 5, 7, seed=1).requires_grad_()
+    query, score = (random(6, 6, seed=2), random(6, seed=3)) if additive else (None, None)
+    weights = AttentiveGRUWeights(random(12, 6), random(6, 6), random(18, 7), query, score)
+    memory = Memory(keys, values, torch.zeros(2, 5, dtype=torch.bool))
+    found, expected = (
+        torch.autograd.grad(attend(random(2, 6, seed=4), memory, weights)[0].sum(), [keys, values])
+        for attend in (native.attend, packed.attend)
+    )
+    torch.testing.assert_close(found, expected)

@@ -156,6 +156,31 @@ class Largest(TorchDispatchMode):
         return result
 
 
+class Made(TorchDispatchMode):
+    """Notes the shapes of what operations return, but for views of the weight."""
+
+    def __init__(self, weight):
+        super().__init__()
+        self.weight, self.shapes = weight, []
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        result = function(*arguments, **(options or {}))
+        for one in result if isinstance(result, tuple) else [result]:
+            if isinstance(one, torch.Tensor) and one.data_ptr() != self.weight.data_ptr():
+                self.shapes.append(tuple(one.shape))
+        return result
+
+
+@every_backend(["packed", "native"])
+def test_without_autograd_no_gradient_is_made(backend):
+    features, weight, bias, target = problem()
+    with Made(weight) as training:
+        loss_of(features, weight, bias, target, backend=backend)
+    with Made(weight) as validation, torch.no_grad():
+        loss_of(features, weight, bias, target, backend=backend)
+    assert (VOCABULARY, SIZE) in training.shapes and (VOCABULARY, SIZE) not in validation.shapes
+
+
 def test_the_scores_are_never_all_made_at_once(monkeypatch):
     monkeypatch.setattr(packed, "SCORES", {"cpu": 1000})
     rows, vocabulary = 4 * packed.FEWEST_ROWS, 50

@@ -17,7 +17,8 @@ from .memory import AttentiveGRUWeights, Memory
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """See :func:`recurrent_mt.kernels.attentive_gru.attend`; what needs gradients, as no search does, is ``packed``."""
     check_native("attend", state)
-    if torch.is_grad_enabled() and state.requires_grad:
+    read = (state, *memory, weights.query, weights.score)
+    if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read):
         return packed.attend(state, memory, weights)
     return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from ..backend import choose, resolve
@@ -65,6 +66,8 @@ def cross_entropy(
         raise ValueError(f"label_smoothing must be from 0 to below 1, not {label_smoothing}")
     if label_smoothing and vocabulary == 1:
         raise ValueError(f"label_smoothing is {label_smoothing}, but a vocabulary of one word has no others")
+    if not torch.is_grad_enabled():  # which no autograd.Function is told
+        features, weight, bias = features.detach(), weight.detach(), None if bias is None else bias.detach()
     backend = resolve(backend, weight)
     states, products, outside_autocast = precision(weight, backend)
     with outside_autocast:
