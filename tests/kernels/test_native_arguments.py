@@ -74,15 +74,15 @@ def dropout_call():
     return [random(5, 4), 0.5, 3]
 
 
-def beam_search_call():
+def beam_search_call(*, additive=True, keys=5):
     """Two sources of three words, seven words, states of four units."""
-    size, words, embedding, outputs, keys = 4, 7, 3, 2, 5
-    columns = [3 * size + 2 * outputs, 2 * size, size, 2 * outputs, words, keys]
+    size, words, embedding, outputs = 4, 7, 3, 2
+    columns = [3 * size + 2 * outputs, 2 * size, size, 2 * outputs, words, *([keys] if additive else [])]
     rows = [embedding, size, size, size, outputs, size]
     factors = [torch.ops.recurrent_mt.right_factor(random(*shape)) for shape in zip(rows, columns)]
     weights = [factors, columns, random(words, embedding), random(words), True, 1e-5]
     source = [random(2, size), random(2, 3, keys), random(2, 3, columns[0]), torch.zeros(2, 3, dtype=torch.bool)]
-    return [*weights, *source, random(keys), True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
+    return [*weights, *source, random(keys) if additive else None, True, 3, 6, 1, 0.0, 1.0, 2, 2, 1, 3]
 
 
 OPERATIONS = (
@@ -195,6 +195,34 @@ def test_the_epsilon_of_the_searchs_layer_norm_is_positive(epsilon):
     call = calls()["beam_search"]
     with pytest.raises(ValueError, match="norm_epsilon must be positive"):
         torch.ops.recurrent_mt.beam_search(*call[:5], epsilon, *call[6:])
+
+
+@needs_native
+@pytest.mark.parametrize("keys", [3, 5])
+def test_keys_without_a_query_are_as_wide_as_the_searchs_states(keys):
+    with torch.no_grad():
+        torch.ops.recurrent_mt.beam_search(*beam_search_call(additive=False, keys=4))
+        with pytest.raises(ValueError, match=f"keys must be as wide as the states they meet, 4, not {keys}"):
+            torch.ops.recurrent_mt.beam_search(*beam_search_call(additive=False, keys=keys))
+
+
+@needs_native
+@pytest.mark.parametrize("beam", [0, 7, 8])
+def test_the_beam_is_narrower_than_the_vocabulary(beam):
+    *before, _, longest, shortest, penalty, temperature, begin, end, padding, unknown = beam_search_call()
+    rest = [longest, shortest, penalty, temperature, begin, end, padding, unknown]
+    with torch.no_grad():
+        torch.ops.recurrent_mt.beam_search(*before, 6, *rest)
+        with pytest.raises(ValueError, match=f"beam must be from 1 to one less than the vocabulary, 7, not {beam}"):
+            torch.ops.recurrent_mt.beam_search(*before, beam, *rest)
+
+
+@needs_native
+@pytest.mark.parametrize("rank", [-1, 2**62])
+def test_the_rank_of_the_searchs_output_fits_its_factor(rank):
+    factors, columns, *rest = beam_search_call()
+    with torch.no_grad(), pytest.raises(ValueError, match="columns must fit the factor at 4, not be"):
+        torch.ops.recurrent_mt.beam_search([*factors, factors[-1]], [*columns[:4], rank, 7, 5], *rest)
 
 
 #: What each operation multiplies by.

@@ -1,4 +1,4 @@
-// Attention of packed targets to their sources' words: scores, softmax and context in one pass over each target.
+// Attention of packed targets to their sources' words: scores, softmax and context.
 #pragma once
 
 #include <optional>

@@ -234,7 +234,7 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
     Tensor queries = states;
     if (query) {
       queries = uninitialized({rows, width}, number);
-      Factors(query->t()).multiply<T>(rows_of<T>(states), rows_of<T>(queries));
+      RightFactor(query->t()).multiply<T>(rows_of<T>(states), rows_of<T>(queries), Into::replace);
     }
     memory.attend(rows_of<T>(queries), rows_of<T>(attention), rows_of<T>(contexts));
     return {contexts, attention};

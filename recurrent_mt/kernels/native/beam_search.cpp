@@ -211,7 +211,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE((outputs == 1 || outputs == 2) && columns.size() == factors.size(),
                     "factors must be 5 to 7 with as many columns, not ", factors.size(), " and ", columns.size());
   TORCH_CHECK_VALUE(pairs > 0 && pairs % 2 == 0, "products must be (B, S, 3H + 2O), not ", products.sizes());
-  TORCH_CHECK_VALUE(beam > 0 && vocabulary > 1, "beam must be positive, not ", beam);
+  TORCH_CHECK_VALUE(0 < beam && beam < vocabulary, "beam must be from 1 to one less than the vocabulary, ", vocabulary,
+                    ", not ", beam);
   TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
   TORCH_CHECK_VALUE(!norm_epsilon || *norm_epsilon > 0, "norm_epsilon must be positive, not ", *norm_epsilon);
   for (const int64_t word : {begin, end, padding, unknown})
@@ -223,6 +224,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                       checked("padding_mask", padding_mask, {sentences, words}, at::kBool),
                       checked("score", score, {key_size}, number), has_attention};
   TORCH_CHECK_VALUE(has_attention || words == 1, "products must be one row a source without attention, not ", words);
+  TORCH_CHECK_VALUE(!has_attention || has_query || key_size == size, "keys must be as wide as the states they meet, ",
+                    size, ", not ", key_size);
   const auto factor = [&](int64_t index, int64_t inner, int64_t expected) {
     TORCH_CHECK_VALUE(columns[index] == expected, "columns must have ", expected, " at ", index, ", not ", columns[index]);
     return RightFactor("factors", factors[index], inner, expected, number);
@@ -232,8 +235,13 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
                   checked("embedding", embedding, embedding.sizes(), number),
                   checked("output_bias", output_bias, {vocabulary}, number), word_first, norm_epsilon, size,
                   pairs / 2, vocabulary};
-  if (outputs == 2) decoder.output.push_back(factor(4, pairs / 2, columns[4]));
-  decoder.output.push_back(factor(3 + outputs, outputs == 2 ? columns[4] : pairs / 2, vocabulary));
+  if (outputs == 2) {
+    const int64_t rank = columns[4];
+    TORCH_CHECK_VALUE(0 <= rank && rank <= factors[4].numel(), "columns must fit the factor at 4, not be ", rank);
+    decoder.output = Factors(factor(4, pairs / 2, rank), factor(5, rank, vocabulary));
+  } else {
+    decoder.output = Factors(factor(4, pairs / 2, vocabulary));
+  }
   if (has_query) decoder.query = factor(4 + outputs, size, key_size);
   const Search search{beam, longest, shortest, unknown_penalty, temperature, begin, end, padding, unknown};
   return in_format("initial", number, [&](auto zero) {

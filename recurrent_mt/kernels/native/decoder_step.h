@@ -14,17 +14,17 @@
 #include "attention.h"
 #include "functions.h"
 #include "gru_step.h"
-#include "product.h"
+#include "weight.h"
 
 namespace recurrent_mt {
 
-/// The matrices of the decoder as right factors, with what they are named after.
+/// The matrices of the decoder as right factors, named after what they give or what they multiply.
 struct Decoder {
   RightFactor word;                       // (E, 3H + 2O): the word's products for the GRU and for the readout
   RightFactor gate;                       // (H, 2H)
   RightFactor candidate;                  // (H, H)
   RightFactor readout;                    // (H, 2O)
-  std::vector<RightFactor> output;        // (O, V), or (O, R) and (R, V)
+  Factors output;                         // (O, V), or (O, R) and (R, V)
   std::optional<RightFactor> query;       // (H, A)
   at::Tensor embedding;                   // (V, E)
   std::optional<at::Tensor> output_bias;  // (V,)

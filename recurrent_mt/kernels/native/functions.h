@@ -1,4 +1,4 @@
-// Elementary functions that the compiler can vectorize. NaN stays NaN.
+// Elementary functions that the compiler can vectorize. NaN stays NaN, but in a largest number.
 #pragma once
 
 #include <bit>

@@ -291,17 +291,9 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
   });
 }
 
-/// A matrix (K, N) as the products of many calls take it.
-Tensor right_factor(const Tensor& matrix) {
-  TORCH_CHECK_VALUE(matrix.dim() == 2 && matrix.device().is_cpu(), "matrix must be a matrix on the CPU, not ",
-                    matrix.sizes());
-  return RightFactor(matrix).stored();
-}
-
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
-  library.def("right_factor(Tensor matrix) -> Tensor");
   library.def(
       "grconv_level(Tensor below, Tensor left, int first, Tensor left_factor, Tensor right_factor, Tensor bias, "
       "bool is_tanh) -> (Tensor, Tensor, Tensor)");
@@ -313,7 +305,6 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
-  library.impl("right_factor", &right_factor);
   library.impl("grconv_level", &grconv_level);
   library.impl("grconv_merge", &grconv_merge);
   library.impl("grconv_level_backward", &grconv_level_backward);

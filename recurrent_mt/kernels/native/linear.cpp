@@ -56,9 +56,17 @@ std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Ten
   });
 }
 
+/// A matrix (K, N) as the products of many calls take it.
+Tensor right_factor(const Tensor& matrix) {
+  TORCH_CHECK_VALUE(matrix.dim() == 2 && matrix.device().is_cpu(), "matrix must be a matrix on the CPU, not ",
+                    matrix.sizes());
+  return RightFactor(matrix).stored();
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
+  library.def("right_factor(Tensor matrix) -> Tensor");
   library.def("linear(Tensor rows, Tensor weight, Tensor? bias) -> Tensor");
   library.def(
       "linear_backward(Tensor grad, Tensor rows, Tensor weight, bool needs_rows, bool needs_weight, bool needs_bias) -> "
@@ -66,6 +74,7 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {
+  library.impl("right_factor", &right_factor);
   library.impl("linear", &linear);
   library.impl("linear_backward", &linear_backward);
 }

@@ -206,14 +206,16 @@ void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inne
 
 template <typename T>
 void copy_rows(Rows<const T> rows, int64_t columns, Rows<BFloat16> narrow) {
-  vectorized([=]() INLINE_LAMBDA {
-    for (int64_t row = 0; row < rows.count; row++) {
-      const T* from = rows[row];
-      BFloat16* to = narrow[row];
+  for_rows(rows.count, columns, [&](int64_t begin, int64_t end) {
+    vectorized([=]() INLINE_LAMBDA {
+      for (int64_t row = begin; row < end; row++) {
+        const T* from = rows[row];
+        BFloat16* to = narrow[row];
 #pragma omp simd
-      for (int64_t k = 0; k < columns; k++) to[k] = converted<BFloat16>(from[k]);
-      for (int64_t k = columns; k < narrow.stride; k++) to[k] = BFloat16(0, BFloat16::from_bits());
-    }
+        for (int64_t k = 0; k < columns; k++) to[k] = converted<BFloat16>(from[k]);
+        for (int64_t k = columns; k < narrow.stride; k++) to[k] = BFloat16(0, BFloat16::from_bits());
+      }
+    });
   });
 }
 
@@ -242,7 +244,7 @@ template <typename T>
 Tensor view(Rows<T> rows, int64_t columns) {
   using Number = std::remove_const_t<T>;
   return at::from_blob(const_cast<Number*>(rows.data), {rows.count, columns}, {rows.stride, 1},
-                       at::TensorOptions().dtype(c10::CppTypeToScalarType<Number>::value));
+                       at::TensorOptions().dtype(number_of<Number>()));
 }
 
 /// Multiplies rows by one panel of which `inner` numbers of each column count.
@@ -293,7 +295,7 @@ template <typename Number>
 void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const float> right, int64_t right_columns,
                    Tensor& sums) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
-  const auto number = c10::CppTypeToScalarType<Number>::value;
+  const auto number = number_of<Number>();
   const int64_t across = panel_width(number);
   const int64_t slices = divide_up(left.count, DEPTH), most = divide_up(left.count, slices);
   const int64_t step = !pairs ? 1 : most > 128 ? 64 : 16, depth = round_up(most, step);
@@ -429,7 +431,7 @@ void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> 
 template <typename T>
 Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
                              ScalarType number) {
-  Tensor sums = zeros({left_columns, right_columns}, c10::CppTypeToScalarType<T>::value);
+  Tensor sums = zeros({left_columns, right_columns}, number_of<T>());
   add_outer_products<T>(left, left_columns, right, right_columns, number, sums);
   return sums.to(number);
 }

@@ -38,7 +38,6 @@ class RightFactor {
   RightFactor(const char* name, const at::Tensor& stored, int64_t inner, int64_t columns, at::ScalarType number);
 
   const at::Tensor& stored() const { return stored_; }
-  int64_t inner() const { return inner_; }
   int64_t columns() const { return columns_; }
 
   /// Writes or adds the products of rows (n, K) to (n, N).

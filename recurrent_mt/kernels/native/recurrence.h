@@ -1,8 +1,6 @@
 // What the packed recurrences have in common: which rows a step takes, and the states that enter it.
 #pragma once
 
-#include <ATen/Parallel.h>
-
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -28,13 +26,6 @@ inline std::vector<Position> positions(at::IntArrayRef counts) {
     first += count;
   }
   return result;
-}
-
-/// Calls `work(begin, end)` for parts of the rows, on several threads if there are enough numbers.
-template <typename Work>
-void for_rows(int64_t rows, int64_t numbers_a_row, const Work& work) {
-  constexpr int64_t NUMBERS_A_THREAD = 8192;
-  at::parallel_for(0, rows, std::max<int64_t>(1, NUMBERS_A_THREAD / std::max<int64_t>(1, numbers_a_row)), work);
 }
 
 /// Adds rows to others.
@@ -141,7 +132,7 @@ class TimelineGradients {
           r[i] += gate[i] * g[i];
           grad_gate[i] += g[i] * (l[i] - o[i]);
         }
-        // The two may be the same rows only if K were 1, which it never is with a gate.
+        // In a loop of its own: the two are the same rows if K is 1.
 #pragma omp simd
         for (int64_t i = 0; i < size; i++) e[i] += (T(1) - gate[i]) * g[i];
       }

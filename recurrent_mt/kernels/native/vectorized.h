@@ -12,8 +12,10 @@
 // instruction that the processor lacks.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <ATen/Version.h>
 
+#include <algorithm>
 #include <string>
 
 #define INLINE __attribute__((always_inline)) inline
@@ -55,6 +57,13 @@ void vectorized(const Loop& loop) {
   if (instruction_set() == InstructionSet::avx2) return run_avx2(loop);
 #endif
   loop();
+}
+
+/// Calls `work(begin, end)` for parts of the rows, on several threads if there are enough numbers.
+template <typename Work>
+void for_rows(int64_t rows, int64_t numbers_a_row, const Work& work) {
+  constexpr int64_t NUMBERS_A_THREAD = 8192;
+  at::parallel_for(0, rows, std::max<int64_t>(1, NUMBERS_A_THREAD / std::max<int64_t>(1, numbers_a_row)), work);
 }
 
 }  // namespace recurrent_mt

@@ -14,8 +14,8 @@ namespace recurrent_mt {
 class Factors {
  public:
   Factors() = default;
-  explicit Factors(const at::Tensor& first) : last_(first) {}
-  Factors(const at::Tensor& first, const at::Tensor& second) : first_(RightFactor(first)), last_(second) {}
+  explicit Factors(RightFactor only) : last_(std::move(only)) {}
+  Factors(RightFactor first, RightFactor second) : first_(std::move(first)), last_(std::move(second)) {}
 
   int64_t columns() const { return last_.columns(); }
 
@@ -42,15 +42,20 @@ struct Weight {
   /// Rejects a weight that is not (rows, columns), by name.
   void check(const char* name, int64_t rows, int64_t columns, at::ScalarType states) const {
     if (!right) return check_weight(name, left, rows, columns, states);
-    check_weight(name, left, rows, left.size(-1), states);
-    check_weight(name, *right, left.size(1), columns, states);
+    const int64_t rank = left.defined() && left.dim() == 2 ? left.size(1) : 0;
+    check_weight(name, left, rows, rank, states);
+    check_weight(name, *right, rank, columns, states);
   }
 
   /// What rows (n, K) are multiplied by to give (n, M).
-  Factors forward() const { return right ? Factors(right->t(), left.t()) : Factors(left.t()); }
+  Factors forward() const {
+    return right ? Factors(RightFactor(right->t()), RightFactor(left.t())) : Factors(RightFactor(left.t()));
+  }
 
   /// What gradients (n, M) are multiplied by to give those of the rows (n, K).
-  Factors backward() const { return right ? Factors(left, *right) : Factors(left); }
+  Factors backward() const {
+    return right ? Factors(RightFactor(left), RightFactor(*right)) : Factors(RightFactor(left));
+  }
 
   /// The gradients of left and right, undefined if there is none, in the weight's format.
   template <typename T>

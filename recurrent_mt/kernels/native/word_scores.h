@@ -31,13 +31,7 @@ class WordScores {
   /// Scores all words for the features (n, O).
   void compute(Rows<const T> features, int64_t step) {
     const auto scores = rows_of<T>(scores_).part(0, features.count);
-    if (decoder_.output.size() == 1) {
-      decoder_.output[0].template multiply<T>(features, scores, Into::replace);
-    } else {
-      at::Tensor narrow = uninitialized({features.count, decoder_.output[0].columns()}, number_of<T>());
-      decoder_.output[0].template multiply<T>(features, rows_of<T>(narrow), Into::replace);
-      decoder_.output[1].template multiply<T>(rows_of<T>(narrow), scores, Into::replace);
-    }
+    decoder_.output.template multiply<T>(features, scores);
     for_rows(features.count, 4 * decoder_.vocabulary, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; row++) finish_row(row, step);
     });
