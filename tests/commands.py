@@ -1,33 +1,39 @@
 """Commands of this environment as separate processes, without the seconds that importing PyTorch takes in each.
 
 `run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, once for
-all tests of a pytest worker: memory, standard streams, working directory, environment and exit status are the command's
-own. What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads
-when it starts, the hash seed. Every command is run that way at least once. `call` starts nothing: it calls a tool of
+all workers of pytest: memory, standard streams, working directory, environment and exit status are the command's own.
+What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads when
+it starts, the hash seed. Every command is run that way at least once. `call` starts nothing: it calls a tool of
 recurrent-mt in this process, for tests that look at what it prints and writes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import io
 import logging
 import multiprocessing
-import multiprocessing.forkserver
 import os
+import select
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
-from unittest import mock
 
 from recurrent_mt.cli.command import main
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
+#: The variable that names the socket of the server of warm commands.
+ADDRESS = "WARM_COMMANDS"
+fork = multiprocessing.get_context("fork")
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -87,38 +93,85 @@ def run_warm(
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
         streams[0].write_text(text)
-        process = _server().Process(target=_become, args=(line, streams, cwd, environment(**variables)))
-        process.start()
+        _server().send((line, streams, cwd, environment(**variables)))
+        process = _server().recv()
         try:
-            process.join()
-        finally:
-            process.kill()
+            status = _server().recv()
+        except BaseException:
+            os.kill(process, signal.SIGKILL)
+            _server().recv()
+            raise
         output, errors = (stream.read_text() for stream in streams[1:])
-    return subprocess.CompletedProcess(line, process.exitcode, output, errors)
+    return subprocess.CompletedProcess(line, status, output, errors)
+
+
+def start_server() -> Callable[[], None]:
+    """Starts the process that `run_warm` forks, for this process and those that it starts.
+
+    It imports nothing before the first of them asks, and ends with this process, however that ends.
+
+    Returns:
+        what ends it before.
+    """
+    folder = tempfile.TemporaryDirectory()
+    os.environ[ADDRESS] = f"{folder.name}/socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.environ[ADDRESS])
+        listener.listen()
+        number = listener.fileno()
+        program = f"import sys; sys.path[:] = {sys.path}; from tests.commands import _serve; _serve({number})"
+        line = [sys.executable, "-c", program]
+        server = subprocess.Popen(line, stdin=subprocess.PIPE, pass_fds=[number], env=environment(), cwd=REPOSITORY)
+
+    def stop() -> None:
+        server.stdin.close()
+        folder.cleanup()
+
+    return stop
 
 
 @cache
-def _server() -> multiprocessing.context.ForkServerContext:
-    """The process that `run_warm` forks. It ends with this one."""
-    context = multiprocessing.get_context("forkserver")
-    # PyTorch imports the second, for seconds, when it makes the first optimizer; tools that draw import the third.
-    context.set_forkserver_preload(["fairseq", "torch._dynamo", "matplotlib.figure"])
-    with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
-        multiprocessing.forkserver.ensure_running()
-    return context
+def _server() -> Connection:
+    """The server's fork for this process."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(os.environ[ADDRESS])
+        return Connection(client.detach())
 
 
-def _become(line: list[str], streams: list[Path], cwd: Path, variables: Mapping[str, str]) -> None:
+def _serve(listening: int) -> None:
+    """Serves the processes that connect, each in a fork, until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with socket.socket(fileno=listening) as listener:
+        while listener in select.select([listener, sys.stdin], [], [])[0]:
+            # PyTorch imports the second, for seconds, when it makes the first optimizer; tools that draw, the third.
+            for module in ("fairseq", "torch._dynamo", "matplotlib.figure"):
+                importlib.import_module(module)
+            gc.freeze()
+            client = Connection(listener.accept()[0].detach())
+            fork.Process(target=_serve_one, args=(client, listener)).start()
+            client.close()
+
+
+def _serve_one(client: Connection, listener: socket.socket) -> None:
+    """Runs the commands of one process, one after the other, until it ends."""
+    listener.close()
+    with contextlib.suppress(EOFError):
+        while True:
+            command = fork.Process(target=_become, args=(client, *client.recv()))
+            command.start()
+            client.send(command.pid)
+            command.join()
+            client.send(command.exitcode)
+
+
+def _become(client: Connection, line: list[str], streams: list[Path], cwd: Path, variables: Mapping[str, str]) -> None:
     """Does in a fork what a new process does with this command line."""
-    if "fairseq" not in sys.modules:
-        raise ImportError("the server of warm commands has not imported fairseq")
+    client.close()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, (stream, flags) in enumerate(zip(streams, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY))):
         os.dup2(os.open(stream, flags | os.O_CREAT), number)
     # The other two are unchanged; multiprocessing has closed this one.
     sys.stdin = os.fdopen(0, closefd=False)
-    # multiprocessing has made its own way of starting processes the default: fairseq's data loaders would each import
-    # PyTorch again, for seconds.
-    multiprocessing.set_start_method(None, force=True)
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(cwd)
