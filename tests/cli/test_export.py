@@ -9,11 +9,7 @@ from tests.cli import toy
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("export")
-    toy.write_corpus(folder, train=100)
-    toy.preprocess(folder, folder / "data")
-    toy.train(folder / "data", folder / "save", "--arch", "gru_encoder", "--max-update", 20)
-    return folder
+    return toy.trained(tmp_path_factory)
 
 
 def test_an_exported_model_translates_without_fairseq_and_torch(trained, tmp_path):

@@ -11,11 +11,7 @@ from tests.cli import toy
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("factorize")
-    toy.write_corpus(folder, train=100)
-    toy.preprocess(folder, folder / "data")
-    toy.train(folder / "data", folder / "full", "--arch", "gru_encoder", "--max-update", 20)
-    return folder
+    return toy.trained(tmp_path_factory)
 
 
 def factorize(*arguments, check=True):
@@ -23,7 +19,7 @@ def factorize(*arguments, check=True):
 
 
 def test_full_rank_translates_alike_and_a_lower_rank_can_be_tuned(trained, tmp_path):
-    full = trained / "full/checkpoint_last.pt"
+    full = trained / "save/checkpoint_last.pt"
     done = factorize("--checkpoint", full, "--rank", 96, "--save-dir", tmp_path / "exact")
     lines = done.stdout.splitlines()
     assert len(lines) == 1 + 3 + 4 + 2 and lines[-1] == str(tmp_path / "exact/checkpoint.pt")

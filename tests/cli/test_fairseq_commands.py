@@ -8,6 +8,7 @@ import pytest
 
 from recurrent_mt.kernels import native
 from tests.cli import toy
+from tests.once import build_once
 
 MODELS = {
     "gru_encoder": ["--arch", "gru_encoder", "--encoder-bidirectional"],
@@ -34,19 +35,24 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def data(corpus, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data") / "bin"
-    toy.preprocess(corpus, folder)
-    return folder
+    def build(folder):
+        toy.preprocess(corpus, folder / "bin")
+        return folder / "bin"
+
+    return build_once(tmp_path_factory, "toy-data", build)
 
 
 @pytest.fixture(scope="module")
 def trained(data, tmp_path_factory):
     """One trained model of each kind: the process and the folder of its checkpoints."""
-    results = {}
-    for name, options in MODELS.items():
-        save = tmp_path_factory.mktemp(name)
-        results[name] = toy.train(data, save, *options, "--max-update", "150"), save
-    return results
+
+    def build(folder):
+        return {
+            name: (toy.train(data, folder / name, *options, "--max-update", "150"), folder / name)
+            for name, options in MODELS.items()
+        }
+
+    return build_once(tmp_path_factory, "toy-models", build)
 
 
 @pytest.mark.parametrize("name", MODELS)

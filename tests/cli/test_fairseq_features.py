@@ -1,11 +1,13 @@
 """What users of fairseq's own models do, done with ours: the rows of docs/fairseq-features.md, in its order."""
 
 import re
+import shutil
 
 import pytest
 import torch
 
 from tests.cli import toy
+from tests.once import build_once
 
 ARCHITECTURE = ("--arch", "gru_encoder", "--encoder-bidirectional")
 
@@ -13,12 +15,15 @@ ARCHITECTURE = ("--arch", "gru_encoder", "--encoder-bidirectional")
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """A corpus, its binarized data, and a model that has learned the task, with the checkpoints of two updates."""
-    folder = tmp_path_factory.mktemp("features")
-    toy.write_corpus(folder)
-    toy.preprocess(folder, folder / "data")
-    options = ("--max-update", 100, "--save-interval-updates", 50, "--store-ema", "--ema-decay", 0.9)
-    toy.train(folder / "data", folder / "save", *ARCHITECTURE, *options)
-    return folder
+
+    def build(folder):
+        toy.write_corpus(folder)
+        toy.preprocess(folder, folder / "data")
+        options = ("--max-update", 100, "--save-interval-updates", 50, "--store-ema", "--ema-decay", 0.9)
+        toy.train(folder / "data", folder / "save", *ARCHITECTURE, *options)
+        return folder
+
+    return build_once(tmp_path_factory, "features", build)
 
 
 def generate(trained, *options, check=True):
@@ -71,9 +76,10 @@ def test_language_model(trained, tmp_path):
         *("--optimizer", "adam", "--max-update", 1, "--max-tokens", 600, "--cpu", "--no-epoch-checkpoints"),
         *("--sample-break-mode", "eos"),
     )
-    (trained / "data/dict.txt").write_text(words.read_text())
-    path = tmp_path / "save/checkpoint_last.pt"
-    strong = hypotheses(generate(trained, "--lm-path", path, "--lm-weight", 20))
+    both = shutil.copytree(trained / "data", tmp_path / "both")
+    shutil.copy(words, both / "dict.txt")
+    options = ("--lm-path", tmp_path / "save/checkpoint_last.pt", "--lm-weight", 20)
+    strong = hypotheses(toy.generate(both, trained / "save/checkpoint_last.pt", *options))
     assert strong != hypotheses(generate(trained))
 
 

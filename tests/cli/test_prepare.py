@@ -18,6 +18,7 @@ from recurrent_mt.data.synthetic.writing import write_corpus
 from tests.cli.recipes import ROOT, command, environment, experiment, needs_tools, run
 from tests.data.published import CHINESE, pack, text_file
 from tests.data.server import serve
+from tests.once import build_once
 
 pytestmark = needs_tools
 SIZES = {"train": 300, "valid": 20, "test": 20}
@@ -27,10 +28,12 @@ MADE = ("raw", "clean", "text", "data")
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpora")
-    for pair in ("fr-en", "zh-en"):
-        write_corpus(folder / pair, pair, SIZES, 1, min_words=5, max_words=10)
-    return folder
+    def build(folder):
+        for pair in ("fr-en", "zh-en"):
+            write_corpus(folder / pair, pair, SIZES, 1, min_words=5, max_words=10)
+        return folder
+
+    return build_once(tmp_path_factory, "corpora", build)
 
 
 def prepare(name, *arguments, **options):
@@ -67,8 +70,12 @@ def kill_after(line, jobs, pause):
 @pytest.fixture(scope="module")
 def prepared(corpora, tmp_path_factory):
     """The data of an undisturbed run, and its output."""
-    out = tmp_path_factory.mktemp("undisturbed") / "data"
-    return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
+
+    def build(folder):
+        out = folder / "data"
+        return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
+
+    return build_once(tmp_path_factory, "undisturbed", build)
 
 
 def test_prepared_data_has_every_split_its_dictionaries_and_a_report(prepared, corpora):
@@ -233,10 +240,10 @@ def publish_wmt(folder):
 
 
 @pytest.fixture(scope="module")
-def trained(prepared):
+def trained(prepared, tmp_path_factory):
     """A tiny model, trained by two processes on the prepared data."""
     out, _ = prepared
-    save = out.parent / "model"
+    save = tmp_path_factory.mktemp("model")
     text = run(
         [
             *command("train.sh", "--processes", 2, ROOT / "configs/rnnsearch-30-small.yaml"),

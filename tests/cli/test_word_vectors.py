@@ -12,6 +12,7 @@ from recurrent_mt.data.synthetic.lexicon import lexicon
 from recurrent_mt.data.word_vectors.skip_gram import frequent_words
 from tests.cli import toy
 from tests.commands import call
+from tests.once import build_once
 
 SIZES = ("--size", 24, "--epochs", 12)
 
@@ -23,7 +24,10 @@ def pretrain(*arguments, fresh=False):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A corpus, its dictionaries, lexicons of nouns, and vectors of its source side in src.vec."""
-    folder = tmp_path_factory.mktemp("pretrain")
+    return build_once(tmp_path_factory, "pretrain", write_folder)
+
+
+def write_folder(folder):
     for split, size in (("train", 2500), ("valid", 5), ("test", 5)):
         lines = [(" ".join(p.source_tokens), " ".join(p.target_tokens)) for p in generate("fr-en", {split: size})]
         for ending, side in zip(("src", "tgt"), zip(*lines)):

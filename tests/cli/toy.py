@@ -6,7 +6,10 @@ import random
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests import commands
+from tests.once import build_once
 
 REPOSITORY = commands.REPOSITORY
 PLUGIN = REPOSITORY / "user_dir"
@@ -69,6 +72,18 @@ def generate(
     """Translates the test set."""
     model = ("--path", path, "--cpu", "--beam", "3", *options)
     return run("fairseq-generate", data, "--user-dir", PLUGIN, *model, check=check, fresh=fresh)
+
+
+def trained(factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small corpus, its binarized data, and in save a model trained for 20 updates."""
+
+    def build(folder: Path) -> Path:
+        write_corpus(folder, train=100)
+        preprocess(folder, folder / "data")
+        train(folder / "data", folder / "save", "--arch", "gru_encoder", "--max-update", 20)
+        return folder
+
+    return build_once(factory, "toy", build)
 
 
 def lines(output: str, letter: str) -> dict[int, str]:

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from tests.cli import toy
+from tests.once import build_once
 
 LINES = ["w0 w1 w2 w3 w4 w5 w6 w7 w0 w1", "", "w3", "w2 unseen w1", "w5 w5 w6"]
 
@@ -13,16 +14,19 @@ LINES = ["w0 w1 w2 w3 w4 w5 w6 w7 w0 w1", "", "w3", "w2 unseen w1", "w5 w5 w6"]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A folder with data in both directions, a model of each, and an input."""
-    folder = tmp_path_factory.mktemp("segmentation")
-    toy.write_corpus(folder)
-    toy.preprocess(folder, folder / "data")
-    swapped = ("-s", "tgt", "-t", "src", "--srcdict", folder / "data/dict.tgt.txt")
-    toy.preprocess(folder, folder / "inverse-data", *swapped, "--tgtdict", folder / "data/dict.src.txt")
-    options = ("--arch", "gru_encoder", "--decoder-attention", "none", "--max-update", "60")
-    toy.train(folder / "data", folder / "forward", *options)
-    toy.train(folder / "inverse-data", folder / "inverse", *options)
-    (folder / "input").write_text("".join(line + "\n" for line in LINES))
-    return folder
+
+    def build(folder):
+        toy.write_corpus(folder)
+        toy.preprocess(folder, folder / "data")
+        swapped = ("-s", "tgt", "-t", "src", "--srcdict", folder / "data/dict.tgt.txt")
+        toy.preprocess(folder, folder / "inverse-data", *swapped, "--tgtdict", folder / "data/dict.src.txt")
+        options = ("--arch", "gru_encoder", "--decoder-attention", "none", "--max-update", "60")
+        toy.train(folder / "data", folder / "forward", *options)
+        toy.train(folder / "inverse-data", folder / "inverse", *options)
+        (folder / "input").write_text("".join(line + "\n" for line in LINES))
+        return folder
+
+    return build_once(tmp_path_factory, "segmentation", build)
 
 
 def translate(run, out, *options, check=True, fresh=False):
@@ -38,10 +42,14 @@ def inverse(run):
 
 
 @pytest.fixture(scope="module")
-def out(run):
+def out(run, tmp_path_factory):
     """What the four modes write."""
-    translate(run, run / "out", *inverse(run), "--max-span", "4", fresh=True)
-    return run / "out"
+
+    def build(folder):
+        translate(run, folder / "out", *inverse(run), "--max-span", "4", fresh=True)
+        return folder / "out"
+
+    return build_once(tmp_path_factory, "segmented", build)
 
 
 def records(path):
