@@ -24,10 +24,12 @@ def pip(python: Path, *arguments: object) -> None:
 def build_wheel(source: Path, folder: Path, *, editable: bool = False) -> Path:
     """Does what pip does after it has fetched setuptools: asks it for a wheel.
 
-    There is no compiler: the native kernels, which take a minute, are left out, and everything else is installed.
+    The native kernels, which take a minute, are left out, and everything else is installed: there is no compiler, and
+    for the editable wheel no PyTorch either, as in pip's isolated build.
     """
     build = "build_editable" if editable else "build_wheel"
-    program = f"from setuptools import build_meta; print(build_meta.{build}({str(folder)!r}))"
+    program = "import sys; sys.modules['torch'] = None; " if editable else ""
+    program += f"from setuptools import build_meta; print(build_meta.{build}({str(folder)!r}))"
     environment = {**os.environ, "CC": "false", "CXX": "false"}
     line = [sys.executable, "-c", program]
     done = subprocess.run(line, cwd=source, env=environment, check=True, capture_output=True, text=True)
