@@ -23,9 +23,10 @@ decoder_size: 16
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A new file, and text for it."""
+    """A new file, and text for it, with links between the words of its test set."""
     folder = tmp_path_factory.mktemp("experiment")
     write_corpus(folder / "corpus")
+    (folder / "corpus" / "test.fr-en.align").touch()
     (folder / "mine.yaml").write_text(MINE)
     return folder
 
@@ -57,9 +58,8 @@ def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_plac
     assert len(first) == len(second) == 2 and not set(first) & set(second)
 
 
-def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(folder, tmp_path):
-    corpus = copy(folder / "corpus", tmp_path / "corpus")
-    (corpus / "test.fr-en.align").touch()
-    for words, links in ({}, 1), ({"tokenizer": "moses"}, 0), ({"segmentation": "sentencepiece:40"}, 0):
-        options = {"corpus": corpus, "out": tmp_path / "out", **words}
-        assert experiment(folder / "mine.yaml", "--dry-run", **options).count("--gold ") == links, words
+def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, folder, tmp_path):
+    assert said.count("--gold ") == 1
+    for words in {"tokenizer": "moses"}, {"segmentation": "sentencepiece:40"}:
+        options = {"corpus": folder / "corpus", "out": tmp_path / "out", **words}
+        assert "--gold " not in experiment(folder / "mine.yaml", "--dry-run", **options), words
