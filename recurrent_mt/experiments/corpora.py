@@ -77,16 +77,19 @@ def describe_text(
     if options["published"]:
         return describe_collection(options, languages)
     splits = ["train", "valid", "test"]
+    marks: dict[str, str] = {}
     if synthetic:
         folder = f"corpora/synthetic-{options['pair']}"
         endings = ("src", "tgt") if given_words else languages
         names = {split: split for split in splits}
-        marks: dict[str, str] = {}
     else:
         folder, endings = str(Path(options["corpus"]).resolve()), languages
         names = {split: options[split] for split in splits}
-        paths = [Path(f"{folder}/{name}.{language}") for name in names.values() for language in languages]
-        marks = {path.name: checksum(path) if path.is_file() else "" for path in paths}
+        for split, name in names.items():
+            for language in languages:
+                path = Path(f"{folder}/{name}.{language}")
+                # Keyed by what the text is for: two in different folders may have one file name.
+                marks[f"{split}.{language}"] = checksum(path) if path.is_file() else ""
     return {
         "source": "synthetic" if synthetic else "files",
         "splits": splits,
@@ -124,8 +127,12 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
     if len(set(names)) < len(names) or named != len(sets["test"]):
         raise ValueError(f"two of the corpora have the same name: {', '.join(names)}")
     splits = ["train", "valid", "test", *(f"test{number}" for number in range(1, len(sets["test"])))]
-    local = [prefix for texts in sets.values() for prefix in texts.values() if prefix is not None]
-    packed = [file for prefix in local for file in find_packed(prefix, (languages[0], languages[1]))]
+    local = {name: prefix for texts in sets.values() for name, prefix in texts.items() if prefix is not None}
+    marks = {
+        f"{name}.{language}": checksum(file)
+        for name, prefix in local.items()
+        for language, file in zip(languages, find_packed(prefix, (languages[0], languages[1])), strict=True)
+    }
     return {
         "source": "collected",
         "splits": splits,
@@ -133,7 +140,7 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
         "names": {role: list(texts) for role, texts in sets.items()},
         "cleaning": options["cleaning"],
         "select_words": None if options["select_words"] is None else str(options["select_words"]),
-        "checksums": {file.name: checksum(file) for file in packed},
+        "checksums": marks,
     }
 
 

@@ -8,6 +8,7 @@ from recurrent_mt.experiments.plan import link, make_plan, show_results
 from recurrent_mt.layers import attention
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
+WMT = PROJECT / "configs" / "experiments" / "wmt-fr-en.yaml"
 
 
 def plan(*changes, file=QUICKSTART):
@@ -44,6 +45,22 @@ def test_the_same_text_somewhere_else_is_the_same_corpus(tmp_path):
         ids.append(list(plan(f"corpus={tmp_path / name}")["corpora"]))
     (tmp_path / "two" / "train.fr").write_text("another\n")
     assert ids[0] == ids[1] != list(plan(f"corpus={tmp_path / 'two'}")["corpora"])
+
+
+@pytest.mark.parametrize("collected", [False, True])
+@pytest.mark.parametrize("changed", ["train", "valid", "test"])
+def test_texts_with_one_file_name_in_different_folders_are_told_apart(changed, collected, tmp_path):
+    splits = ["train", "valid", "test"]
+    for split in (*splits, "more"):
+        (tmp_path / split).mkdir()
+        for language in ("fr", "en"):
+            (tmp_path / split / f"text.{language}").write_text(f"{split} {language}\n")
+    changes = [f"corpus={tmp_path}", *(f"{split}={split}/text" for split in splits)]
+    changes += [f"add={tmp_path}/more/text", "out=x"] if collected else []
+    file = WMT if collected else QUICKSTART
+    before = list(plan(*changes, file=file)["corpora"])
+    (tmp_path / changed / "text.fr").write_text("another\n")
+    assert list(plan(*changes, file=file)["corpora"]) != before
 
 
 def test_systems_of_one_size_differ_in_their_architecture_alone():
