@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from recurrent_mt.experiments.options import read_experiment
+from recurrent_mt.experiments.plan import make_plan
 from tests.cli.recipes import copy, experiment, needs_tools, write_corpus
 
 pytestmark = needs_tools
@@ -48,6 +50,17 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert said.count("fairseq-preprocess ") == 2 and said.count("fairseq-generate ") == 4
     assert "recurrent-mt compare " in said and '--title "Translation report: mine, fr-en"' in said
     assert not (folder / "out").exists()
+
+
+def test_the_report_has_the_baseline_of_the_table(folder, tmp_path):
+    options = {"corpus": folder / "corpus", "out": tmp_path}
+    words = [f"{name}={value}" for name, value in options.items()]
+    place = tmp_path / make_plan("mine", read_experiment(folder / "mine.yaml", words))["results"]
+    place.mkdir(parents=True)
+    # The one that was asked for may have failed.
+    (place / "table.json").write_text('{"baseline": "lstm", "test_sets": [{"baseline": "gru_encoder-none"}]}')
+    said = experiment(folder / "mine.yaml", "--dry-run", **options)
+    assert f"recurrent-mt report {place.relative_to(tmp_path)} --baseline gru_encoder-none " in said
 
 
 def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_place(said, folder, tmp_path):

@@ -160,6 +160,11 @@ rule compare:
         " --out {params.run}/table > {log} 2>&1"
 
 
+def compared_with(table):
+    """What the tables compare the systems with; a word that stands for it until they are there."""
+    return json.loads(Path(table).read_text())["test_sets"][0]["baseline"] if Path(table).exists() else "BASELINE"
+
+
 rule report:
     input:
         f"{RESULTS}/table.json",
@@ -169,12 +174,14 @@ rule report:
         f"{RESULTS}/report.html",
     params:
         run=RESULTS,
+        baseline=lambda wildcards, input: compared_with(input[0]),
     log:
         f"logs/{RESULTS}/report.log",
     message:
         "Making the report"
     shell:
-        'recurrent-mt report {params.run} --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
+        "recurrent-mt report {params.run} --baseline {params.baseline:q}"
+        ' --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
 
 
 def beam_searches(ending):
