@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from os import PathLike
+from pathlib import Path
 
 from .text_files import FileError, read_lines
 
@@ -12,6 +13,12 @@ OVERWRITE = " #fairseq:overwrite"
 #: Entries without a word, which fairseq-preprocess adds to round the size up to a multiple.
 PADDING = re.compile(r"madeupword\d{4,}")
 COUNT = re.compile(r"[0-9]{1,18}")
+
+
+def dictionary_folder(data: str | PathLike[str]) -> Path:
+    """The part of a folder of binarized data that has the dictionaries: its first shard, if it is in shards."""
+    shard = Path(data) / "shard0"
+    return shard if shard.is_dir() else Path(data)
 
 
 def read_dictionary(path: str | PathLike[str]) -> dict[str, int]:

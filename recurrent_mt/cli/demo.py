@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from ..demo.systems import System
 from ..experiments.text_form import TextForm, read_text_form
+from ..fairseq_dictionary import dictionary_folder
 from ..text_files import read_sentences
 from .arguments import positive
 from .plugin import import_from_plugin
@@ -172,7 +173,7 @@ def find_dictionaries(path: Path, run: Path | None) -> Path:
     Raises:
         ValueError: if there is none.
     """
-    places = [*([run / "data", run / "data" / "shard0"] if run else []), path.parent]
+    places = [*([dictionary_folder(run / "data")] if run else []), path.parent]
     for place in places:
         if len(list(islice(place.glob("dict.*.txt"), 2))) == 2:
             return place

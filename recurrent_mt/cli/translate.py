@@ -22,7 +22,7 @@ from ..data.words import make_known_word_splitter, make_tokenizer, normalize
 from ..evaluation.generate_log import read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
-from ..fairseq_dictionary import read_dictionary
+from ..fairseq_dictionary import dictionary_folder, read_dictionary
 from ..text_files import write_text
 from .arguments import positive
 from .plugin import find_plugin
@@ -125,7 +125,7 @@ def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[s
 
 def choose_splitter(form: TextForm, language: str) -> Callable[[str], str]:
     """From raw text in one of the two languages to words with spaces between them."""
-    dictionary = form.folder / "data" / f"dict.{language}.txt"
+    dictionary = dictionary_folder(form.folder / "data") / f"dict.{language}.txt"
     if form.truecased and dictionary.is_file():
         split = make_known_word_splitter(language, read_dictionary(dictionary))
     else:
@@ -177,12 +177,14 @@ def search(form: TextForm, options: argparse.Namespace, program: str, flags: Seq
     Raises:
         RuntimeError: if it fails; the last lines of what it said go to standard error.
     """
-    data = form.folder / "data"
-    if (data / "shard0").is_dir():
-        data /= "shard0"
     joining = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
     command = [
-        *(str(Path(sys.executable).parent / program), str(data), "--user-dir", str(find_plugin())),
+        *(
+            str(Path(sys.executable).parent / program),
+            str(dictionary_folder(form.folder / "data")),
+            "--user-dir",
+            str(find_plugin()),
+        ),
         *("--task", "native_translation"),
         *("--source-lang", form.source, "--target-lang", form.target, "--path", options.model),
         *("--beam", str(options.beam), "--max-len-a", "2", "--max-len-b", "10", "--max-tokens", "4000"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from ..fairseq_dictionary import read_dictionary
+from ..fairseq_dictionary import dictionary_folder, read_dictionary
 from ..metrics import split_words
 from ..text_files import FileError, read_lines, read_sentences, require_same_count
 from .nbest import read_detokenized_lists
@@ -84,7 +84,7 @@ class RunFolder:
         Raises:
             FileError: if there is none.
         """
-        data, prepared = str(self.path / "data"), str(self.path / "text" / "prepared" / "test")
+        data, prepared = str(dictionary_folder(self.path / "data")), str(self.path / "text" / "prepared" / "test")
         unknown = read_unknown_words(data, prepared, *self.languages)
         source_size, target_size = (len(read_dictionary(f"{data}/dict.{language}.txt")) for language in self.languages)
         systems = []

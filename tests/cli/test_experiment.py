@@ -52,6 +52,16 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
+def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_path):
+    options = {
+        "corpus": folder / "corpus",
+        "extra_tests": f"far={folder / 'corpus' / 'valid'}",
+        "out": tmp_path / "out",
+    }
+    said = experiment(folder / "mine.yaml", "--dry-run", shards=2, **options)
+    assert re.search(r"--testpref \S+/extra/\S+ --srcdict corpora/\S+/data/shard0/dict.fr.txt ", said)
+
+
 def test_the_report_has_the_baseline_of_the_table(folder, tmp_path):
     options = {"corpus": folder / "corpus", "out": tmp_path}
     words = [f"{name}={value}" for name, value in options.items()]

@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+from recurrent_mt.cli.translate import choose_splitter
+from recurrent_mt.experiments.text_form import TextForm
 from tests.cli.recipes import ROOT, command, environment, run
 from tests.commands import call
 
@@ -88,3 +90,10 @@ def test_options_may_stand_before_and_behind_the_folder_and_flags_come_last(tmp_
     said = [call(TOOLS[recipe], *order, "--", "--lenpen", "0.5", flag) for order in orders]
     assert len({(done.returncode, done.stdout, done.stderr.partition("--input")[0]) for done in said}) == 1
     assert all(f"--lenpen 0.5 {flag}\n" in done.stdout + done.stderr for done in said)
+
+
+def test_known_words_are_read_where_data_is_in_shards(tmp_path):
+    (tmp_path / "data" / "shard0").mkdir(parents=True)
+    (tmp_path / "data" / "shard0" / "dict.fr.txt").write_text("aujourd'hui 3\n")
+    form = TextForm(tmp_path, "fr", "en", "word", "none", lowercase=False, truecased=True)
+    assert choose_splitter(form, "fr")("Aujourd'hui") == "aujourd'hui"

@@ -69,6 +69,14 @@ def test_a_run_folder_becomes_an_analysis(run, tmp_path):
     assert list(content["signatures"]) == ["BLEU", "chrF2"]
 
 
+def test_a_run_folder_with_data_in_shards_has_the_dictionaries_of_the_first(run):
+    (run / "data").rename(run / "whole")
+    (run / "data").mkdir()
+    (run / "whole").rename(run / "data" / "shard0")
+    _, systems, _ = read_runs([run])
+    assert systems[0].vocabulary_sizes == (4, 4)
+
+
 def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
     other = make_run(tmp_path / "larger", known="chat chien le un noir petit")
     test_set, systems, _ = read_runs([run, other])

@@ -12,6 +12,11 @@ def files_of(folder, splits):
     return files + [f"{folder}/dict.{lang}.txt" for lang in (SOURCE, TARGET)]
 
 
+def dictionary_folder(corpus):
+    """The part of the binarized data that has the dictionaries, and the development and test sets."""
+    return f"corpora/{corpus}/data" + "/shard0" * (CORPORA[corpus]["shards"] > 1)
+
+
 def binarized(corpus):
     """All binarized files of a corpus."""
     folder = f"corpora/{corpus}/data"
@@ -140,7 +145,7 @@ for corpus in CORPORA:
 rule binarize_extra:
     input:
         prepared=[f"corpora/{{corpus}}/extra/{{extra}}/prepared/test.{lang}" for lang in (SOURCE, TARGET)],
-        dictionaries=[f"corpora/{{corpus}}/data/dict.{lang}.txt" for lang in (SOURCE, TARGET)],
+        dictionaries=lambda wildcards: [f"{dictionary_folder(wildcards.corpus)}/dict.{lang}.txt" for lang in (SOURCE, TARGET)],
     output:
         [
             f"corpora/{{corpus}}/extra/{{extra}}/data/test.{PAIR}.{lang}.{ending}"

@@ -186,7 +186,7 @@ rule report_data:
     output:
         "corpora/{corpus}/data/REPORT.md",
     params:
-        dictionaries=lambda wildcards: f"corpora/{wildcards.corpus}/data" + "/shard0" * (CORPORA[wildcards.corpus]["shards"] > 1),
+        dictionaries=lambda wildcards: dictionary_folder(wildcards.corpus),
         splits=lambda wildcards: CORPORA[wildcards.corpus]["splits"],
         before=lambda wildcards, input: f"--before {input.before}" if input.before else "",
     log:

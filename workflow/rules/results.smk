@@ -107,7 +107,7 @@ rule draw_alignments:
     output:
         directory(f"{RESULTS}/figures/alignments/{{system}}"),
     params:
-        data=lambda wildcards: data_argument(SYSTEMS[wildcards.system]["corpus"]).partition(":")[0],
+        data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
         flags=subword_flags,
         gold=lambda wildcards: gold(wildcards, "--gold", f"{PAIR}.align"),
     log:
@@ -126,7 +126,7 @@ rule draw_structure:
     output:
         directory(f"{RESULTS}/figures/structure/{{system}}"),
     params:
-        data=lambda wildcards: data_argument(SYSTEMS[wildcards.system]["corpus"]).partition(":")[0],
+        data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
         flags=subword_flags,
         gold=lambda wildcards: gold(wildcards, "--trees", f"{SOURCE}.ptb"),
     log:
@@ -225,7 +225,7 @@ rule count_operations:
     output:
         "trainings/{folder}/seed-{seed}/beam-{beam}/operations.json",
     params:
-        data=lambda wildcards: data_argument(corpus_of(wildcards.folder)).partition(":")[0],
+        data=lambda wildcards: dictionary_folder(corpus_of(wildcards.folder)),
     log:
         "trainings/{folder}/seed-{seed}/beam-{beam}/operations.errors",
     message:
