@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     report(plan, out)
     if failed:
-        raise RuntimeError(f"failed: {'; '.join(failed)} (--retry to try again)")
+        raise RuntimeError(f"failed: {failed}")
     return 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation.learning_rates import DIVERGED
@@ -21,6 +23,28 @@ STOPPED = (129, 130, 143)
 KILLED = 137
 #: Of a log, what is looked through.
 READ = 200
+
+
+@dataclass(frozen=True)
+class Failures:
+    """What failed in a call, one title each.
+
+    Attributes:
+        trainings: that stay failed until they are to be tried again.
+        jobs: that the same call tries again, such as a training that something outside has stopped.
+    """
+
+    trainings: Sequence[str] = ()
+    jobs: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything failed."""
+        return bool(self.trainings or self.jobs)
+
+    def __str__(self) -> str:
+        """For people, with what to do about it."""
+        hints = {"--retry to try again": self.trainings, "the same call tries again": self.jobs}
+        return "; ".join(f"{'; '.join(titles)} ({hint})" for hint, titles in hints.items() if titles)
 
 
 def find_reason(log: Path, status: int | None = None, *, start: int = 0) -> str:

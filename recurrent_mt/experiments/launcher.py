@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from .console import Console, Job
-from .failures import find_reason, read_failure, record_failure
+from .failures import Failures, find_reason, read_failure, record_failure
 from .options import PROJECT
 from .plan import all_trainings, lay_out_results, show_results
 
@@ -50,7 +50,7 @@ class StoppedError(RuntimeError):
     """A signal has stopped the run."""
 
 
-def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> list[str]:
+def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> Failures:
     """Runs everything that is left to do.
 
     Args:
@@ -59,7 +59,7 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         say: takes a line for people.
 
     Returns:
-        What failed, one title each.
+        What failed.
 
     Raises:
         ValueError: if the folder holds something else.
@@ -70,7 +70,7 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         with TemporaryDirectory() as elsewhere:
             # Snakemake would make a folder that does not exist.
             run_workflow(plan, settings, out if out.is_dir() else Path(elsewhere), left_out=[])
-        return []
+        return Failures()
     if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
         raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
     out.mkdir(parents=True, exist_ok=True)
@@ -89,14 +89,16 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         failed = run_workflow(plan, settings, out, left_out=left_out)
         if failed:
             record_failures(plan, failed, out)
-            left_out = [pair for pair in all_trainings(plan) if read_failure(training_folder(plan, *pair, out))]
+            ended = {pair for job in failed for pair in list_trainings(plan, job)} | set(left_out)
+            left_out = [pair for pair in all_trainings(plan) if pair in ended]
             if left_out and len(left_out) < len(list(all_trainings(plan))):
                 # What has not failed gets its tables and its report.
-                failed = [job for job in failed if "folder" not in job.wildcards and "system" not in job.wildcards]
+                failed = [job for job in failed if "system" not in job.wildcards]
                 failed += run_workflow(plan, settings, out, left_out=left_out)
         show_results(plan, out)
-    names = [f"{system}, seed {seed}" for system, seed in left_out]
-    return names + [job.title for job in failed if "folder" not in job.wildcards]
+    recorded = [pair for pair in left_out if read_failure(training_folder(plan, *pair, out))]
+    jobs = [job.title for job in failed if not set(list_trainings(plan, job)) & set(recorded)]
+    return Failures([f"{system}, seed {seed}" for system, seed in recorded], list(dict.fromkeys(jobs)))
 
 
 def training_folder(plan: Mapping[str, Any], system: str, seed: int, out: Path) -> Path:
@@ -104,19 +106,30 @@ def training_folder(plan: Mapping[str, Any], system: str, seed: int, out: Path) 
     return out / "trainings" / plan["systems"][system]["folder"] / f"seed-{seed}"
 
 
+def list_trainings(plan: Mapping[str, Any], job: Job) -> list[tuple[str, int]]:
+    """The trainings that a job belongs to: all of a system, if it is part of the search for a learning rate."""
+    folder = job.wildcards.get("folder") or job.wildcards.get("searched")
+    seed = None if job.rule == "try_rate" else job.wildcards.get("seed")
+    found = [pair for pair in all_trainings(plan) if plan["systems"][pair[0]]["folder"] == folder]
+    return [pair for pair in found if seed in (None, str(pair[1]))]
+
+
 def record_failures(plan: Mapping[str, Any], failed: Sequence[Job], out: Path) -> None:
-    """Leaves a reason with every training that a failed job belongs to."""
+    """Leaves with every training of a system why no learning rate can be chosen for it.
+
+    `recurrent-mt training` has left the reason with each training that failed by itself. One without a reason was
+    stopped from outside, or something else failed: the same call goes on there.
+    """
     for job in failed:
-        folder = job.wildcards.get("folder") or job.wildcards.get("searched")
-        seeds = [int(job.wildcards["seed"])] if job.rule != "try_rate" and "seed" in job.wildcards else None
-        for system, seed in all_trainings(plan):
-            if plan["systems"][system]["folder"] != folder or (seeds is not None and seed not in seeds):
-                continue
-            place = training_folder(plan, system, seed, out)
+        reason = None
+        if job.rule == "try_rate":
+            reason = read_failure((out / job.logs[0]).parent)
+        elif job.rule == "choose_rate":
+            reason = find_reason(out / job.logs[0])
+        for pair in list_trainings(plan, job) if reason else ():
+            place = training_folder(plan, *pair, out)
             if read_failure(place) is None:
-                reason = find_reason(out / job.logs[0]) if job.logs else "failed"
-                searching = job.rule in ("try_rate", "choose_rate")
-                record_failure(place, f"no learning rate was chosen: {reason}" if searching else reason)
+                record_failure(place, f"no learning rate was chosen: {reason}")
 
 
 @contextmanager

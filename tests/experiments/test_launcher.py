@@ -1,0 +1,69 @@
+"""What becomes of failed jobs, without an engine: which trainings stay failed, and what the same call tries again."""
+
+import pytest
+
+from recurrent_mt.experiments import launcher
+from recurrent_mt.experiments.console import Job
+from recurrent_mt.experiments.failures import read_failure, record_failure
+from recurrent_mt.experiments.launcher import Launch, launch, training_folder
+from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.plan import make_plan
+
+QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
+
+
+@pytest.fixture
+def plan():
+    return make_plan("quickstart", read_experiment(QUICKSTART, ["systems=lstm,fconv", "learning_rates=1e-3,1e-2"]))
+
+
+def call(plan, out, monkeypatch, *jobs):
+    """What a call says whose jobs fail, and the trainings that each run of the workflow leaves out."""
+    seen = []
+
+    def run_workflow(*_, left_out: list) -> list:
+        seen.append(left_out)
+        return list(jobs) if len(seen) == 1 else []
+
+    monkeypatch.setattr(launcher, "run_workflow", run_workflow)
+    return str(launch(plan, Launch(out))), seen
+
+
+def job(plan, rule, system="lstm", **wildcards):
+    """A job of one system, with a log that ends in an error."""
+    folder = plan["systems"][system]["folder"]
+    log = f"rates/{folder}/seed-1/1e-3/log" if rule == "try_rate" else f"{rule}.log"
+    return Job(f"{rule} of {system}", rule, {"folder": folder, "seed": "1", **wildcards}, [log], "command", 0.0)
+
+
+@pytest.mark.parametrize("rule", ["train", "try_rate", "translate"])
+def test_what_left_no_reason_is_tried_again_and_the_others_get_their_tables(rule, plan, tmp_path, monkeypatch):
+    said, left_out = call(plan, tmp_path, monkeypatch, job(plan, rule))
+    assert said == f"{rule} of lstm (the same call tries again)"
+    assert left_out == [[], [("lstm", 1)]]
+    assert read_failure(training_folder(plan, "lstm", 1, tmp_path)) is None
+
+
+def test_what_left_a_reason_stays_failed(plan, tmp_path, monkeypatch):
+    record_failure(training_folder(plan, "lstm", 1, tmp_path), "out of memory")
+    (tmp_path / "results").mkdir()
+    said, left_out = call(plan, tmp_path, monkeypatch)
+    assert (said, left_out) == ("lstm, seed 1 (--retry to try again)", [[("lstm", 1)]])
+
+
+def test_a_rate_that_failed_ends_the_search(plan, tmp_path, monkeypatch):
+    failed = job(plan, "try_rate")
+    record_failure((tmp_path / failed.logs[0]).parent, "out of memory")
+    (tmp_path / "results").mkdir()
+    said, _ = call(plan, tmp_path, monkeypatch, failed)
+    assert said == "lstm, seed 1 (--retry to try again)"
+    reason = read_failure(training_folder(plan, "lstm", 1, tmp_path))
+    assert reason == "no learning rate was chosen: out of memory"
+
+
+def test_a_search_without_an_outcome_is_recorded(plan, tmp_path, monkeypatch):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "choose_rate.log").write_text("error: every rate diverged\n")
+    said, _ = call(plan, tmp_path, monkeypatch, job(plan, "choose_rate"))
+    assert said == "lstm, seed 1 (--retry to try again)"
+    assert "every rate diverged" in read_failure(training_folder(plan, "lstm", 1, tmp_path))
