@@ -32,6 +32,6 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
         with initialize:
             config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *overrides])
         settings: Any = OmegaConf.to_container(config, resolve=True)
-        return configuration_arguments(settings)
+        return configuration_arguments(settings, {text.partition("=")[0].lstrip("+~") for text in overrides})
     except Exception as error:  # whatever Hydra raises names the key or the file
         raise ValueError(f"{path.name}: {error}") from error

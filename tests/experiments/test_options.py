@@ -111,10 +111,24 @@ def test_a_file_whose_name_a_shell_would_take_for_something_else_is_refused(tmp_
         read_experiment(write(tmp_path, "pair: fr-en\n", "a;b.yaml"))
 
 
-@pytest.mark.parametrize("flag", ["user-dir: /x", "User_Dir: /x", "lr: --user-dir=/x", "'a b': 1", 'lr: "1\\n2"'])
-def test_an_experiment_runs_no_code_of_a_stranger(flag, tmp_path):
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "user-dir: /x",
+        "log-file: /x",
+        "save_dir: x",
+        "distributed-port: 1",
+        "User_Dir: /x",
+        "lr: --user-dir=/x",
+        "'a b': 1",
+        'lr: "1\\n2"',
+    ],
+)
+def test_an_experiment_runs_no_code_of_a_stranger_and_reaches_nothing_else(flag, tmp_path):
     text = f"pair: fr-en\nupdates: 3\nsystems: {{a: {{}}}}\nbaseline: a\nflags: {{arch: lstm, {flag}}}\n"
-    with pytest.raises(ValueError, match=r"would run code|may not begin|no name of an option|must be one line"):
+    with pytest.raises(
+        ValueError, match=r"would run code|could write, load, or|may not begin|no name of an option|must be one line"
+    ):
         make_plan("mine", read_experiment(write(tmp_path, text)))
 
 

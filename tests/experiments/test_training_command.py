@@ -1,5 +1,6 @@
 import pytest
 
+from recurrent_mt.experiments.configurations import read_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 
 
@@ -22,6 +23,14 @@ def test_a_configuration_is_a_command_line():
     [
         ({"model": {"user_dir": "/x"}}, "user_dir would run code: it cannot be set in a file"),
         ({"common": {"User-Dir": "/x"}}, "User-Dir would run code"),
+        *(
+            ({"any": {name: "/x"}}, f"{name} could write, load, or connect anywhere: it cannot be set in a file")
+            for name in (
+                *("log_file", "Log-File", "tensorboard_logdir", "wandb_project", "aim_repo", "azureml_logging"),
+                *("distributed_init_method", "distributed_port", "plasma_path", "checkpoint_suffix", "save_dir"),
+                *("restore_file", "finetune_from_model", "continue_once"),
+            )
+        ),
         ({"common": {"fp16": "--user-dir=/x"}}, "fp16 is '--user-dir=/x': a value may not begin with '-'"),
         ({"common": {"user_dir": "--x"}}, "user_dir is '--x': a value may not begin"),
         ({"task": {"data": "--user-dir=/x"}}, "data is '--user-dir=/x': a value may not begin"),
@@ -36,3 +45,15 @@ def test_a_configuration_is_a_command_line():
 def test_what_would_be_something_else_is_refused(configuration, message):
     with pytest.raises(ValueError, match=message):
         configuration_arguments(configuration)
+
+
+def test_what_leads_out_of_the_folder_is_set_by_the_caller_alone(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("checkpoint: {save_dir: checkpoints, restore_file: null}\ncommon: {user_dir: x, log_file: null}\n")
+    assert read_arguments(file, []) == ["--save-dir", "checkpoints", "--user-dir", "user_dir"]
+    changes = ["checkpoint.save_dir=/x", "+distributed_training.distributed_port=29500"]
+    assert read_arguments(file, changes)[:2] == ["--save-dir", "/x"]
+    assert read_arguments(file, changes)[-2:] == ["--distributed-port", "29500"]
+    file.write_text("checkpoint: {save_dir: /x}\ncommon: {user_dir: x, log_file: null}\n")
+    with pytest.raises(ValueError, match=r"mine\.yaml: save_dir could write"):
+        read_arguments(file, ["common.log_file=/y"])
