@@ -52,6 +52,20 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
+def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, tmp_path, monkeypatch):
+    place = tmp_path / "with a space"
+    place.mkdir()
+    (copy(folder / "corpus", place / "corpus") / "test.fr-en.align").touch()
+    monkeypatch.chdir(place)
+    options = {"corpus": "corpus", "extra_tests": "far=corpus/valid", "out": tmp_path / "out"}
+    said = experiment(folder / "mine.yaml", "--dry-run", **options)
+    for path in ("train.fr", "test.en", "valid.en", "test.fr-en.align"):
+        assert f"'{place}/corpus/{path}'" in said, path
+    said = experiment("wmt-fr-en.yaml", "--dry-run", corpus="corpus", out=tmp_path / "out")
+    assert f"recurrent-mt get local '{place}/corpus/train' " in said
+    assert said.count("get local ") == said.count(f"get local '{place}") == 3
+
+
 def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_path):
     options = {
         "corpus": folder / "corpus",

@@ -1,6 +1,8 @@
 # Published text, or local text in its place: got, joined, cleaned, selected.
 
 
+import shlex
+
 def sets_of(corpus, *roles):
     """The names of a corpus's texts."""
     return [name for role in roles for name in CORPORA[corpus]["sets"][role]]
@@ -42,7 +44,7 @@ def get_command(wildcards, input):
     """Copies local text, or downloads what is published."""
     prefix = prefix_of(wildcards)
     if prefix is not None:
-        return f"local {prefix}"
+        return f"local {shlex.quote(prefix)}"
     mirror = f" --mirror {OPTIONS['mirror']}" if OPTIONS["mirror"] else ""
     checksums = f" --checksums {OPTIONS['checksums']}" if OPTIONS["checksums"] else ""
     return f"published {wildcards.set} --sources {input} --downloads downloads{mirror}{checksums}"

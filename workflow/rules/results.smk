@@ -80,7 +80,7 @@ def gold(wildcards, flag, ending):
     if corpus["source"] == "collected" or corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece":
         return ""
     file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"
-    return f"{flag} {file}" if corpus["source"] == "synthetic" or Path(file).exists() else ""
+    return f"{flag} {shlex.quote(file)}" if corpus["source"] == "synthetic" or Path(file).exists() else ""
 
 
 def drawn_model(wildcards):

@@ -71,7 +71,7 @@ rule copy_text:
     message:
         "Reading {wildcards.split}.{wildcards.lang}"
     shell:
-        r"tr '\r' ' ' < {input} > {output}"
+        r"tr '\r' ' ' < {input:q} > {output}"
 
 
 rule copy_reference:
@@ -82,7 +82,7 @@ rule copy_reference:
     message:
         "Reading the references {wildcards.split}.{wildcards.lang}"
     shell:
-        r"tr '\r' ' ' < {input} > {output}"
+        r"tr '\r' ' ' < {input:q} > {output}"
 
 
 rule split_words:
