@@ -55,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     chosen = read_experiment(options.file, options.options)
     default = PROJECT / fill_name(chosen["out"] or f"runs/{options.file.stem}-{{pair}}", chosen)
     given = any(text.startswith("out=") for text in options.options)
+    if given and chosen["out"] is None:
+        raise ValueError("out is empty: name a folder, or leave it out for the default one")
     out = Path(chosen["out"]) if given else default
     plan = make_plan(options.file.stem, chosen)
     if chosen["published"]:

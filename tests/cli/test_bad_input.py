@@ -80,7 +80,13 @@ def test_an_unknown_system_is_refused_with_those_that_there_are(good, tmp_path):
 
 
 def test_a_comparison_without_a_corpus_is_refused(tmp_path):
-    assert "corpus=DIR is required" in run(command("compare_baselines.sh", out=tmp_path / "run"), succeeds=False)
+    for given in ([], ["corpus="], ["corpus=", "pair=fr-en"]):
+        said = run(command("compare_baselines.sh", *given, out=tmp_path / "run"), succeeds=False)
+        assert "corpus=DIR is required" in said, given
+
+
+def test_an_empty_run_folder_is_refused():
+    assert "error: out is empty: name a folder" in experiment("quickstart.yaml", "out=", succeeds=False)
 
 
 def test_a_folder_that_holds_something_else_is_refused(good, tmp_path):
