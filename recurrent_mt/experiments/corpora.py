@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..text_files import FileError
 from .identity import identify
 from .text import POSITION_LIMIT, check_pair, checksum, find_packed
 
@@ -162,6 +163,20 @@ def check_files(options: Mapping[str, Any], corpus: Mapping[str, Any]) -> list[s
     for prefix in options["extra_tests"].values():
         check_pair(prefix, (source, target), may_have_empty_lines=False)
     return notes
+
+
+def find_checksums(options: Mapping[str, Any]) -> str | None:
+    """The file of checksums of downloads; the workflow runs in another folder.
+
+    Raises:
+        FileError: if there is no such file.
+    """
+    if options["checksums"] is None:
+        return None
+    file = Path(options["checksums"]).resolve()
+    if not file.is_file():
+        raise FileError(file, "there is no such file of checksums")
+    return str(file)
 
 
 def describe_extra_tests(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .corpora import describe_corpus, describe_extra_tests
+from .corpora import describe_corpus, describe_extra_tests, find_checksums
 from .identity import identify
 from .options import PROJECT
 from .systems import SEGMENTATION, budget_arguments, is_ablation, is_configuration, training_arguments
@@ -30,6 +30,7 @@ def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ValueError: if a system is none, or the text does not go with the options.
+        FileError: if a file is missing.
     """
     common = describe_corpus(options, options["segmentation"])
     corpora, systems = {common["id"]: common}, {}
@@ -42,7 +43,7 @@ def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     plan = {
         "name": name,
         "languages": options["pair"].split("-"),
-        "options": dict(options),
+        "options": {**options, "checksums": find_checksums(options)},
         "corpora": {key: corpus for key, corpus in corpora.items() if key in used},
         "extra_tests": describe_extra_tests(options),
         "systems": systems,

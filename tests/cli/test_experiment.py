@@ -66,6 +66,14 @@ def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, tmp_path, mon
     assert said.count("get local ") == said.count(f"get local '{place}") == 3
 
 
+def test_checksums_are_found_from_the_folder_of_the_call_and_what_is_there_depends_on_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = ["wmt-fr-en.yaml", "--dry-run", "checksums=sums", f"out={tmp_path / 'out'}"]
+    assert f"{tmp_path}/sums: there is no such file" in experiment(*line, succeeds=False)
+    (tmp_path / "sums").touch()
+    assert f" --sources downloads/sources.json --downloads downloads --checksums {tmp_path}/sums " in experiment(*line)
+
+
 def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_path):
     options = {
         "corpus": folder / "corpus",

@@ -40,14 +40,20 @@ def held_out_sets(wildcards):
     return [tests[int(wildcards.split.removeprefix("test") or 0)]]
 
 
+def get_from(wildcards):
+    """What a download depends on: with checksums, what is there already must have them, too."""
+    files = ["downloads/sources.json", *([OPTIONS["checksums"]] if OPTIONS["checksums"] else [])]
+    return [] if prefix_of(wildcards) else files
+
+
 def get_command(wildcards, input):
     """Copies local text, or downloads what is published."""
     prefix = prefix_of(wildcards)
     if prefix is not None:
         return f"local {shlex.quote(prefix)}"
     mirror = f" --mirror {OPTIONS['mirror']}" if OPTIONS["mirror"] else ""
-    checksums = f" --checksums {OPTIONS['checksums']}" if OPTIONS["checksums"] else ""
-    return f"published {wildcards.set} --sources {input} --downloads downloads{mirror}{checksums}"
+    checksums = f" --checksums {shlex.quote(OPTIONS['checksums'])}" if OPTIONS["checksums"] else ""
+    return f"published {wildcards.set} --sources {input[0]} --downloads downloads{mirror}{checksums}"
 
 
 def in_domain(corpus):
@@ -76,7 +82,7 @@ rule find_published:
 
 rule get_text:
     input:
-        lambda wildcards: [] if prefix_of(wildcards) else "downloads/sources.json",
+        get_from,
     output:
         [f"corpora/{{corpus}}/raw/{{set}}/text.{lang}" for lang in (SOURCE, TARGET)],
     params:
