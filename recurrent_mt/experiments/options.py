@@ -27,6 +27,14 @@ SETTINGS = (
     *("learning_rate", "schedule", "warmup", "label_smoothing"),
 )
 
+#: Of those, what an ablation without a configuration sets by flags.
+SIZES = ("embedding_size", "encoder_size", "decoder_size", "tied", "layer_norm")
+#: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
+FIXED = (
+    *("seed", "max_update", "max_epoch", "stop_time_hours", "save_dir", "num_workers", "no_epoch_checkpoints"),
+    *("save_interval_updates", "keep_interval_updates", "log_format", "log_interval"),
+)
+
 
 class OptionError(ValueError):
     """An option that cannot be meant; the message names the file, or the command line, and the option."""
@@ -77,10 +85,23 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     defaults = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
     merged = {**defaults, **options, **changes}
     check_together(merged, str(file))
-    for key in SETTINGS if merged["configuration"] else ():
-        if key in {**options, **changes}:
-            raise OptionError(f"{file}: {key} is configuration {merged['configuration']}'s: flags can change it")
+    check_ignored({**options, **changes}, merged, str(file))
     return merged
+
+
+def check_ignored(given: Mapping[str, Any], options: Mapping[str, Any], place: str) -> None:
+    """Refuses what an ablation would not heed.
+
+    Raises:
+        OptionError: naming the option.
+    """
+    if not isinstance(options["systems"], dict):
+        return
+    configuration = options["configuration"]
+    for key in SETTINGS if configuration else SIZES:
+        if key in given:
+            owner = f"configuration {configuration}'s" if configuration else "no option of an ablation"
+            raise OptionError(f"{place}: {key} is {owner}: flags can change it")
 
 
 def describe_options() -> str:
@@ -138,17 +159,25 @@ def read_override(text: str, schema: Mapping[str, Any]) -> tuple[str, Any]:
         item = types_of(schema["properties"][key].get("items", {}), schema)
         return key, [read_value(part, item) for part in value.split(",") if part]
     if "object" in kinds:
-        pairs = [part.partition("=")[::2] for part in value.split(",") if part]
+        item = types_of(resolve(schema["properties"][key], schema).get("additionalProperties", {}), schema)
+        pairs = [
+            (name, read_value(part, item))
+            for name, _, part in (pair.partition("=") for pair in value.split(",") if pair)
+        ]
         if len(dict(pairs)) < len(pairs):
             raise OptionError(f"command line: {key} has a name twice: {', '.join(name for name, _ in pairs)}")
         return key, dict(pairs)
     return key, read_value(value, kinds)
 
 
+def resolve(entry: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an entry of the schema refers to, or the entry itself."""
+    return schema["$defs"][entry["$ref"].rpartition("/")[2]] if "$ref" in entry else entry
+
+
 def types_of(entry: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
     """The JSON types that a value may have."""
-    if "$ref" in entry:
-        return types_of(schema["$defs"][entry["$ref"].rpartition("/")[2]], schema)
+    entry = resolve(entry, schema)
     if "anyOf" in entry:
         return [kind for part in entry["anyOf"] for kind in types_of(part, schema)]
     kinds = entry.get("type", "string")
@@ -197,7 +226,7 @@ def find_must(entry: Any, schema: Mapping[str, Any]) -> str | None:
         return None
     if "must" in entry:
         return str(entry["must"])
-    return find_must(schema["$defs"][entry["$ref"].rpartition("/")[2]], schema) if "$ref" in entry else None
+    return find_must(resolve(entry, schema), schema) if "$ref" in entry else None
 
 
 def shown(value: Any) -> str:
@@ -234,6 +263,8 @@ def check_together(options: Mapping[str, Any], place: str) -> None:
             raise OptionError(f"{place}: an ablation takes no learning_rates, extra_tests, and beams")
     elif options["configuration"]:
         raise OptionError(f"{place}: configuration is for ablations: name {options['configuration']} among the systems")
+    elif options["flags"]:
+        raise OptionError(f"{place}: flags are for ablations, whose systems are a mapping")
     if options["extra_tests"] and options["corpus"] is None:
         raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")
 
@@ -245,8 +276,12 @@ def check_flags(options: Mapping[str, Any], place: str) -> None:
         OptionError: naming the option.
     """
     own = options["systems"].values() if isinstance(options["systems"], dict) else []
+    if "segmentation" in options["flags"]:
+        raise OptionError(f"{place}: segmentation is an option of the experiment and of its systems, and no flag")
     for flags in (options["flags"], *own):
         for flag, value in flags.items():
+            if flag.lower().replace("-", "_") in FIXED:
+                raise OptionError(f"{place}: {flag} cannot be a flag: the experiment sets it for every training")
             try:
                 check_training_flag(flag, value)
             except ValueError as error:

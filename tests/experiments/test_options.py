@@ -36,6 +36,12 @@ def test_the_command_line_replaces_what_the_file_says():
     assert options["extra_tests"] == {"far": "c/d", "near": "e"} and options["corpus"] == "a/b"
 
 
+def test_a_flag_of_the_command_line_has_the_value_that_a_file_would_give_it():
+    file = PROJECT / "configs" / "experiments" / "ablations" / "skips.yaml"
+    flags = read_experiment(file, ["flags=skip-io=true,tied=false,gru-rank=8,clip-norm=.5,arch=lstm,lr=1e-3"])["flags"]
+    assert flags == {"skip-io": True, "tied": False, "gru-rank": 8, "clip-norm": 0.5, "arch": "lstm", "lr": "1e-3"}
+
+
 def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
     file = write(tmp_path, "pair: fr-en\nlearning_rate: 0.001\nlearning_rates: [0.01, 1e-3]\n")
     options = read_experiment(file)
@@ -88,9 +94,25 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
         ("pair: fr-en\nupdates: 3\nsystems: {A b: {}}\nbaseline: A b\n", "systems must be names"),
         ("pair: fr-en\nupdates: 3\nsystems: {a: {arch: [x]}}\nbaseline: a\n", "systems.a.arch must be one value"),
         ("pair: fr-en\nsystems: [lstm]\nupdates: 3\nconfiguration: rnnenc-30\n", "configuration is for ablations"),
+        ("pair: fr-en\nsystems: [lstm]\nupdates: 3\nflags: {lr: 1}\n", "flags are for ablations"),
         (
             "pair: fr-en\nupdates: 3\nsystems: {a: {}}\nbaseline: a\nconfiguration: rnnenc-30\ndropout: 0.1\n",
             "dropout is configuration rnnenc-30's: flags can change it",
+        ),
+        *(
+            (
+                f"pair: fr-en\nupdates: 3\nsystems: {{a: {{{flag}: 7}}}}\nbaseline: a\n",
+                f"{flag} cannot be a flag: the experiment sets it for every training",
+            )
+            for flag in ("seed", "max-update", "max-epoch", "stop_time_hours", "save-dir", "save-interval-updates")
+        ),
+        (
+            "pair: fr-en\nupdates: 3\nsystems: {a: {}}\nbaseline: a\nflags: {segmentation: word:5}\n",
+            "segmentation is an option of the experiment and of its systems, and no flag",
+        ),
+        (
+            "pair: fr-en\nupdates: 3\nsystems: {a: {}}\nbaseline: a\ndecoder_size: 64\n",
+            "decoder_size is no option of an ablation: flags can change it",
         ),
         ("pair: fr-en\nconfiguration: ../mine\n", "configuration must be the name of a file of configs/"),
         ("pair: fr-en\nmirror: http://x;touch\n", "mirror must be an address"),
@@ -116,7 +138,7 @@ def test_a_file_whose_name_a_shell_would_take_for_something_else_is_refused(tmp_
     [
         "user-dir: /x",
         "log-file: /x",
-        "save_dir: x",
+        "restore_file: x",
         "distributed-port: 1",
         "User_Dir: /x",
         "lr: --user-dir=/x",
