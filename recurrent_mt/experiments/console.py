@@ -119,17 +119,17 @@ class Console:
                 self.say(text)
 
     def fail(self, event: Mapping[str, Any]) -> None:
-        """A job has failed: the last lines of its own log."""
+        """A job has failed: the last lines of its own log, or else what the engine said since the last."""
         job = self.jobs.pop(event["jobid"], None)
         if job is None:
             return
         self.failed.append(job)
-        lines = [f"{job.title}: failed"]
-        for log in job.logs[:1]:
-            end = read_end(self.folder / log, SHOWN_OF_A_LOG)
-            lines += [f"  | {line[:300]}" for line in end.splitlines()]
-            lines.append(f"  The whole log: {self.folder / log}")
-        self.say("\n".join(lines))
+        log = self.folder / job.logs[0] if job.logs else None
+        end = read_end(log, SHOWN_OF_A_LOG) if log else ""
+        whole = [f"  The whole log: {log}"] if end else []
+        shown = end.splitlines() or "\n".join(self.errors).splitlines()[-SHOWN_OF_A_LOG:]
+        self.errors.clear()
+        self.say("\n".join([f"{job.title}: failed", *(f"  | {line[:300]}" for line in shown if line), *whole]))
 
     def say(self, text: str) -> None:
         """Prints above the progress lines."""

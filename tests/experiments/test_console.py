@@ -42,6 +42,17 @@ def test_a_failed_job_shows_the_end_of_its_own_log_and_where_the_rest_is(tmp_pat
     assert [failed.wildcards for failed in shown.failed] == [{"folder": "lstm-1", "seed": "2"}]
 
 
+def test_a_failed_job_without_a_log_shows_what_the_engine_said_of_it(tmp_path):
+    shown = console(tmp_path)
+    for number, reason in enumerate(("no such file", "no room")):
+        shown.handle({**job(number, "copy_text", "Reading"), "log": []})
+        shown.errors.append(f"tr: {reason}")
+        shown.handle({"event": "error", "text": "RuleException:\nit returned non-zero exit status 1."})
+        shown.handle({"event": "job_error", "jobid": number})
+    said = "Reading: failed\n  | tr: {}\n  | RuleException:\n  | it returned non-zero exit status 1.\n"
+    assert shown.out.getvalue() == said.format("no such file") + said.format("no room")
+
+
 def test_a_plan_prints_every_command_and_nothing_else(tmp_path):
     shown = console(tmp_path, plan_only=True)
     shown.handle(job(1, "train", "Training lstm, seed 1"))
