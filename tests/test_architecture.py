@@ -19,8 +19,9 @@ ALLOWED = {
         "onnx_translation": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
         "ordered_map.py": set(),
         "text_files.py": set(),
+        "languages.py": set(),
         "fairseq_dictionary.py": {"recurrent_mt.text_files"},
-        "metrics": {"sacrebleu", "nltk", "numpy", "recurrent_mt.ordered_map"},
+        "metrics": {"sacrebleu", "nltk", "numpy", "recurrent_mt.languages", "recurrent_mt.ordered_map"},
         "evaluation": {
             *("numpy", "pandas", "tabulate", "matplotlib", "nltk", "yaml"),
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
@@ -39,11 +40,11 @@ ALLOWED = {
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
-            "recurrent_mt.ordered_map",
+            *("recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "experiments": {
             *("yaml", "jsonschema", "psutil", "hydra", "omegaconf"),
-            *("recurrent_mt.evaluation", "recurrent_mt.text_files"),
+            *("recurrent_mt.evaluation", "recurrent_mt.languages", "recurrent_mt.text_files"),
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),

@@ -26,7 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--target-lang",
         dest="target_language",
         metavar="LANG",
-        help="chooses the tokenization: zh for Chinese, otherwise 13a",
+        help="chooses the tokenization: zh for Chinese; ja-mecab, ko-mecab where installed, or else char, as for Thai; "
+        "13a for all others",
     )
     parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
     parser.add_argument("--lowercase", action="store_true", help="ignore case")

@@ -14,6 +14,7 @@ from functools import cache
 import pycld2
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from ..languages import is_chinese
 from .words import HAN
 
 # CLD2 finds several languages in a line, with percentages of its text.
@@ -41,6 +42,8 @@ def require_known(language: str) -> None:
     Raises:
         ValueError: it is none of those that can be told.
     """
+    if is_chinese(language):
+        return
     known = {code for _, code in pycld2.LANGUAGES} & set(_identifier().nb_classes)
     if language not in known:
         raise ValueError(
@@ -54,7 +57,7 @@ def is_other_language(text: str, language: str) -> bool:
 
     In doubt it is not: short lines, names and numbers pass.
     """
-    if language == "zh":
+    if is_chinese(language):
         return _is_other_script(text)
     if _is_east_asian(text) and language not in _EAST_ASIAN:
         return True

@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from ..languages import is_chinese
+
 # What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
 # direction, byte order mark, interlinear marks, tags. (Persian and Indic scripts do need the zero-width joiners.)
 # And the code points that Unicode keeps out of text for good.
@@ -22,9 +24,8 @@ _INVISIBLE = re.compile(
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
-# Languages without spaces between words, and how many Han characters (and runs of anything else) they have for one
-# English word.
-_CHARACTERS_A_WORD = {"zh": 1.6}
+# How many Han characters (and runs of anything else) Chinese has for one English word.
+_CHARACTERS_A_WORD = 1.6
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # A word, a number, or one other character that is no space; Han characters one by one.
@@ -59,8 +60,8 @@ def normalize(text: str) -> str:
 
 def count_words(text: str, language: str) -> float:
     """How many words lie between spaces; in Chinese, 1.6 Han characters count as a word."""
-    if language in _CHARACTERS_A_WORD:
-        return len(_UNSPACED_WORD.findall(text)) / _CHARACTERS_A_WORD[language]
+    if is_chinese(language):
+        return len(_UNSPACED_WORD.findall(text)) / _CHARACTERS_A_WORD
     return len(text.split())
 
 
@@ -81,7 +82,7 @@ def make_tokenizer(language: str) -> Tokenizer:
 
     In Moses' tokens, characters that are special to XML are escaped.
     """
-    if language.split("_")[0] != "zh":
+    if not is_chinese(language):
         import sacremoses
 
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=language), sacremoses.MosesDetokenizer(lang=language)
@@ -111,7 +112,7 @@ def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callabl
         language: ``zh`` has no spaces between words, all others do.
         known: the corpus's words, and how often each was counted.
     """
-    if language.split("_")[0] == "zh":
+    if is_chinese(language):
 
         def split(text: str) -> list[str]:
             # With spaces, it is split already.

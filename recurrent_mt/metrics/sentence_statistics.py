@@ -11,7 +11,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.base import Score as SacrebleuScore
 
 from ..ordered_map import ordered_map
-from .builders import METRICS
+from .builders import METRICS, choose_tokenization
 
 SEED = 12345
 """sacrebleu's default, so that resampled numbers are the same as those of its command."""
@@ -144,8 +144,7 @@ def statistics(
         name: a key of `METRICS`.
         hypotheses: detokenized translations.
         references: as many; empty strings are allowed on both sides.
-        target_language: chooses the tokenization if `tokenize` is None: ``zh`` for Chinese, otherwise sacrebleu's
-            default.
+        target_language: chooses the tokenization if `tokenize` is None, see `choose_tokenization`.
         tokenize: one of sacrebleu's tokenizers, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
         jobs: how many processes to fork for metrics that are `SLOW`.
@@ -164,8 +163,8 @@ def statistics(
         raise ValueError(f"{name}: there are no sentences to score")
     check_strings("hypothesis", hypotheses)
     check_strings("reference", references)
-    if tokenize is None and target_language == "zh":
-        tokenize = "zh"
+    if tokenize is None and target_language:
+        tokenize = choose_tokenization(target_language)
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.data.words import make_known_word_splitter, make_tokenizer, normalize
+from recurrent_mt.data.language import is_other_language, require_known
+from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer, normalize
+from recurrent_mt.experiments.corpora import choose_detokenizer
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -126,3 +128,11 @@ def test_chinese_is_cut_into_the_longest_known_words():
     split = make_known_word_splitter("zh", dict.fromkeys(["这", "位", "出租车", "的同时", "在"], 1))
     assert split("这位在出租车的同时，1977") == "这 位 在 出租车 的同时 ， 1977"
     assert split("这 位在 出") == "这 位在 出"
+
+
+@pytest.mark.parametrize("code", ["zh_CN", "zh-TW"])
+def test_chinese_of_a_country_is_chinese(code):
+    assert count_words("我喜欢猫", code) == count_words("我喜欢猫", "zh")
+    require_known(code)
+    assert is_other_language("the cat sleeps on the mat", code) and not is_other_language("我喜欢猫", code)
+    assert choose_detokenizer("word", code, truecased=False) == f"recurrent-mt words join --language {code}"

@@ -2,7 +2,7 @@ from math import exp
 
 import pytest
 
-from recurrent_mt.metrics import METRICS, score
+from recurrent_mt.metrics import METRICS, builders, score
 from tests.metrics.sacrebleu_command import sacrebleu_command
 
 HYPOTHESES = ["The cat sat on the mat.", "Two dogs run, fast!", "a house", "He said: “yes”."]
@@ -188,3 +188,24 @@ def test_a_score_prints_its_signature_and_its_interval():
     result = score("bleu", HYPOTHESES, REFERENCES, resamples=10)
     assert str(result).startswith("BLEU|nrefs:1|bs:10|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:")
     assert f"= {result.value:.2f} (μ = {result.interval.mean:.2f} ± {result.interval.half_width:.2f})" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("language", "installed", "tokenization"),
+    [
+        *(("zh", False, "zh"), ("zh_TW", False, "zh"), ("zh-CN", False, "zh"), ("en_US", True, "13a")),
+        *(("ja", True, "ja-mecab"), ("ko_KR", True, "ko-mecab"), ("ja", False, "char"), ("ko", False, "char")),
+        ("th", False, "char"),
+    ],
+)
+def test_a_language_has_its_tokenization_however_its_code_continues(language, installed, tokenization, monkeypatch):
+    monkeypatch.setattr(builders, "find_spec", lambda name: installed or None)
+    assert (builders.choose_tokenization(language) or "13a") == tokenization
+
+
+def test_a_chinese_text_has_the_same_scores_and_words_whatever_its_country():
+    hypotheses, references = ["我喜欢猫。"], ["我喜欢狗。"]
+    for name in ("bleu", "ter"):
+        plain, taiwan = (score(name, hypotheses, references, target_language=code) for code in ("zh", "zh_TW"))
+        assert plain == taiwan
+    assert builders.split_words(hypotheses, "zh_TW") == [["我", "喜", "欢", "猫", "。"]]
