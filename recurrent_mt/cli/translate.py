@@ -23,7 +23,7 @@ from ..evaluation.generate_log import read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
-from ..text_files import write_text
+from ..text_files import read_lines, write_text
 from .arguments import positive
 from .plugin import find_plugin
 
@@ -72,12 +72,11 @@ def run(options: argparse.Namespace) -> None:
         if options.split:
             lines = translate_split(form, options, Path(folder))
         else:
-            raw = (
-                options.input.read_text(encoding="utf-8")
-                if options.input
-                else ("" if options.dry_run else read_input())
-            )
-            lines = translate_lines(form, options, raw.split("\n")[: -1 if raw.endswith("\n") else None], Path(folder))
+            if options.input:
+                raw = [text for _, text in read_lines(options.input)]
+            else:
+                raw = [] if options.dry_run else read_input()
+            lines = translate_lines(form, options, raw, Path(folder))
     if options.dry_run:
         return
     text = "".join(f"{line}\n" for line in lines)
@@ -87,9 +86,10 @@ def run(options: argparse.Namespace) -> None:
         sys.stdout.write(text)
 
 
-def read_input() -> str:
-    """Standard input, as UTF-8 whatever the locale says."""
-    return sys.stdin.buffer.read().decode("utf-8")
+def read_input() -> list[str]:
+    """The lines of standard input, as UTF-8 whatever the locale says; nothing but a line feed ends one."""
+    *lines, last = sys.stdin.buffer.read().decode("utf-8").split("\n")
+    return [*lines, last] if last else lines
 
 
 def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -> list[str]:

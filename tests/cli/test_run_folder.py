@@ -1,9 +1,12 @@
 """A run folder may come from a stranger: what its file ``options`` says runs no code and sets no path."""
 
+import io
 import subprocess
+import sys
 
 import pytest
 
+from recurrent_mt.cli import translate
 from recurrent_mt.cli.translate import choose_splitter
 from recurrent_mt.experiments.text_form import TextForm
 from tests.cli.recipes import ROOT, command, environment, run
@@ -97,3 +100,14 @@ def test_known_words_are_read_where_data_is_in_shards(tmp_path):
     (tmp_path / "data" / "shard0" / "dict.fr.txt").write_text("aujourd'hui 3\n")
     form = TextForm(tmp_path, "fr", "en", "word", "none", lowercase=False, truecased=True)
     assert choose_splitter(form, "fr")("Aujourd'hui") == "aujourd'hui"
+
+
+@pytest.mark.parametrize("given", ["file", "stdin"])
+@pytest.mark.parametrize("text", ["un\rdeux\u2028trois\n\nquatre\n", "un\n\nquatre", ""])
+def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_path, monkeypatch):
+    monkeypatch.setattr(translate, "translate_lines", lambda form, options, raw, folder: ["x" for _ in raw])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    (tmp_path / "input").write_bytes(text.encode())
+    flags = ["--input", tmp_path / "input"] if given == "file" else []
+    said = call("translate", *words("translate.sh", run_folder(tmp_path / "run"))[1:], *flags)
+    assert said.stdout == "x\n" * (3 if text else 0)
