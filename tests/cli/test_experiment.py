@@ -103,6 +103,16 @@ def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_plac
     assert len(first) == len(second) == 2 and not set(first) & set(second)
 
 
+def test_text_that_was_moved_is_not_read_again_and_changed_text_is(folder, tmp_path):
+    place = copy(folder / "corpus", tmp_path / "corpus")
+    options = {"systems": "", "out": tmp_path / "out"}
+    assert "Reading train.fr: " in experiment(folder / "mine.yaml", corpus=place, **options)
+    place = place.rename(tmp_path / "moved")
+    assert "== " not in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
+    (place / "train.fr").write_text((place / "train.fr").read_text().replace("chien", "chat"))
+    assert "== Reading train.fr" in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
+
+
 def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, folder, tmp_path):
     assert said.count("--gold ") == 1
     for words in {"tokenizer": "moses"}, {"segmentation": "sentencepiece:40"}:

@@ -8,9 +8,7 @@ def source_of(wildcards):
         return extra_text(wildcards)
     if corpus["source"] == "collected":
         return collected_text(wildcards)
-    if corpus["source"] == "synthetic":
-        return corpus["files"][wildcards.split][wildcards.lang]
-    return ancient(corpus["files"][wildcards.split][wildcards.lang])
+    return corpus["files"][wildcards.split][wildcards.lang]
 
 
 def reference_of(wildcards):
@@ -20,12 +18,23 @@ def reference_of(wildcards):
         return extra_text(wildcards)
     if corpus["source"] == "collected":
         return f"corpora/{wildcards.corpus}/clean/held-out/{wildcards.split}.{wildcards.lang}"
-    return corpus["raw"][wildcards.lang] if corpus["source"] == "synthetic" else ancient(corpus["raw"][wildcards.lang])
+    return corpus["raw"][wildcards.lang]
 
 
 def extra_text(wildcards):
     """A further test set."""
-    return ancient(f"{EXTRA[wildcards.place.removeprefix('extra/')]['prefix']}.{wildcards.lang}")
+    return f"{EXTRA[wildcards.place.removeprefix('extra/')]['prefix']}.{wildcards.lang}"
+
+
+def unless_local(find):
+    """What a rule depends on that reads text: local text's checksum is in the name of what is made of it, so the same
+    text in another place is not read again."""
+
+    def find_input(wildcards):
+        local = wildcards.place != "text" or CORPORA[wildcards.corpus]["source"] == "files"
+        return [] if local else find(wildcards)
+
+    return find_input
 
 
 def words_command(wildcards):
@@ -65,24 +74,28 @@ rule synthetic_corpus:
 # fairseq and others take a carriage return for the end of a line, so it becomes a space.
 rule copy_text:
     input:
-        source_of,
+        unless_local(source_of),
     output:
         "corpora/{corpus}/{place}/input/{split}.{lang}",
+    params:
+        source=source_of,
     message:
         "Reading {wildcards.split}.{wildcards.lang}"
     shell:
-        r"tr '\r' ' ' < {input:q} > {output}"
+        r"tr '\r' ' ' < {params.source:q} > {output}"
 
 
 rule copy_reference:
     input:
-        reference_of,
+        unless_local(reference_of),
     output:
         "corpora/{corpus}/{place}/raw/{split}.{lang}",
+    params:
+        source=reference_of,
     message:
         "Reading the references {wildcards.split}.{wildcards.lang}"
     shell:
-        r"tr '\r' ' ' < {input:q} > {output}"
+        r"tr '\r' ' ' < {params.source:q} > {output}"
 
 
 rule split_words:
