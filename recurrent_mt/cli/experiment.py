@@ -15,7 +15,7 @@ from typing import Any
 from ..experiments.corpora import check_files, fill_name, list_published
 from ..experiments.launcher import Launch, launch
 from ..experiments.options import PROJECT, describe_options, read_experiment
-from ..experiments.plan import make_plan
+from ..experiments.plan import make_plan, run_folders
 from .arguments import positive
 
 OPTIONS_ANYWHERE = True
@@ -78,8 +78,11 @@ def report(plan: dict[str, Any], out: Path) -> None:
     """The tables, and where everything is."""
     tables = out / f"{plan['name'] if plan['ablation'] else 'table'}.txt"
     if plan["systems"] and tables.is_file():
-        print(f"\n{tables.read_text(encoding='utf-8')}\nTables: {tables}, and .md and .json beside it.")
-        print(f"Logs, checkpoints, and translations: {out / 'systems'}.")
+        # The links in the run folder are to the results of its last experiment.
+        print(f"\n{tables.read_text(encoding='utf-8')}\nTables: {tables}, and .md and .json beside it;", end=" ")
+        print(f"they stay in {out / plan['results']}.")
+        places = sorted({f"{out / Path(place).relative_to(plan['results'])}" for place in run_folders(plan).values()})
+        print(f"Logs, checkpoints, and translations: {', '.join(f'{place}/systems' for place in places)}.")
     if (out / "report.html").is_file():
         print(f"The report: {out / 'report.html'}. Open it in a browser.")
     if next(out.glob("systems/*/seed-*/checkpoints/checkpoint_best.pt"), None):

@@ -1,11 +1,13 @@
 """An experiment of one's own is one new file. The slow tests of ablations and comparisons run such files to the end."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from recurrent_mt.experiments.options import read_experiment
-from recurrent_mt.experiments.plan import make_plan
+from recurrent_mt.cli.experiment import report
+from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
 from tests.cli.recipes import copy, experiment, needs_tools, write_corpus
 
 pytestmark = needs_tools
@@ -111,6 +113,19 @@ def test_text_that_was_moved_is_not_read_again_and_changed_text_is(folder, tmp_p
     assert "== " not in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
     (place / "train.fr").write_text((place / "train.fr").read_text().replace("chien", "chat"))
     assert "== Reading train.fr" in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
+
+
+@pytest.mark.parametrize("ablation", [False, True])
+def test_the_last_lines_name_folders_that_are_there(ablation, tmp_path, capsys):
+    file = PROJECT / "configs" / "experiments" / ("ablations/vocabulary.yaml" if ablation else "quickstart.yaml")
+    plan = make_plan(file.stem, read_experiment(file))
+    lay_out_results(plan, tmp_path)
+    (tmp_path / plan["results"] / ("vocabulary.txt" if ablation else "table.txt")).write_text("a table\n")
+    show_results(plan, tmp_path)
+    report(plan, tmp_path)
+    said = capsys.readouterr().out
+    places = re.findall(r"translations: (.*)\.\n", said)[0].split(", ") + re.findall(r"stay in (.*)\.\n", said)
+    assert len(places) == (7 if ablation else 2) and all(Path(place).is_dir() for place in places)
 
 
 def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, folder, tmp_path):
