@@ -32,8 +32,12 @@ from .training import (
 OPERATIONS = "operations a token"
 #: Inches, in the figure of all cells.
 HEIGHT_OF_A_CELL = 0.32
-#: Standard errors from which on a difference is called one.
-FAR = 2.0
+#: Degrees of freedom -> standard errors from which on a difference is called one: the 97.5% quantile of Student's t.
+#: Between two entries, that of fewer degrees holds.
+FAR = {
+    **{1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228},
+    **{12: 2.179, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000},
+}
 COSTS = {
     **{key: COLUMNS[key] for key in ("parameters", "updates", "valid. loss")},
     "MFLOP a token": (OPERATIONS, "{:.2f}", 1e6),
@@ -57,9 +61,14 @@ class SeedNoise:
     deviation: float  # pooled standard deviation
     degrees: int  # of freedom that it rests on
 
+    @property
+    def far(self) -> float:
+        """How many standard errors of it make a difference: more where few seeds say what the error is."""
+        return FAR[max(degrees for degrees in FAR if degrees <= self.degrees)]
+
     def is_far(self, difference: float, seeds: Sequence[int]) -> bool:
-        """Whether two means over so many seeds are further apart than `FAR` standard errors of their difference."""
-        return abs(difference) > FAR * self.deviation * sqrt(sum(1 / count for count in seeds))
+        """Whether two means over so many seeds are further apart than `far` standard errors of their difference."""
+        return abs(difference) > self.far * self.deviation * sqrt(sum(1 / count for count in seeds))
 
 
 def pool_seed_noise(records: pandas.DataFrame, metric: str) -> SeedNoise | None:
@@ -134,9 +143,9 @@ class AblationResults:
         yield from reading_notes(self.records, self.base, by=ALL)
         if noise:
             yield (
-                f"†: further from {self.base} than two standard errors of the seeds; standard deviation of "
-                f"{next(iter(self.signatures))} among seeds, over all cells: {noise.deviation:.2f} ({noise.degrees} "
-                "degrees of freedom)."
+                f"†: further from {self.base} than {noise.far:.2f} standard errors of the seeds (Student's t, "
+                f"two-sided 5%); standard deviation of {next(iter(self.signatures))} among seeds, over all cells: "
+                f"{noise.deviation:.2f} ({noise.degrees} degrees of freedom)."
             )
         yield COST_NOTE
 

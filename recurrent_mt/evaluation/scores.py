@@ -10,6 +10,7 @@ import numpy as np
 import pandas
 
 from ..metrics import SentenceStatistics, two_sided_p_value
+from ..metrics.sentence_statistics import check_resamples
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
@@ -62,6 +63,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
         ValueError: if there is no system, two have one name, or a setting makes no sense.
     """
     settings = settings or Settings()
+    check_resamples(settings.resamples)
     names = [system.name for system in systems]
     if not names:
         raise ValueError("there is no system to evaluate")

@@ -3,8 +3,9 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+from scipy import stats
 
-from recurrent_mt.evaluation.ablation import SeedNoise, draw_plots, pool_seed_noise, read_results
+from recurrent_mt.evaluation.ablation import FAR, SeedNoise, draw_plots, pool_seed_noise, read_results
 from recurrent_mt.evaluation.records import Record, make_frame
 from recurrent_mt.metrics import score
 from tests.commands import call
@@ -81,8 +82,22 @@ def test_the_noise_of_seeds_is_pooled():
     # By hand: variances 2 (one degree) and 3 (two degrees): (2 + 6) / 3.
     assert pool_seed_noise(make_frame(records), "BLEU") == SeedNoise(pytest.approx((8 / 3) ** 0.5), 3)
     assert pool_seed_noise(make_frame(records[-2:]), "BLEU") is None
-    noise = SeedNoise(1.0, 8)
-    assert not noise.is_far(1.9, [2, 2]) and noise.is_far(-2.1, [2, 2])
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 8, 11, 40, 300])
+def test_fewer_seeds_need_a_greater_difference(degrees):
+    noise = SeedNoise(1.0, degrees)
+    tabled = max(known for known in FAR if known <= degrees)
+    assert noise.far == pytest.approx(stats.t.ppf(0.975, tabled), abs=1e-3)
+    assert not noise.is_far(noise.far - 0.1, [2, 2]) and noise.is_far(-noise.far - 0.1, [2, 2])
+
+
+@pytest.mark.parametrize("resamples", [1, -5])
+def test_resamples_that_give_no_interval_are_refused(run, tmp_path, resamples):
+    line = ["ablation-table", run, "--name", "mine", "--systems", "forgetful", "--baseline", "forgetful"]
+    for words in (line, ["analyze", run], ["report", run], ["compare", run, "--models", "forgetful"]):
+        done = call(*words, "--resamples", resamples, "--out", tmp_path / "out")
+        assert done.returncode == 1 and f"resamples is {resamples}: 0 for no interval" in done.stderr, words[0]
 
 
 def test_the_plots_show_every_cell(run):
