@@ -1,4 +1,4 @@
-"""The native beam search against fairseq's generator, in double precision, where rounding decides nothing."""
+"""The native beam search against fairseq's generator, mostly in double precision, where rounding decides nothing."""
 
 import logging
 from argparse import Namespace
@@ -12,6 +12,7 @@ from recurrent_mt.kernels import native
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
 from user_dir.models import native_search
+from user_dir.models.native_search import NativeDecoder
 from user_dir.optim.fused_adam import FusedAdam
 from user_dir.tasks import native_translation
 from user_dir.tasks.native_translation import NativeGenerator, NativeTranslationTask
@@ -57,19 +58,19 @@ LEFT_TO_FAIRSEQ = {
 }
 
 
-def model(architecture="gru_encoder", attention="additive", **options):
+def model(architecture="gru_encoder", attention="additive", *, vocabulary=17, number=torch.double, std=0.5, **options):
     """A model whose words depend strongly on source and prefix, so that beams really cross."""
     options = {"kernel_backend": "native", "decoder_attention": attention, **options}
-    built = build(architecture, **options).double()
+    built = build(architecture, task(target_words=vocabulary - 4), **options).to(number)
     torch.manual_seed(20)
     for parameter in built.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
+        torch.nn.init.normal_(parameter, std=std)
     return built.eval()
 
 
 def translate(generator_class, built, batch, **options):
     options = {"beam_size": 5, "max_len_b": 9, **options}
-    generator = generator_class([built], task().target_dictionary, **options)
+    generator = generator_class([built], built.decoder.dictionary, **options)
     return generator.generate([built], {"net_input": batch})
 
 
@@ -96,6 +97,47 @@ def fairseqs_search_is_not_used(request, monkeypatch):
 def test_hypotheses_are_fairseqs(search, order, attention):
     batch = sources([3, 7, 1, 5])
     assert_same_translations(model(attention=attention, decoder_order=order), batch, **SEARCHES[search])
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("vocabulary", "number"), [*((words, torch.double) for words in (63, 64, 65, 300)), (300, torch.float32)]
+)
+def test_words_at_the_edges_of_the_blocks_that_are_passed_over_together_are_found(vocabulary, number):
+    built = model(vocabulary=vocabulary, number=number)
+    edges = {word for word in (63, 64, vocabulary - 1) if word < vocabulary}
+    with torch.no_grad():
+        built.decoder.output_projection.bias[list(edges)] += 4
+    found = assert_same_translations(built, sources([3, 7, 1, 5]))
+    assert edges <= {int(word) for beam in found for hypothesis in beam for word in hypothesis["tokens"]}
+
+
+@needs_native
+@pytest.mark.parametrize("attention", ["none", "additive"])
+def test_a_search_with_narrow_products_is_fairseqs_up_to_their_rounding(attention):
+    options = {"attention": attention, "vocabulary": 300, "number": torch.float32, "std": 0.3}
+    narrow, batch = model(**options, autocast="bfloat16"), sources([3, 7, 1, 5])
+    found, expected = (translate(one, narrow, batch) for one in (NativeGenerator, SequenceGenerator))
+    exact = translate(NativeGenerator, model(**options), batch)
+    assert {factor.dtype for factor in NativeDecoder(narrow.decoder).weights().factors} == {torch.bfloat16}
+    for beams in zip(found, expected, exact, strict=True):
+        ours, theirs, others = (torch.stack([one["score"] for one in beam]) for beam in beams)
+        assert_close_up_to_rounding(ours, theirs)
+        assert not torch.equal(ours, others)
+    # Rounding may decide which of two words comes next: fairseq is given those that were found.
+    words = torch.nn.utils.rnn.pad_sequence([beam[0]["tokens"] for beam in found], True, padding_value=1)
+    generator = SequenceGenerator([narrow], narrow.decoder.dictionary, beam_size=1, max_len_b=9)
+    forced = generator.generate([narrow], {"net_input": batch}, prefix_tokens=words)
+    for beam, (other,) in zip(found, forced, strict=True):
+        assert torch.equal(beam[0]["tokens"], other["tokens"])
+        for name in ("positional_scores", "attention"):
+            assert_close_up_to_rounding(beam[0][name], other[name])
+
+
+def assert_close_up_to_rounding(found, expected):
+    """To that of one number in bfloat16, which has eight bits."""
+    assert found.shape == expected.shape and found.dtype is torch.float32
+    assert (found - expected).norm() <= 2**-8 * expected.norm()
 
 
 @needs_native
