@@ -6,7 +6,10 @@ from argparse import Namespace
 import pytest
 import torch
 from fairseq.optim.adam import Adam
+from fairseq.search import Sampling
 from fairseq.sequence_generator import SequenceGenerator
+from torch import nn
+from torch.ao.quantization import quantize_dynamic
 
 from recurrent_mt.kernels import native
 from tests.kernels.batches import needs_native
@@ -52,9 +55,37 @@ LEFT_TO_FAIRSEQ = {
     "skip_time": ({"skip_time": 2}, "skips in time"),
     "transition": ({"decoder_transition_depth": 2, "kernel_backend": "auto"}, "deep transition"),
     "cell_norm": ({"decoder_cell_layer_norm": True, "kernel_backend": "auto"}, "layer norm in its cells"),
+    "input_skip": ({"skip_io": True}, "adds a layer's input to its output"),
     "heads": ({"decoder_attention_heads": 5, "kernel_backend": "auto"}, "several heads"),
     "packed": ({"kernel_backend": "packed"}, "kernels are 'packed'"),
     "adaptive": ({"adaptive_softmax_cutoff": "5,9"}, "adaptive"),
+}
+
+#: Searches that it leaves to fairseq: how the generator is built, what it is called with, and what it says.
+LEFT_SEARCHES = {
+    "sampling": ({"search_strategy": Sampling(task().target_dictionary)}, {}, "the search is not plain beam search"),
+    "source_length": ({"match_source_len": True}, {}, "output as long as the input is asked for"),
+    "constraints": ({}, {"constraints": torch.tensor([[1, 7, 0]])}, "constraints are given"),
+    "language_model": ({"lm_model": nn.Identity()}, {}, "a language model is added"),
+    "ngrams": ({"no_repeat_ngram_size": 2}, {}, "repeated n-grams are forbidden"),
+    "suppressed": ({"tokens_to_suppress": ["t3"]}, {}, "words are suppressed"),
+    "ensemble": ({}, {}, "there are several models"),
+    "speech": ({}, {"sample": {"net_input": {"source": torch.zeros(1, 9)}}}, "the source is not text"),
+}
+
+
+def with_retained_dropout(built):
+    built.make_generation_fast_(retain_dropout=True, retain_dropout_modules=None)
+    return built
+
+
+#: And models: what becomes of one, and what is said of it.
+LEFT_MODELS = {
+    "another_class": (lambda built: nn.Sequential(built), "a Sequential is not one of this plug-in's models"),
+    "device": (lambda built: built.to("meta"), "the model is not on the CPU"),
+    "number": (lambda built: built.bfloat16(), "the model's numbers are torch.bfloat16"),
+    "quantized": (lambda built: quantize_dynamic(built.float(), {nn.Linear}), "the model is quantized"),
+    "dropout": (with_retained_dropout, "dropout is retained"),
 }
 
 
@@ -229,6 +260,31 @@ def test_prefixes_are_left_to_fairseq(caplog):
     with caplog.at_level(logging.INFO):
         (hypotheses,) = generator.generate([built], {"net_input": sources([3])}, prefix_tokens=torch.tensor([[7, 8]]))
     assert hypotheses[0]["tokens"][:2].tolist() == [7, 8] and "prefixes are given" in caplog.text
+
+
+@needs_native
+@pytest.mark.parametrize("asked", LEFT_SEARCHES)
+def test_other_searches_are_left_to_fairseq_and_the_log_says_why(asked, monkeypatch, caplog):
+    options, given, reason = LEFT_SEARCHES[asked]
+    native_translation._log.cache_clear()
+    monkeypatch.setattr(SequenceGenerator, "_generate", lambda generator, sample, *arguments: (sample, *arguments))
+    models = [model()] * (2 if asked == "ensemble" else 1)
+    generator = NativeGenerator(models, task().target_dictionary, **options)
+    given = {"sample": {"net_input": sources([3])}, **given}
+    with caplog.at_level(logging.INFO):
+        left = generator.generate([], **given)
+    assert left == (given["sample"], None, given.get("constraints"), None)
+    assert caplog.messages[-1].endswith(f": {reason}")
+
+
+@needs_native
+@pytest.mark.parametrize("changed", LEFT_MODELS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.ao.quantization gives way to torchao
+def test_other_models_are_left_to_fairseq(changed):
+    change, reason = LEFT_MODELS[changed]
+    built = model()
+    assert native_search.why_not(built) is None
+    assert native_search.why_not(change(built)) == reason
 
 
 def test_a_missing_library_is_left_to_fairseq(monkeypatch):
