@@ -1,0 +1,64 @@
+"""``--replace-unk``: which source word takes the place of an unknown one, in words and in subwords."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from fairseq import utils
+from fairseq.data import Dictionary
+
+ALIGNMENT = [(2, 0), (0, 1), (1, 2)]
+
+
+@pytest.fixture
+def words() -> Dictionary:
+    dictionary = Dictionary()
+    for word in ("le", "ch@@", "at"):
+        dictionary.add_symbol(word)
+    return dictionary
+
+
+def replace(words: Dictionary, text: str, *, alignment: object = ALIGNMENT, **options: object) -> tuple:
+    """What becomes of a hypothesis for the source ``the c@@ at``, whose ``at`` is in the dictionary of copies."""
+    return utils.post_process_prediction(
+        hypo_tokens=words.encode_line(text, add_if_not_exist=False, append_eos=True).int(),
+        src_str="the c@@ at",
+        alignment=alignment,
+        **{"align_dict": {"at": "AT"}, "tgt_dict": words, **options},
+    )
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "expected"),
+    [
+        ("le le at", "le le at"),
+        ("? le at", "AT le at"),
+        ("le ? at", "le the at"),
+        ("? ? ?", "AT the c@@"),
+    ],
+)
+def test_an_unknown_word_becomes_the_word_it_is_aligned_with(hypothesis, expected, words):
+    tokens, text, alignment = replace(words, hypothesis)
+    assert text == expected and alignment == ALIGNMENT
+    assert words.string(tokens) == expected
+
+
+def test_subwords_are_joined_after_the_copy(words):
+    """Positions in the alignment count subwords: joined first, the unknown word would be aligned with another."""
+    alignment = [(0, 0), (1, 1), (2, 2)]
+    tokens, text, _ = replace(words, "ch@@ at ?", alignment=alignment, remove_bpe="@@ ")
+    assert text == "chat AT" and words.string(tokens) == "chat AT"
+    assert replace(words, "le ? at", alignment=alignment, remove_bpe="@@ ")[1] == "le cat"
+
+
+@pytest.mark.parametrize("alignment", [torch.empty(0), [], [(0, 0)], [["0.5", "0.5"]] * 3])
+@pytest.mark.parametrize("subwords", [None, "@@ "])
+def test_without_an_alignment_for_it_an_unknown_word_is_an_error(subwords, alignment, words):
+    with pytest.raises(ValueError, match=r"--replace-unk looks up source words .*: add --print-alignment hard"):
+        replace(words, "le ? at", alignment=alignment, remove_bpe=subwords)
+    assert replace(words, "le le at", alignment=alignment, remove_bpe=subwords)[1] == "le le at"
+
+
+@pytest.mark.parametrize(("subwords", "expected"), [(None, "ch@@ at <unk>"), ("@@ ", "chat <unk>")])
+def test_unless_asked_for_nothing_is_copied(subwords, expected, words):
+    assert replace(words, "ch@@ at ?", align_dict=None, remove_bpe=subwords)[1] == expected
