@@ -17,7 +17,7 @@ def plan():
     return make_plan("quickstart", read_experiment(QUICKSTART, ["systems=lstm,fconv", "learning_rates=1e-3,1e-2"]))
 
 
-def call(plan, out, monkeypatch, *jobs):
+def call(plan, out, monkeypatch, *jobs, **settings):
     """What a call says whose jobs fail, and the trainings that each run of the workflow leaves out."""
     seen = []
 
@@ -26,7 +26,7 @@ def call(plan, out, monkeypatch, *jobs):
         return list(jobs) if len(seen) == 1 else []
 
     monkeypatch.setattr(launcher, "run_workflow", run_workflow)
-    return str(launch(plan, Launch(out))), seen
+    return str(launch(plan, Launch(out, **settings))), seen
 
 
 def job(plan, rule, system="lstm", **wildcards):
@@ -67,3 +67,29 @@ def test_a_search_without_an_outcome_is_recorded(plan, tmp_path, monkeypatch):
     said, _ = call(plan, tmp_path, monkeypatch, job(plan, "choose_rate"))
     assert said == "lstm, seed 1 (--retry to try again)"
     assert "every rate diverged" in read_failure(training_folder(plan, "lstm", 1, tmp_path))
+
+
+def test_a_retry_leaves_nothing_out_and_forgets_the_reason(plan, tmp_path, monkeypatch):
+    place = training_folder(plan, "lstm", 1, tmp_path)
+    record_failure(place, "out of memory")
+    (tmp_path / "results").mkdir()
+    said, left_out = call(plan, tmp_path, monkeypatch, retry=True)
+    assert (said, left_out) == ("", [[]]) and read_failure(place) is None
+
+
+def test_a_failed_job_of_no_training_is_named_and_nothing_is_left_out(plan, tmp_path, monkeypatch):
+    corpus = Job("Splitting words", "split_words", {"corpus": "x"}, [], "command", 0.0)
+    said, left_out = call(plan, tmp_path, monkeypatch, corpus)
+    assert (said, left_out) == ("Splitting words (the same call tries again)", [[]])
+
+
+def test_a_dry_run_leaves_nothing_behind(plan, tmp_path, monkeypatch):
+    assert call(plan, tmp_path / "run", monkeypatch, dry_run=True) == ("", [[]])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_something_else_is_refused(plan, tmp_path, monkeypatch):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="is not empty, and no run folder of this project: choose another with out="):
+        call(plan, tmp_path, monkeypatch)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -1,0 +1,75 @@
+"""Asked to end, fairseq-train leaves with the status that a shell gives the signal; afterwards, all is as before."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from fairseq_compat.terminated_training import repair
+
+
+def repaired(main):
+    """The module of fairseq-train around this function."""
+    module = SimpleNamespace(main=main, logger=logging.getLogger("fairseq_cli.train"))
+    repair(module)
+    return module
+
+
+def handled(*_: object) -> None:
+    """A program's own response to the signal."""
+
+
+@pytest.fixture(autouse=True)
+def own_handler():
+    before = signal.signal(signal.SIGTERM, handled)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_terminated_training_exits_as_a_shell_reports_it_and_the_log_says_how_it_continues(caplog):
+    def main(_):
+        signal.raise_signal(signal.SIGTERM)
+        pytest.fail("the training went on")
+
+    with caplog.at_level(logging.INFO), pytest.raises(SystemExit) as end:
+        repaired(main).main("options")
+    assert end.value.code == 143
+    assert "SIGTERM: training stops here; the same call continues from checkpoint_last.pt" in caplog.text
+    assert signal.getsignal(signal.SIGTERM) is handled
+
+
+def test_a_training_gets_its_arguments_returns_and_leaves_the_programs_own_handler():
+    during = []
+
+    def main(*args, **kwargs):
+        """fairseq's."""
+        during.append(signal.getsignal(signal.SIGTERM))
+        return args, kwargs
+
+    module = repaired(main)
+    assert module.main("options", distributed=True) == (("options",), {"distributed": True})
+    assert during[0] is not handled and signal.getsignal(signal.SIGTERM) is handled
+    assert module.main.__doc__ == main.__doc__
+
+
+def test_a_failed_training_leaves_the_programs_own_handler():
+    def main(_):
+        raise FloatingPointError
+
+    with pytest.raises(FloatingPointError):
+        repaired(main).main("options")
+    assert signal.getsignal(signal.SIGTERM) is handled
+
+
+def test_a_training_in_another_thread_sets_no_handler():
+    """Python allows that in the main thread alone."""
+    returned = []
+    module = repaired(lambda _: (signal.getsignal(signal.SIGTERM), threading.current_thread().name))
+    thread = threading.Thread(target=lambda: returned.append(module.main("options")), name="training")
+    thread.start()
+    thread.join()
+    assert returned == [(handled, "training")]
