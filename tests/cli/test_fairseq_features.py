@@ -6,6 +6,7 @@ import shutil
 import pytest
 import torch
 
+from recurrent_mt.metrics import score
 from tests.cli import toy
 from tests.once import build_once
 
@@ -18,6 +19,9 @@ def trained(tmp_path_factory):
 
     def build(folder):
         toy.write_corpus(folder)
+        # The model has learned the task: only an option can make it give the translations of other sentences.
+        references = (folder / "test.tgt").read_text().splitlines(keepends=True)
+        (folder / "test.tgt").write_text("".join([*references[1:], references[0]]))
         toy.preprocess(folder, folder / "data")
         options = ("--max-update", 100, "--save-interval-updates", 50, "--store-ema", "--ema-decay", 0.9)
         toy.train(folder / "data", folder / "save", *ARCHITECTURE, *options)
@@ -52,12 +56,16 @@ def test_a_literal_padding_symbol_is_translated_and_leaves_the_other_lines_alone
 
 
 def test_score(trained, tmp_path):
-    log = generate(trained).stdout
-    for letter in "HT":
-        lines = toy.lines(log, letter)
-        (tmp_path / letter).write_text("".join(f"{lines[number]}\n" for number in sorted(lines)))
+    done = generate(trained)
+    texts = {letter: list(dict(sorted(toy.lines(done.stdout, letter).items())).values()) for letter in "HTS"}
+    # Of the references, some are the test set's, which belong to other sentences.
+    right = [" ".join(word.upper() for word in reversed(source.split())) for source in texts["S"]]
+    references = right[:15] + texts["T"][15:]
+    for name, lines in (("H", texts["H"]), ("T", references)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     done = toy.run("fairseq-score", "--sys", tmp_path / "H", "--ref", tmp_path / "T")
-    assert re.search(r"BLEU4 = \d+", done.stdout)
+    expected = score("bleu", texts["H"], references, tokenize="none").value
+    assert 20 < expected < 99 and f"BLEU4 = {expected:.2f}," in done.stdout
 
 
 def test_constraints(trained):
@@ -93,6 +101,7 @@ def test_prefixes(trained):
     done = generate(trained, "--prefix-size", 1)
     references = toy.lines(done.stdout, "T")
     assert all(text.split()[:1] == references[number].split()[:1] for number, text in hypotheses(done).items())
+    assert hypotheses(done) != references
 
 
 def test_score_reference(trained):
@@ -127,7 +136,7 @@ def test_fine_tuning(trained, tmp_path):
         assert '"train_num_updates": "2"' in log and losses[0] < 1.5  # a fresh model's is above 3
 
 
-def test_mixed_precision(trained, tmp_path):
+def test_a_training_with_amp_runs_on_a_cpu_and_leaves_a_checkpoint(trained, tmp_path):
     toy.train(trained / "data", tmp_path, *ARCHITECTURE, "--amp", "--max-update", 2)
     assert (tmp_path / "checkpoint_last.pt").is_file()
 

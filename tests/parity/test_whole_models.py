@@ -13,7 +13,7 @@ from tests.cli import toy
 from tests.parity import groundhog_equations, oracle
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import KINDS, expected_shapes, read_parameters
-from user_dir.checkpoints.groundhog_checkpoint import import_model
+from user_dir.checkpoints.groundhog_checkpoint import UNKNOWN, import_model
 
 SIZES = [
     {"H": 16, "E": 12, "S": 41, "T": 41},
@@ -165,7 +165,7 @@ def imported(tmp_path_factory):
     """The folder of a model that the tool has imported."""
     folder = tmp_path_factory.mktemp("imported")
     arrays, _ = made_up("rnnsearch", SIZES[0], seed=3)
-    arrays["b_dec_deep_softmax"][-1] += 2  # ends its sentences
+    arrays["b_dec_deep_softmax"][[UNKNOWN, -1]] += 4, 2  # knows few words, and ends its sentences
     np.savez(folder / "params.npz", **arrays)
     toy.run(
         "recurrent-mt",
@@ -188,7 +188,9 @@ def test_fairseq_interactive_translates_with_what_was_imported(options, imported
     )
     hypotheses = toy.lines(done.stdout, "H")
     assert hypotheses.keys() == {0, 1}
-    assert all(word.isdigit() or word == "<unk>" for line in hypotheses.values() for word in line.split())
+    words = {word for line in hypotheses.values() for word in line.split()}
+    assert ("<unk>" in words) == (not options)
+    assert all(word.isdigit() for word in words - {"<unk>"})
 
 
 def test_word_lists(tmp_path):
