@@ -153,10 +153,6 @@ def test_averages_and_moving_averages(trained, tmp_path):
         for name, value in found.items():
             torch.testing.assert_close(value, sum(one[name] for one in expected) / len(expected))
         hypotheses(toy.generate(trained / "data", tmp_path / "mean.pt"))
-    toy.train(trained / "data", tmp_path / "plain", *ARCHITECTURE, "--max-update", 1)
-    plain = tmp_path / "plain/checkpoint_last.pt"
-    done = toy.run("recurrent-mt", "average", plain, "--ema", "--out", tmp_path / "x.pt", check=False)
-    assert done.returncode == 1 and "it was trained without --store-ema" in done.stderr
 
 
 @pytest.mark.slow
