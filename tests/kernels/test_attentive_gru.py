@@ -5,9 +5,8 @@ from recurrent_mt.kernels.attentive_gru import (
     BACKENDS,
     AttentiveGRUWeights,
     Memory,
+    attend,
     attentive_gru,
-    native,
-    packed,
     reference,
 )
 from recurrent_mt.kernels.gru import gru
@@ -132,8 +131,9 @@ def test_wrong_shapes_and_backends_given_to_attentive_gru_are_refused_by_name():
 
 @pytest.mark.parametrize("additive", [False, True], ids=["dot", "additive"])
 @pytest.mark.parametrize("beam", [1, 3])
-def test_hypotheses_side_by_side_read_their_source(additive, beam):
-    """A step of a search: with N = B · beam states, state n reads source n // beam, in either implementation."""
+@every_backend(["reference", "packed", "native"])
+def test_hypotheses_side_by_side_read_their_source(backend, additive, beam):
+    """A step of a search: with N = B · beam states, state n reads source n // beam, in every implementation."""
     size, sources = 6, len(SOURCE_LENGTHS)
     keys, values = random(sources, 5, 4 if additive else size), random(sources, 5, 7, seed=1)
     query, score = (random(4, size, seed=2), random(4, seed=3)) if additive else (None, None)
@@ -142,8 +142,7 @@ def test_hypotheses_side_by_side_read_their_source(additive, beam):
     memory = Memory(keys, values, padding_mask(sources))
     copied = Memory(*(field.repeat_interleave(beam, dim=0) for field in memory))
     expected = reference.attend(states, copied, weights)
-    for attend in (reference.attend, packed.attend):
-        torch.testing.assert_close(attend(states, memory, weights), expected, **PARITY[torch.float32])
+    torch.testing.assert_close(attend(states, memory, weights, backend=backend), expected, **PARITY[torch.float32])
 
 
 @needs_native
@@ -155,7 +154,7 @@ def test_what_only_the_source_needs_a_gradient_of_is_not_lost(additive):
     weights = AttentiveGRUWeights(random(12, 6), random(6, 6), random(18, 7), query, score)
     memory = Memory(keys, values, torch.zeros(2, 5, dtype=torch.bool))
     found, expected = (
-        torch.autograd.grad(attend(random(2, 6, seed=4), memory, weights)[0].sum(), [keys, values])
-        for attend in (native.attend, packed.attend)
+        torch.autograd.grad(attend(random(2, 6, seed=4), memory, weights, backend=backend)[0].sum(), [keys, values])
+        for backend in ("native", "packed")
     )
     torch.testing.assert_close(found, expected)

@@ -10,7 +10,7 @@ from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
 from recurrent_mt.layers.readout import MaxoutReadout
 from recurrent_mt.layers.self_attention import DecoderSelfAttention
 from tests.combinations import half
-from tests.kernels.batches import random
+from tests.kernels.batches import every_backend, needs_native, random
 from tests.tolerances import INVARIANCE
 
 EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
@@ -37,24 +37,29 @@ DEPTHS = {"one_layer": {"num_layers": 1}, "three_layers": {"num_layers": 3}}
 
 
 def decoders(*factors):
-    """Arguments of :func:`build`: half of the combinations."""
-    chosen = half(*map(list, factors))
-    options = [{k: v for factor, name in zip(factors, names) for k, v in factor[name].items()} for names in chosen]
-    return pytest.mark.parametrize("options", options, ids=["-".join(filter(None, names)) for names in chosen])
+    """Arguments of :func:`build`: half of the combinations, and natively those of them that have kernels."""
+    chosen = []
+    for names in half(*map(list, factors)):
+        options = {k: v for factor, name in zip(factors, names) for k, v in factor[name].items()}
+        name = "-".join(filter(None, names))
+        chosen.append(pytest.param(options, id=name))
+        if options["variant"].in_kernels and not options["heads"]:
+            chosen.append(pytest.param({**options, "backend": "native"}, id=f"{name}-native", marks=needs_native))
+    return pytest.mark.parametrize("options", chosen)
 
 
 every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
 every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 
 
-def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0):
+def build(attention, num_layers=1, *, word_first=False, variant=PLAIN, heads=0, backend="packed"):
     torch.manual_seed(3)
     if attention:
         kind, _, number = attention.partition(":")
-        options = {"attention": kind, "heads": int(number or 1), "variant": variant}
+        options = {"attention": kind, "heads": int(number or 1), "variant": variant, "backend": backend}
         first = AttentiveGRU(EMBED, HIDDEN, context_size=HIDDEN, **options)
     else:
-        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant)
+        first = FixedContextGRU(EMBED, HIDDEN, context_size=SUMMARY, variant=variant, backend=backend)
     readout = MaxoutReadout(state_size=HIDDEN, embed_size=EMBED, context_size=first.context_size, output_size=OUTPUT)
     decoder = GRUDecoder(
         first,
@@ -85,6 +90,12 @@ def teacher_force(decoder, encoded, embedded, mask):
     return decoder(embedded, make_packing(mask), encoded)
 
 
+def step(decoder, *arguments):
+    """One step, natively without gradients, as in a search: with them, what attends is ``packed``."""
+    with torch.set_grad_enabled(decoder.first.gru.backend != "native"):
+        return decoder.step(*arguments)
+
+
 @every_attention
 @every_decoder
 def test_step_by_step_equals_teacher_forcing(attention, options):
@@ -96,7 +107,7 @@ def test_step_by_step_equals_teacher_forcing(attention, options):
     if attention:
         torch.testing.assert_close(first_attention[:, 0], expected_attention[:, 0], **INVARIANCE)
     for position in range(1, embedded.size(1)):
-        features, weights, state = decoder.step(embedded[:, position], encoded, state)
+        features, weights, state = step(decoder, embedded[:, position], encoded, state)
         running = ~mask[:, position]
         torch.testing.assert_close(features[running], expected[running, position], **INVARIANCE)
         if attention:
@@ -110,7 +121,7 @@ def test_the_returned_state_continues_each_sentence_after_its_last_word(attentio
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(3, EMBED, seed=9)
-    continued, _, _ = decoder.step(following, encoded, state)
+    continued, _, _ = step(decoder, following, encoded, state)
     for row, length in enumerate(TARGET_LENGTHS):
         whole = torch.cat([embedded[row : row + 1, :length], following[row].view(1, 1, -1)], dim=1)
         alone = encoded.index_select(torch.tensor([row]))
@@ -127,7 +138,7 @@ def test_reordered_states_equal_decoding_anew(attention, options):
     order = torch.tensor([2, 0, 0, 1])
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     following = random(4, EMBED, seed=9)
-    continued, _, _ = decoder.step(following, encoded.index_select(order), state.index_select(order))
+    continued, _, _ = step(decoder, following, encoded.index_select(order), state.index_select(order))
     anew, _, _ = teacher_force(
         decoder,
         encoded.index_select(order),
@@ -160,7 +171,7 @@ def test_hypotheses_of_a_beam_equal_decoding_anew(attention, options, orders):
         searched, state = searched.index_select(rows), state.index_select(rows)
         sentence, words = sentence[rows], words[rows]
         words = torch.cat([words, random(len(rows), 1, EMBED, seed=20 + seed)], dim=1)
-        features, weights, state = decoder.step(words[:, -1], searched, state)
+        features, weights, state = step(decoder, words[:, -1], searched, state)
         alone = EncoderOutput(*(field[sentence] for field in encoded[:3]))
         anew, anew_weights, _ = teacher_force(decoder, alone, words, torch.zeros(words.shape[:2], dtype=torch.bool))
         torch.testing.assert_close(features, anew[:, -1], **INVARIANCE)
@@ -175,8 +186,8 @@ def test_words_that_all_hypotheses_share_may_be_embedded_once(attention, options
     embedded, mask = previous_words()
     *_, state = teacher_force(decoder, encoded, embedded, mask)
     words, word = random(2, EMBED, seed=9), torch.tensor([1, 0, 1])
-    expected, expected_attention, following = decoder.step(words[word], encoded, state)
-    features, weights, once = decoder.step(words, encoded, state, word)
+    expected, expected_attention, following = step(decoder, words[word], encoded, state)
+    features, weights, once = step(decoder, words, encoded, state, word)
     torch.testing.assert_close(features, expected, **INVARIANCE)
     torch.testing.assert_close(once.hidden, following.hidden, **INVARIANCE)
     if attention:
@@ -202,8 +213,8 @@ def test_a_search_multiplies_the_source_once(heads):
     searched = encoded.index_select(torch.tensor([0, 0, 1, 1, 2, 2]))
     words = random(6, 1, EMBED)
     _, _, state = teacher_force(decoder, searched, words, torch.zeros(6, 1, dtype=torch.bool))
-    _, _, first = decoder.step(words[:, 0], searched, state)
-    _, _, second = decoder.step(words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
+    _, _, first = step(decoder, words[:, 0], searched, state)
+    _, _, second = step(decoder, words[:, 0], searched, first.index_select(torch.tensor([1, 1, 2, 3, 5, 4])))
     assert first.products.shape == (3, heads * 5, 3 * HIDDEN + 2 * OUTPUT)
     assert second.products.data_ptr() == first.products.data_ptr()
 
@@ -246,9 +257,10 @@ def test_the_summary_enters_every_step_and_not_the_first_state_alone():
 
 
 @every_score
-def test_one_step_of_the_decoder_follows_the_equations(attention):
+@every_backend(["packed", "native"])
+def test_one_step_of_the_decoder_follows_the_equations(attention, backend):
     """The first step of one sentence, written out: Cho et al. (2014a) and Bahdanau et al. (2015), A.2."""
-    decoder, encoded = build(attention), source(batch=1)
+    decoder, encoded = build(attention, backend=backend), source(batch=1)
     y = random(1, EMBED, seed=4)
     features, *_ = teacher_force(decoder, encoded, y.unsqueeze(1), torch.zeros(1, 1, dtype=torch.bool))
     s = torch.tanh(decoder.initial(encoded.summary))
@@ -277,9 +289,10 @@ def test_one_step_of_the_decoder_follows_the_equations(attention):
 
 
 @every_score
-def test_scoring_first_begins_with_no_word_and_the_first_state(attention):
+@every_backend(["packed", "native"])
+def test_scoring_first_begins_with_no_word_and_the_first_state(attention, backend):
     """Whatever the begin symbol's embedding is, the first word is scored from s_0 and what is read with it."""
-    decoder, encoded = build(attention, 2, word_first=True), source()
+    decoder, encoded = build(attention, 2, word_first=True, backend=backend), source()
     embedded, mask = previous_words()
     features, *_ = teacher_force(decoder, encoded, embedded, mask)
     changed, *_ = teacher_force(decoder, encoded, torch.cat([embedded[:, :1] + 5, embedded[:, 1:]], dim=1), mask)
@@ -297,9 +310,10 @@ def read(first, state, encoded, keys):
 
 
 @every_score
-def test_scoring_first_reads_with_the_state_that_it_scores_from(attention):
+@every_backend(["packed", "native"])
+def test_scoring_first_reads_with_the_state_that_it_scores_from(attention, backend):
     """Step 2 of the released code: s_1 = GRU(s_0, y_1, c_1), c_2 is read with s_1, y_2 is scored from s_1 and c_2."""
-    decoder, encoded = build(attention, word_first=True), source(batch=1)
+    decoder, encoded = build(attention, word_first=True, backend=backend), source(batch=1)
     embedded, mask = random(1, 2, EMBED), torch.zeros(1, 2, dtype=torch.bool)
     features, *_ = teacher_force(decoder, encoded, embedded, mask)
     start = decoder.start(encoded)

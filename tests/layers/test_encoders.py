@@ -12,7 +12,7 @@ from recurrent_mt.layers.gru_cell import GRUVariant
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from recurrent_mt.layers.unet import UNetEncoder
 from recurrent_mt.layers.vnet import VNetEncoder
-from tests.kernels.batches import random
+from tests.kernels.batches import every_backend, needs_native, random
 from tests.tolerances import INVARIANCE
 
 EMBED, HIDDEN = 6, 5
@@ -69,6 +69,7 @@ every_encoder_and_backend = pytest.mark.parametrize(
     ("name", "backend"),
     [
         *product(WITH_BACKENDS, ["reference", "packed"]),
+        *(pytest.param(name, "native", marks=needs_native) for name in WITH_BACKENDS),
         *((name, "only") for name in ENCODERS if name not in WITH_BACKENDS),
     ],
 )
@@ -128,10 +129,11 @@ def test_poison_on_padding_reaches_no_output_and_no_gradient(name, backend, left
 
 
 @pytest.mark.parametrize("name", WITH_BACKENDS)
-def test_backends_of_an_encoder_agree(name):
-    reference, packed = build(name, "reference"), build(name, "packed")
+@every_backend(["packed", "native"])
+def test_backends_of_an_encoder_agree(backend, name):
+    reference, other = build(name, "reference"), build(name, backend)
     arguments = batch(sentences(), left_pad=True)
-    torch.testing.assert_close(packed(*arguments), reference(*arguments), **INVARIANCE)
+    torch.testing.assert_close(other(*arguments), reference(*arguments), **INVARIANCE)
 
 
 @every_encoder
