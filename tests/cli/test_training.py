@@ -73,13 +73,21 @@ def test_a_stopped_command_has_not_failed(tmp_path):
 
 
 def test_a_second_call_waits_for_a_training_whose_own_call_was_killed(tmp_path):
-    program = "import time; print('begins', flush=True); time.sleep(3); print('ends', flush=True)"
-    first = subprocess.Popen(training(tmp_path, *python(program)))
-    wait_until(lambda: "begins" in written(tmp_path / "train.log"), first)
+    log, end = tmp_path / "train.log", tmp_path / "end"
+    waits = f"import os, time\nwhile not os.path.exists({str(end)!r}): time.sleep(0.05)\n"
+    first = subprocess.Popen(training(tmp_path, *python(f"print('begins', flush=True)\n{waits}print('ends')")))
+    wait_until(lambda: "begins" in written(log), first)
     first.kill()
     first.wait()
-    subprocess.run(training(tmp_path, *python("print('second')")), check=True)
-    assert (tmp_path / "train.log").read_text() == "begins\nends\nsecond\n"
+    second = subprocess.Popen(training(tmp_path, *python("print('second')")))
+    try:
+        # When a call that started later has ended, this one has come as far as it can.
+        subprocess.run(training(tmp_path / "another", *python("print('third')")), check=True)
+        assert second.poll() is None and written(log) == "begins\n"
+    finally:
+        end.touch()
+    assert second.wait() == 0
+    assert log.read_text() == "begins\nends\nsecond\n"
 
 
 @pytest.mark.skipif(
@@ -88,7 +96,7 @@ def test_a_second_call_waits_for_a_training_whose_own_call_was_killed(tmp_path):
 def test_a_kill_leaves_the_peak_so_far(tmp_path):
     file = tmp_path / "peak-memory"
     process = subprocess.Popen(training(tmp_path, *holding(60, "import time; time.sleep(60)")), start_new_session=True)
-    wait_until(file.exists, process)
+    wait_until(lambda: int(written(file) or 0) / MEBIBYTE > 60, process)
     subprocess.run(["kill", "-KILL", "--", f"-{process.pid}"], check=True)
     assert process.wait() == -signal.SIGKILL
     assert int(file.read_text()) / MEBIBYTE > 60
