@@ -96,7 +96,7 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
                 failed = [job for job in failed if "system" not in job.wildcards]
                 failed += run_workflow(plan, settings, out, left_out=left_out)
         show_results(plan, out)
-    recorded = [pair for pair in left_out if read_failure(training_folder(plan, *pair, out))]
+    recorded = [pair for pair in all_trainings(plan) if read_failure(training_folder(plan, *pair, out))]
     jobs = [job.title for job in failed if not set(list_trainings(plan, job)) & set(recorded)]
     return Failures([f"{system}, seed {seed}" for system, seed in recorded], list(dict.fromkeys(jobs)))
 

@@ -29,7 +29,8 @@ def chrf(tokenize: str | None, lowercase: bool) -> Metric:
 def ter(tokenize: str | None, lowercase: bool) -> Metric:
     """Translation edit rate (Snover et al. 2006), which ignores case by definition; lower is better.
 
-    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``, ``char``), the words are single characters of the script.
+    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``, ``char``), the words are single characters
+    of Chinese, Japanese and Korean script; others, Thai among them, are split at spaces.
     """
     asian = tokenize is not None and tokenize.split("-")[0] in ("zh", "ja", "ko", "char")
     return TER(normalized=asian, asian_support=asian)

@@ -44,6 +44,18 @@ def test_what_left_no_reason_is_tried_again_and_the_others_get_their_tables(rule
     assert read_failure(training_folder(plan, "lstm", 1, tmp_path)) is None
 
 
+def test_what_fails_while_the_others_get_their_tables_is_named_with_its_hint(plan, tmp_path, monkeypatch):
+    def run_workflow(*_, left_out: list) -> list:
+        if not left_out:
+            return [job(plan, "translate")]
+        record_failure(training_folder(plan, "fconv", 1, tmp_path), "out of memory")
+        return [job(plan, "train", "fconv")]
+
+    monkeypatch.setattr(launcher, "run_workflow", run_workflow)
+    said = str(launch(plan, Launch(tmp_path)))
+    assert said == "fconv, seed 1 (--retry to try again); translate of lstm (the same call tries again)"
+
+
 def test_what_left_a_reason_stays_failed(plan, tmp_path, monkeypatch):
     record_failure(training_folder(plan, "lstm", 1, tmp_path), "out of memory")
     (tmp_path / "results").mkdir()
