@@ -130,12 +130,15 @@ def load_sampler(path: Path, dropout: float) -> SubwordSampler:
     """The sampler for a file: subword-nmt's codes are text that begins with ``#version``.
 
     Raises:
-        ValueError: if there is no such file, or if it is neither.
+        ValueError: if there is no such file, or if it is neither, or damaged.
     """
     if not path.is_file():
         raise ValueError(f"--sample-subwords: there is no file {path}")
     if path.read_bytes().startswith(b"#version"):
-        return BPEDropout(path, dropout)
+        try:
+            return BPEDropout(path, dropout)
+        except (SystemExit, ValueError) as error:  # subword-nmt ends the process, after a line that names the bad one
+            raise ValueError(f"--sample-subwords: {path} is a damaged file of subword-nmt's codes") from error
     try:
         return SentencePieceSampling(path, dropout)
     except (OSError, RuntimeError) as error:
