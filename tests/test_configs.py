@@ -28,7 +28,7 @@ MILLIONS = {"rnnenc": 72.5, "rnnsearch": 84.3}
 
 def command(name, *overrides):
     done = call("train", "--dry-run", CONFIGS[name], "task.data=DATA", *overrides)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     return shlex.split(done.stdout.partition("$ ")[2])[1:]
 
 

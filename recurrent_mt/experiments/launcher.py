@@ -159,11 +159,7 @@ def run_workflow(
         StoppedError: after a signal.
         RuntimeError: if Snakemake fails for another reason than its jobs.
     """
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    # Who sets OMP_NUM_THREADS knows what else the machine has to do.
-    threads = int(os.environ.get("OMP_NUM_THREADS") or max(1, processors // settings.jobs))
-    # On a cluster, the profile says what a job gets.
-    threads = 1 if settings.profile else threads
+    threads = threads_of_a_training(settings, os.environ)
     with TemporaryDirectory() as elsewhere:
         place = Path(elsewhere) if settings.dry_run else folder / plan["results"]
         file = place / "experiment.yaml"
@@ -179,6 +175,15 @@ def run_workflow(
         messages = [line for line in console.errors if line] or [f"Snakemake ended with status {status}"]
         raise RuntimeError("\n".join(messages[-5:]))
     return console.failed
+
+
+def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> int:
+    """How many threads each training gets."""
+    if settings.profile:  # on a cluster, which says what a job gets
+        return 1
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # Who sets OMP_NUM_THREADS knows what else the machine has to do.
+    return int(environment.get("OMP_NUM_THREADS") or max(1, processors // settings.jobs))
 
 
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:

@@ -71,16 +71,21 @@ def wheels(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 
 @pytest.fixture(scope="module", params=["plain", "editable"])
-def python(
+def both(
     request: pytest.FixtureRequest, source: Path, wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The interpreter of an environment in which the project and fairseq_compat were installed that way."""
-    folder = tmp_path_factory.mktemp(request.param)
-    python = make_environment(folder / "environment")
+) -> list[Path]:
+    """The wheels of the project and of fairseq_compat, made that way."""
     if request.param == "plain":
-        install(python, *wheels.values())
-    else:
-        install(python, *(build_wheel(place, folder, editable=True) for place in (source, source / "fairseq_compat")))
+        return list(wheels.values())
+    folder = tmp_path_factory.mktemp("editable")
+    return [build_wheel(place, folder, editable=True) for place in (source, source / "fairseq_compat")]
+
+
+@pytest.fixture(scope="module")
+def python(both: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment in which both were installed."""
+    python = make_environment(tmp_path_factory.mktemp("installed") / "environment")
+    install(python, *both)
     return python
 
 
@@ -129,8 +134,10 @@ def test_fairseq_compat_asks_for_what_fairseq_imports(python: Path):
     assert "hydra-core<1.4,>=1.3" in requirements and "torch>=2.6" in requirements and "fairseq" not in requirements
 
 
-def test_uninstalling_removes_the_hook(python: Path):
-    """The last test of this environment."""
+def test_uninstalling_removes_the_hook(both: list[Path], tmp_path: Path):
+    python = make_environment(tmp_path / "environment")
+    install(python, *both)
+    assert has_hook(python)
     pip(python, "uninstall", "--yes", "--quiet", "fairseq-compat")
     assert not has_hook(python)
     pip(python, "uninstall", "--yes", "--quiet", "fairseq-recurrent-mt")

@@ -7,9 +7,18 @@ import signal
 import threading
 from types import SimpleNamespace
 
+import fairseq_cli.train
 import pytest
 
 from fairseq_compat.terminated_training import repair
+
+
+class Interrupted:
+    """Options of a training that gets the signal when it first looks at them."""
+
+    def __getattr__(self, name: str) -> object:
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError("the training went on")
 
 
 def repaired(main):
@@ -40,6 +49,13 @@ def test_a_terminated_training_exits_as_a_shell_reports_it_and_the_log_says_how_
     assert end.value.code == 143
     assert "SIGTERM: training stops here; the same call continues from checkpoint_last.pt" in caplog.text
     assert signal.getsignal(signal.SIGTERM) is handled
+
+
+def test_fairseq_train_is_repaired(caplog):
+    with caplog.at_level(logging.INFO), pytest.raises(SystemExit) as end:
+        fairseq_cli.train.main(Interrupted())
+    assert end.value.code == 143
+    assert "SIGTERM: training stops here" in caplog.text
 
 
 def test_a_training_gets_its_arguments_returns_and_leaves_the_programs_own_handler():

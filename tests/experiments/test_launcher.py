@@ -1,11 +1,13 @@
 """What becomes of failed jobs, without an engine: which trainings stay failed, and what the same call tries again."""
 
+from pathlib import Path
+
 import pytest
 
 from recurrent_mt.experiments import launcher
 from recurrent_mt.experiments.console import Job
 from recurrent_mt.experiments.failures import read_failure, record_failure
-from recurrent_mt.experiments.launcher import Launch, launch, training_folder
+from recurrent_mt.experiments.launcher import Launch, launch, threads_of_a_training, training_folder
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import make_plan
 
@@ -105,3 +107,20 @@ def test_a_folder_of_something_else_is_refused(plan, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="is not empty, and no run folder of this project: choose another with out="):
         call(plan, tmp_path, monkeypatch)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "environment", "profile", "threads"),
+    [
+        (1, {}, None, 6),
+        (2, {}, None, 3),
+        (4, {}, None, 1),
+        (9, {}, None, 1),
+        (1, {"OMP_NUM_THREADS": ""}, None, 6),
+        (2, {"OMP_NUM_THREADS": "4"}, None, 4),
+        (2, {"OMP_NUM_THREADS": "4"}, "slurm", 1),
+    ],
+)
+def test_trainings_share_the_processors_unless_someone_knows_better(jobs, environment, profile, threads, monkeypatch):
+    monkeypatch.setattr(launcher.os, "sched_getaffinity", lambda _: range(6), raising=False)
+    assert threads_of_a_training(Launch(Path(), jobs=jobs, profile=profile), environment) == threads

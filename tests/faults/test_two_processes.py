@@ -10,6 +10,7 @@ comes after the first.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -78,6 +79,7 @@ def test_two_processes_one_killed_are_one_with_twice_the_batches(shards, tmp_pat
     assert killed.wait() != 0
     seconds = time.monotonic() - begin
     assert "Signal 9 (SIGKILL) received by PID" in killed.text and str(second) in killed.text
+    assert re.search(rf"rank\s*: 1 \(local_rank: 1\)\s+exitcode\s*: -9 \(pid: {second}\)", killed.text)
     assert torch.load(tmp_path / "two/checkpoint_last.pt")["optimizer_history"][-1]["num_updates"] >= 12
 
     resumed = TrainingProcess(call, tmp_path / "resumed.log")

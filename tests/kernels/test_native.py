@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,12 @@ def other_folder(tmp_path, monkeypatch):
 def library(folder):
     name = native.library_name(torch.__version__) + native.sysconfig.get_config_var("EXT_SUFFIX")
     return folder / name
+
+
+@pytest.mark.skipif(shutil.which(os.environ.get("CXX", "c++")) is None, reason="there is no C++ compiler")
+def test_the_library_is_built_where_there_is_a_compiler():
+    """Without it, hundreds of tests are skipped: after a change that does not compile, nobody would notice."""
+    assert native.why_not() is None
 
 
 def test_a_library_serves_one_version_of_pytorch():

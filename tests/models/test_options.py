@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from fairseq.criterions.cross_entropy import CrossEntropyCriterion
 from fairseq.models import MODEL_DATACLASS_REGISTRY
 from omegaconf import OmegaConf
 
-from tests.models.building import ARCHITECTURES, MODELS, SIZES, build, task
+from tests.models.building import ARCHITECTURES, MODELS, SIZES, build, sample, task
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 
@@ -48,12 +49,19 @@ def test_built_from_hydras_configuration_as_from_the_dataclass(architecture):
     assert shapes == {name: p.shape for name, p in build(architecture).named_parameters()}
 
 
-def test_all_embeddings_shared_are_one_parameter():
-    model = build(
-        "gru_encoder", task(joined=True), share_all_embeddings=True, encoder_embed_dim=8, decoder_out_embed_dim=8
-    )
-    weight = model.encoder.embed_tokens.weight
-    assert model.decoder.embed_tokens.weight is weight and model.decoder.output_projection.weight is weight
+def test_all_embeddings_shared_are_one_parameter_with_the_gradients_of_three():
+    sizes = {"encoder_embed_dim": 8, "decoder_out_embed_dim": 8}
+    shared = build("gru_encoder", task(joined=True), share_all_embeddings=True, **sizes)
+    apart = build("gru_encoder", task(joined=True), share_decoder_input_output_embed=True, **sizes)
+    apart.load_state_dict(shared.state_dict())
+    weight = shared.encoder.embed_tokens.weight
+    assert shared.decoder.embed_tokens.weight is weight and shared.decoder.output_projection.weight is weight
+    batch = sample([4, 1, 6], [5, 2, 7], words=11)
+    for model in (shared, apart):
+        CrossEntropyCriterion(task(joined=True), sentence_avg=False)(model.eval(), batch)[0].backward()
+    grads = [side.embed_tokens.weight.grad for side in (apart.encoder, apart.decoder)]
+    assert all(grad.abs().sum() > 0 for grad in grads)
+    torch.testing.assert_close(weight.grad, sum(grads))
 
 
 def test_frozen_embeddings_are_left_alone():

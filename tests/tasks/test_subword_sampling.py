@@ -133,5 +133,5 @@ def test_a_file_that_is_neither_codes_nor_a_model_is_named(tmp_path):
 @pytest.mark.parametrize("codes", [b"#version: 0.2\na b\nc\n", b"#version: new\na b\n", b"#version: 0.2\n\xff b\n"])
 def test_damaged_codes_are_named(codes, tmp_path):
     (tmp_path / "codes").write_bytes(codes)
-    with pytest.raises(ValueError, match="--sample-subwords: .*codes is a damaged file of subword-nmt's codes"):
+    with pytest.raises(ValueError, match=r"--sample-subwords: .*codes is a damaged file of subword-nmt's codes"):
         load_sampler(tmp_path / "codes", 0.1)
