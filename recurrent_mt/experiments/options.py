@@ -27,7 +27,10 @@ SETTINGS = (
     *("learning_rate", "schedule", "warmup", "label_smoothing"),
 )
 
-#: Of those, what an ablation without a configuration sets by flags.
+#: What text is collected with.
+COLLECTION = ("size", "add", "cleaning", "select_words", "mirror", "checksums")
+
+#: Of the settings, what an ablation without a configuration sets by flags.
 SIZES = ("embedding_size", "encoder_size", "decoder_size", "tied", "layer_norm")
 #: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
 FIXED = (
@@ -36,18 +39,23 @@ FIXED = (
 )
 
 
+TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
+
+
 class OptionError(ValueError):
     """An option that cannot be meant; the message names the file, or the command line, and the option."""
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """YAML whose mappings may not have a key twice: the first would be lost without a word."""
+    """YAML whose keys are text, and none of a mapping there twice: the first would be lost without a word."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """A mapping, checked."""
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.constructor.ConstructorError(None, None, f"{key} must be in quotes", key_node.start_mark)
             if key in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
             seen.add(key)
@@ -86,15 +94,19 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     merged = {**defaults, **options, **changes}
     check_together(merged, str(file))
     check_ignored({**options, **changes}, merged, str(file))
+    check_lines(merged, str(file))
     return merged
 
 
 def check_ignored(given: Mapping[str, Any], options: Mapping[str, Any], place: str) -> None:
-    """Refuses what an ablation would not heed.
+    """Refuses what would not be heeded.
 
     Raises:
         OptionError: naming the option.
     """
+    for key in COLLECTION:
+        if key in given and not options["published"]:
+            raise OptionError(f"{place}: {key} is for collected text, as of prepare_fr_en.sh: there is no `published`")
     if not isinstance(options["systems"], dict):
         return
     configuration = options["configuration"]
@@ -185,16 +197,17 @@ def types_of(entry: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
 
 
 def read_value(text: str, kinds: Sequence[str]) -> Any:
-    """A number or a truth value where one is wanted and written; otherwise the text as it is."""
+    """A number or a truth value where one is wanted and written; otherwise the text as it is.
+
+    As in a file, but for 010, which YAML takes for 8, and 1:30, which it takes for 90. Without a point, 1e-3 is text.
+    """
     if text == "" and "null" in kinds:
         return None
-    if not {"integer", "number", "boolean"} & set(kinds):
-        return text
-    try:
-        value = yaml.safe_load(f"0{text}" if text.startswith(".") else text)
-    except yaml.YAMLError:
-        return text
-    return value if isinstance(value, (int, float, bool)) else text
+    if {"integer", "number"} & set(kinds) and re.fullmatch(r"[+-]?[0-9]+", text):
+        return int(text)
+    if "number" in kinds and re.fullmatch(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-][0-9]+)?", text):
+        return float(text)
+    return TRUTH.get(text.lower(), text) if "boolean" in kinds else text
 
 
 def check(options: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> None:
@@ -208,7 +221,10 @@ def check(options: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> 
     for key in options:
         if key not in schema["properties"]:
             raise OptionError(f"{place}: {describe_unknown(str(key), schema)}")
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(options))
+    # JSON Schema takes 10.0 for an integer; what it is written into does not.
+    kinds = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=kinds)
+    error = jsonschema.exceptions.best_match(validator(schema).iter_errors(options))
     if error is None:
         return
     if error.validator == "required":
@@ -218,6 +234,19 @@ def check(options: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> 
     must = find_must(error.schema, schema) or find_must(top, schema) or error.message
     # A name that is wrong is an option of its own: the path ends above it.
     raise OptionError(f"{place}: {'.'.join(keys)} must be {must}, not {shown(error.instance)}")
+
+
+def check_lines(value: Any, place: str) -> None:
+    """Refuses a line feed, which the schema's patterns let through at the end of a text, and other control characters.
+
+    Raises:
+        OptionError: naming the text.
+    """
+    texts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value if isinstance(value, list) else []
+    for text in texts:
+        check_lines(text, place)
+    if isinstance(value, str) and not value.isprintable():
+        raise OptionError(f"{place}: {value!r} has a character that cannot be seen")
 
 
 def find_must(entry: Any, schema: Mapping[str, Any]) -> str | None:
@@ -256,17 +285,29 @@ def check_together(options: Mapping[str, Any], place: str) -> None:
     if baseline is not None and baseline not in options["systems"]:
         raise OptionError(f"{place}: baseline {baseline} is not among the systems {', '.join(options['systems'])}")
     check_flags(options, place)
+    check_kind(options, place)
+    if any("e" in f"{exponent:g}" for exponent in options["lenpens"]):  # they are part of files' names
+        raise OptionError(f"{place}: lenpens must be 0 or from 0.0001 to 999999")
+    if options["extra_tests"] and options["corpus"] is None:
+        raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")
+
+
+def check_kind(options: Mapping[str, Any], place: str) -> None:
+    """What only an ablation takes, or only a comparison.
+
+    Raises:
+        OptionError: naming the option.
+    """
     if isinstance(options["systems"], dict):
-        if baseline is None:
+        if options["baseline"] is None:
             raise OptionError(f"{place}: an ablation needs a baseline: one of {', '.join(options['systems'])}")
-        if options["learning_rates"] or options["extra_tests"] or options["beams"]:
-            raise OptionError(f"{place}: an ablation takes no learning_rates, extra_tests, and beams")
+        for key in ("learning_rates", "extra_tests", "beams", "without_unknown"):
+            if options[key]:
+                raise OptionError(f"{place}: an ablation takes no {key}")
     elif options["configuration"]:
         raise OptionError(f"{place}: configuration is for ablations: name {options['configuration']} among the systems")
     elif options["flags"]:
         raise OptionError(f"{place}: flags are for ablations, whose systems are a mapping")
-    if options["extra_tests"] and options["corpus"] is None:
-        raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")
 
 
 def check_flags(options: Mapping[str, Any], place: str) -> None:
@@ -279,6 +320,8 @@ def check_flags(options: Mapping[str, Any], place: str) -> None:
     if "segmentation" in options["flags"]:
         raise OptionError(f"{place}: segmentation is an option of the experiment and of its systems, and no flag")
     for flags in (options["flags"], *own):
+        if len({flag.replace("_", "-") for flag in flags}) < len(flags):
+            raise OptionError(f"{place}: flags are there twice, with hyphens and with underscores: {', '.join(flags)}")
         for flag, value in flags.items():
             if flag.lower().replace("-", "_") in FIXED:
                 raise OptionError(f"{place}: {flag} cannot be a flag: the experiment sets it for every training")

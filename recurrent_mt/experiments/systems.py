@@ -68,9 +68,9 @@ def configured_arguments(name: str, options: Mapping[str, Any], configurations: 
 
 
 def own_flags(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What one system of an ablation sets of fairseq-train's options."""
-    flags = {**options["flags"], **options["systems"][name]}
-    return {key: value for key, value in flags.items() if key != SEGMENTATION}
+    """What one system of an ablation sets of fairseq-train's options, by the names that they have on a command line."""
+    own = {key: value for key, value in options["systems"][name].items() if key != SEGMENTATION}
+    return {key.replace("_", "-"): value for flags in (options["flags"], own) for key, value in flags.items()}
 
 
 def without(flags: Collection[str], arguments: Sequence[str]) -> Iterator[str]:
@@ -202,7 +202,7 @@ def budget_arguments(options: Mapping[str, Any]) -> list[str]:
     and checkpoints, and keeps the count in its checkpoints: what a kill undid is not counted.
     """
     if "updates" in options:
-        return ["--max-update", str(options["updates"])]
+        return ["--max-epoch", "0", "--max-update", str(options["updates"])]
     if "epochs" in options:
         return ["--max-update", "0", "--max-epoch", str(options["epochs"])]
     return ["--max-update", "0", "--max-epoch", "0", "--stop-time-hours", f"{options['minutes'] / 60:.6f}"]

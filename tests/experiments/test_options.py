@@ -40,6 +40,7 @@ def test_a_flag_of_the_command_line_has_the_value_that_a_file_would_give_it():
     file = PROJECT / "configs" / "experiments" / "ablations" / "skips.yaml"
     flags = read_experiment(file, ["flags=skip-io=true,tied=false,gru-rank=8,clip-norm=.5,arch=lstm,lr=1e-3"])["flags"]
     assert flags == {"skip-io": True, "tied": False, "gru-rank": 8, "clip-norm": 0.5, "arch": "lstm", "lr": "1e-3"}
+    assert read_experiment(QUICKSTART, ["seeds=010,2"])["seeds"] == [10, 2]
 
 
 def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
@@ -73,6 +74,12 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("epochs=0", "epochs must be a whole number above zero, not '0'"),
         ("tokenizer=jieba", "tokenizer must be moses or none, not 'jieba'"),
         ("updates", "'updates' is no option: write KEY=VALUE"),
+        ("updates=1000.0", "updates must be a whole number above zero, not '1000.0'"),
+        ("minutes=1:30", "minutes must be a number above zero, not '1:30'"),
+        ("lenpens=0.00001", "lenpens must be 0 or from 0.0001 to 999999"),
+        ("pair=fr-en\n", "'fr-en\\n' has a character that cannot be seen"),
+        ("add=more", "add is for collected text"),
+        ("cleaning=true", "cleaning is for collected text"),
     ],
 )
 def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, message):
@@ -113,6 +120,20 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
         (
             "pair: fr-en\nupdates: 3\nsystems: {a: {}}\nbaseline: a\ndecoder_size: 64\n",
             "decoder_size is no option of an ablation: flags can change it",
+        ),
+        ("pair: fr-en\nsystems: [lstm]\nupdates: 3.0\n", "updates must be a whole number above zero"),
+        ("pair: fr-en\nupdates: 3\nsystems: {off: {}}\nbaseline: a\n", "False must be in quotes"),
+        ("pair: fr-en\nupdates: 3\nsystems: {a: {}}\nbaseline: a\nwithout_unknown: true\n", "takes no without_unknown"),
+        (
+            "pair: fr-en\nupdates: 3\nsystems: {a: {lr: 1, encoder_layers: 2, encoder-layers: 3}}\nbaseline: a\n",
+            "flags are there twice, with hyphens and with underscores: lr, encoder_layers, encoder-layers",
+        ),
+        *(
+            (
+                f"pair: fr-en\nupdates: 3\nsystems: {{a: {{segmentation: '{segmentation}'}}}}\nbaseline: a\n",
+                "systems.a.segmentation must be word:N, bpe:N, or sentencepiece:N",
+            )
+            for segmentation in ("../x:100", "word:100;touch ran", "word")
         ),
         ("pair: fr-en\nconfiguration: ../mine\n", "configuration must be the name of a file of configs/"),
         ("pair: fr-en\nmirror: http://x;touch\n", "mirror must be an address"),

@@ -127,7 +127,7 @@ def test_stock_systems_are_half_as_wide_as_the_recurrent_decoder():
 @pytest.mark.parametrize(
     ("budget", "words"),
     [
-        ("updates=7", "--max-update 7"),
+        ("updates=7", "--max-epoch 0 --max-update 7"),
         ("epochs=3", "--max-update 0 --max-epoch 3"),
         ("minutes=90", "--max-update 0 --max-epoch 0 --stop-time-hours 1.500000"),
         ("minutes=.05", "--max-update 0 --max-epoch 0 --stop-time-hours 0.000833"),
@@ -164,7 +164,7 @@ def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(
         "pair: fr-en\nminutes: 3\nsegmentation: word:50\nconfiguration: recommended-small\nflags: {dropout: 0.1}\n"
-        "baseline: plain\nsystems: {plain: {}, other: {arch: grconv_encoder, encoder-bidirectional: false, lr: 1e-3}}\n"
+        "baseline: plain\nsystems: {plain: {}, other: {arch: grconv_encoder, encoder_bidirectional: false, lr: 1e-3}}\n"
     )
     plain, other = (system["arguments"] for system in plan(file=file)["systems"].values())
     assert plain[plain.index("--dropout") + 1] == other[other.index("--dropout") + 1] == "0.1"
