@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from tests.checkpoints.checkpoints import small_checkpoint
+from tests.models.building import sample
 from user_dir.checkpoints.checkpoint import Checkpoint
 from user_dir.checkpoints.low_rank_checkpoint import factorize_checkpoint
+from user_dir.segmented_translation.translation import load_system
 
 
 class Payload:
@@ -49,3 +51,15 @@ def test_a_broken_dictionary_is_named(folder):
     (folder / "dict.tgt.txt").write_text("t0 3\nt1\n")
     with pytest.raises(ValueError, match=r"dict\.tgt\.txt: Incorrect dictionary format"):
         Checkpoint(folder / "checkpoint.pt", folder)
+
+
+def test_a_model_trained_with_kernels_of_another_machine_is_read(folder):
+    path = folder / "checkpoint.pt"
+    state = torch.load(path)
+    state["cfg"]["model"]["kernel_backend"] = "fused"
+    torch.save(state, path)
+    batch = sample([3, 2], [2, 4])["net_input"]
+    systems = load_system(str(path), str(folder), cpu=True)
+    for model in (Checkpoint(path, folder).model, *systems.models):
+        assert model.decoder.layer.first.gru.backend == "auto"
+        model(**batch)

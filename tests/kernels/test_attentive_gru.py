@@ -64,6 +64,14 @@ def test_backends_of_attentive_gru_agree(backend, lengths, size, additive):
 
 
 @pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
+@every_backend(["packed", "native"])
+def test_a_source_of_padding_alone_is_read_evenly_and_has_the_references_gradients(backend, additive):
+    counts, mask, tensors = arguments([3, 2, 2], 5, additive=additive)
+    mask[1] = True
+    assert_same_outputs_and_gradients(run(counts, mask), tensors, ["reference", backend])
+
+
+@pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
 @every_backend(["reference", "packed", "native"])
 def test_gradients_of_attentive_gru_are_those_of_finite_differences(backend, additive):
     counts, mask, tensors = arguments([3, 1, 2], 3, additive=additive, dtype=torch.float64)

@@ -45,3 +45,19 @@ def test_a_former_name_means_the_same(name, former):
     batch = sample([3, 5], [4, 2])["net_input"]
     now, once = (build("gru_encoder", decoder_order=order).eval()(**batch)[0] for order in (name, former))
     torch.testing.assert_close(now, once, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("left_pad", [False, True], ids=["right", "left"])
+def test_a_begin_symbol_that_would_not_be_read_is_refused(left_pad):
+    batch = sample([3, 5], [4, 2])["net_input"]
+    previous = batch["prev_output_tokens"]
+    previous[1, 0] = 7
+    if left_pad:
+        previous[1] = previous[1].roll(2)
+    reads = build("gru_encoder", decoder_order="attention_first")
+    reads(**batch)
+    symbol = reads.decoder.dictionary[7]
+    with pytest.raises(
+        ValueError, match=f"targets begin with {symbol}, not </s>: only --decoder-order attention_first"
+    ):
+        build("gru_encoder")(**batch)

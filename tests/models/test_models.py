@@ -91,6 +91,7 @@ ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "enc
 ATTENTION_ONLY = {
     "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
+    "grnn_annotations": "--grnn-annotations ancestors with --decoder-attention none never reads them",
     "decoder_attention_heads": "--decoder-attention-heads 5 needs attention, but --decoder-attention is none",
 }
 

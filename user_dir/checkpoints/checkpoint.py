@@ -13,7 +13,7 @@ from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
 from torch import Tensor
 
-from .model_file import NO_EMBEDDING_FILES
+from .model_file import ANYWHERE
 
 
 class Checkpoint:
@@ -41,7 +41,7 @@ class Checkpoint:
             raise ValueError(f"there is no folder {data}: it must hold the dictionaries made by fairseq-preprocess")
         try:
             models, _, task = checkpoint_utils.load_model_ensemble_and_task(
-                [str(path)], arg_overrides={"data": str(Path(data).resolve()), **NO_EMBEDDING_FILES}
+                [str(path)], arg_overrides={"data": str(Path(data).resolve()), **ANYWHERE}
             )
         except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
             reason = (str(error) or type(error).__name__).partition("\n")[0]

@@ -16,6 +16,9 @@ from recurrent_mt.text_files import write_aside
 #: No values for the options that name files of pretrained embeddings: a trained model has its own.
 NO_EMBEDDING_FILES = {"encoder_embed_path": None, "decoder_embed_path": None}
 
+#: What tools load a model with: without those files, and with kernels that run where the tool does.
+ANYWHERE = {**NO_EMBEDDING_FILES, "kernel_backend": "auto"}
+
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """What a checkpoint holds.

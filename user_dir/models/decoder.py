@@ -128,7 +128,12 @@ class Decoder(FairseqIncrementalDecoder):
         """Features (B, T, O), attention (B, T, S') or None, and the state after tokens (B, T) from the begin symbol on.
 
         If all hypotheses of each source start the same, as in a search, this is done once per source.
+
+        Raises:
+            ValueError: if a target begins with another symbol than ``</s>``, which the order word_first never reads.
         """
+        if self.layer.word_first and not tokens[:, :1].eq(self.dictionary.eos()).all():
+            self._check_begin(tokens)
         beam = source.beam
         alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
         if alike:
@@ -139,6 +144,14 @@ class Decoder(FairseqIncrementalDecoder):
             return features, attention, state
         attention = None if attention is None else for_each_hypothesis(attention, beam)
         return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
+
+    def _check_begin(self, tokens: Tensor) -> None:
+        """Some tasks begin a target with its language, and would translate into any."""
+        words = tokens.ne(self.dictionary.pad())
+        begin = tokens.gather(1, words.int().argmax(1, keepdim=True)).squeeze(1)[words.any(1)]
+        for symbol in begin[begin != self.dictionary.eos()].tolist():
+            name = self.dictionary[symbol]
+            raise ValueError(f"targets begin with {name}, not </s>: only --decoder-order attention_first reads that")
 
     def _embed(self, tokens: Tensor) -> Tensor:
         return self.dropout_in(self.embed_tokens(tokens))

@@ -31,7 +31,17 @@ class GRNNEncoderModel(EncoderDecoderModel):
 
     @classmethod
     def build_encoder_layer(cls, config: GRNNEncoderConfig) -> nn.Module:
-        """A tree over the words."""
+        """A tree over the words.
+
+        Raises:
+            ValueError: if nothing would read the annotations asked for.
+        """
+        unread = str(config.decoder_attention) == "none" and not config.encoder_self_attention_heads
+        if str(config.grnn_annotations) == "ancestors" and unread:
+            raise ValueError(
+                "--grnn-annotations ancestors with --decoder-attention none never reads them: use attention, or "
+                "--grnn-annotations leaves"
+            )
         return GRNNEncoder(
             config.encoder_embed_dim, config.encoder_hidden_size, annotations=str(config.grnn_annotations)
         )

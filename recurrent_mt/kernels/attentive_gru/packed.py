@@ -201,9 +201,11 @@ class AttentionBackward:
 
     def step(self, grad_context: Tensor, state: Tensor, rows: slice) -> Tensor:
         """The gradient (n, H) of one step's query state."""
-        keys, values, _ = (tensor[: state.size(0)] for tensor in self.memory)
+        keys, values, padding = (tensor[: state.size(0)] for tensor in self.memory)
         grad_attention = torch.bmm(values, grad_context.unsqueeze(2)).squeeze(2)
         grad_energy = torch._softmax_backward_data(grad_attention, self.attention[rows], 1, grad_context.dtype)
+        # Where all is padding, attention is even all the same, but of no energy.
+        grad_energy.masked_fill_(padding, 0.0)
         self.grad_energy[rows] = grad_energy
         query, score = self.weights.query, self.weights.score
         if query is None or score is None:
