@@ -151,7 +151,7 @@ class EncoderDecoderConfig(FairseqDataclass):
     )
     encoder_spectral_radius: float = option(
         1.0,
-        "scale of the encoder's recurrent matrices, of GRUs and grConv, in --initialization published, as in the authors' "
+        "scale of the encoder's recurrent matrices (GRUs, grConv) in --initialization published, as in the authors' "
         "released code",
     )
     decoder_spectral_radius: float = option(
