@@ -83,4 +83,6 @@ def test_linear_layers(rows, inner, columns, biased):
         with native_functions(backend, given):
             return [F.linear(given, weight, bias if biased else None)]
 
-    assert_same_outputs_and_gradients(run, scaled((rows, inner), (columns, inner), (columns,)), ["packed", "native"])
+    given, *weights = scaled((rows, inner), (columns, inner), (columns,))
+    # The weight's gradient is a sum over the rows: unless they are small, its rounding is as large as the tolerance.
+    assert_same_outputs_and_gradients(run, [given / rows**0.5, *weights], ["packed", "native"])
