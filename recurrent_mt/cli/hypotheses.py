@@ -25,5 +25,4 @@ def run(options: argparse.Namespace) -> None:
     log = read_generate_log(options.log)
     lists = [sentence.hypotheses for sentence in log.sentences]
     hypotheses = [hypothesis for one in lists for hypothesis in (one if options.all else one[:1])]
-    texts = ((hypothesis.text or "").replace("<unk>", "⁇") for hypothesis in hypotheses)
-    write_text(options.out, "".join(f"{text}\n" for text in texts))
+    write_text(options.out, "".join(f"{hypothesis.marked_text}\n" for hypothesis in hypotheses))

@@ -155,7 +155,7 @@ def read_translations(file: str) -> tuple[list[str], NBestLists | None]:
     if not file.endswith(".log"):
         return read_sentences(file), None
     log = read_generate_log(file)
-    return [hypothesis.text or "" for hypothesis in log.best()], collect_lists(log, file)
+    return [hypothesis.marked_text for hypothesis in log.best()], collect_lists(log, file)
 
 
 def find_system(systems: Sequence[System], name: str, option: str) -> System:

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..data.words import make_known_word_splitter, make_tokenizer, normalize
-from ..evaluation.generate_log import read_generate_log
+from ..evaluation.generate_log import mark_unknown, read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
@@ -27,7 +27,6 @@ from ..text_files import read_lines, write_text
 from .arguments import positive
 from .plugin import find_plugin
 
-UNKNOWN = "⁇"
 LOG_END = 15
 
 OPTIONS_ANYWHERE = True
@@ -164,11 +163,6 @@ def choose_detokenizer(form: TextForm) -> Callable[[str], str]:
 
     detruecase = MosesDetruecaser().detruecase
     return lambda text: detokenize(detruecase(mark_unknown(text), return_str=True))
-
-
-def mark_unknown(text: str) -> str:
-    """The text with a character for each unknown word."""
-    return text.replace("<unk>", UNKNOWN)
 
 
 def search(form: TextForm, options: argparse.Namespace, program: str, flags: Sequence[str], log: Path) -> None:

@@ -26,6 +26,9 @@ TIMING = re.compile(
     r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
     r"\(([\d.]+) sentences/s, ([\d.]+) tokens/s\)"
 )
+#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
+#: make three tokens.
+UNKNOWN = "⁇"
 
 
 @dataclass
@@ -39,6 +42,11 @@ class Hypothesis:
     #: log-probability, base 2, of each token as the model saw it, the end of sentence last
     token_scores: list[float] | None = None
     alignment: str | None = None  # the ``A`` line as printed, None without one
+
+    @property
+    def marked_text(self) -> str:
+        """The text as metrics take it, see `mark_unknown`; empty without one."""
+        return mark_unknown(self.text or "")
 
 
 @dataclass
@@ -73,6 +81,11 @@ class GenerateLog:
     def best(self) -> list[Hypothesis]:
         """The first hypothesis of each sentence, in corpus order."""
         return [sentence.hypotheses[0] for sentence in self.sentences]
+
+
+def mark_unknown(text: str) -> str:
+    """The text with the character `UNKNOWN` for each unknown word."""
+    return text.replace("<unk>", UNKNOWN)
 
 
 def read_generate_log(path: str | PathLike[str]) -> GenerateLog:

@@ -23,6 +23,8 @@ HYPOTHESES, BEST_OF, FIRST_IS_BEST = "hypotheses", "best of n", "first is best, 
 def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | None:
     """The lists of a log of ``fairseq-generate --nbest N``; None where each holds the translation alone.
 
+    Unknown words are marked as in translations.
+
     Raises:
         FileError: if a hypothesis has a higher score than the one before it.
     """
@@ -36,7 +38,7 @@ def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | N
                 raise FileError(path, message, line=worse.line)
     if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
         return None
-    return [[ListedHypothesis(one.score, one.text or "") for one in sentence.hypotheses] for sentence in log.sentences]
+    return [[ListedHypothesis(one.score, one.marked_text) for one in sentence.hypotheses] for sentence in log.sentences]
 
 
 def read_detokenized_lists(

@@ -13,6 +13,7 @@ from recurrent_mt.evaluation.tables import tables_as_text
 from recurrent_mt.evaluation.test_set import choose_baseline
 from recurrent_mt.text_files import FileError
 from tests.commands import call
+from tests.evaluation.logs import generate_log, write
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 ROOT = Path(__file__).parents[2]
@@ -155,6 +156,24 @@ def test_the_command_on_plain_files(tmp_path):
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"analysis.json", "analysis.md", "chrf2-by-both-length.svg"} <= names
     assert "<svg" in (tmp_path / "out" / "chrf2-by-both-length.svg").read_text()
+
+
+def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
+    """Unknown words are marked in both; BLEU would split <unk> into three tokens."""
+    lines = [line.replace("translation 1", "<unk> and <unk>") for line in generate_log(translations=2)]
+    log = write(tmp_path / "test.log", lines)
+    write_lines(tmp_path / "ref", [f"a good translation {number}, and 0" for number in range(3)])
+    assert call("hypotheses", log, "--out", tmp_path / "text").returncode == 0
+    done = run_analyze(
+        *("--reference", tmp_path / "ref", "--system", f"log={log}", "--system", f"text={tmp_path / 'text'}"),
+        *("--metrics", "bleu", "--detailed", "chrf", "--resamples", 0, "--out", tmp_path / "out"),
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    assert found["sentence_scores"]["log"] == found["sentence_scores"]["text"]
+    values = {one["value"] for one in found["records"] if (one["metric"], one["by"]) == ("BLEU", "all")}
+    assert len(values) == 1 and values.pop() > 0
+    assert [row[0] for row in found["hypothesis_scores"]["log"]] == found["sentence_scores"]["log"]
 
 
 @pytest.mark.parametrize(
