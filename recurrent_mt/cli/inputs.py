@@ -16,6 +16,12 @@ from ..metrics import METRICS, split_words
 from ..text_files import read_sentences, require_same_count
 from .arguments import add_jobs_argument, make_settings, split_named, whole_numbers
 
+#: The options of plain files, which run folders have no use for.
+FILE_OPTIONS = (
+    *("source", "reference", "source_lang", "target_lang", "training_text"),
+    *("source_dictionary", "target_dictionary", "lowercase"),
+)
+
 
 def add_input_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments that `read_input` reads."""
@@ -88,6 +94,7 @@ def read_input(options: Namespace) -> dict[str, Any]:
         options.parser.error("give run folders, or --reference and --system")
     training_text = None
     if options.run:
+        refuse_file_options(options)
         test_set, systems, training_text = read_runs(options.run)
     else:
         if not options.reference:
@@ -105,6 +112,14 @@ def read_input(options: Namespace) -> dict[str, Any]:
     baseline = find_system(systems, name, "--baseline")
     systems = [baseline, *(system for system in systems if system is not baseline)]
     return {"test_set": test_set, "systems": systems, "settings": settings, "training_text": training_text}
+
+
+def refuse_file_options(options: Namespace) -> None:
+    """Ends the tool with a message if an option of plain files is given with run folders, which would not follow it."""
+    for name in FILE_OPTIONS:
+        if getattr(options, name):
+            flag = f"--{name.replace('_', '-')}"
+            options.parser.error(f"{flag} goes with --system: a run folder has its own text, languages, and casing")
 
 
 def read_test_set(options: Namespace) -> TestSet:

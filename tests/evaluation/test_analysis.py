@@ -158,6 +158,19 @@ def test_the_command_on_plain_files(tmp_path):
     assert "<svg" in (tmp_path / "out" / "chrf2-by-both-length.svg").read_text()
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--source=x", "--reference=x", "--source-lang=zh", "--target-lang=zh", "--training-text=x"),
+        *("--source-dictionary=x", "--target-dictionary=x", "--lowercase"),
+    ],
+)
+def test_options_of_plain_files_are_refused_with_a_run_folder(run, tmp_path, option):
+    done = run_analyze(run, option, "--resamples", 0, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert f"{option.partition('=')[0]} goes with --system" in done.stderr
+
+
 def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
     """Unknown words are marked in both; BLEU would split <unk> into three tokens."""
     lines = [line.replace("translation 1", "<unk> and <unk>") for line in generate_log(translations=2)]
