@@ -65,10 +65,17 @@ def read_sentences(path: str | PathLike[str]) -> list[str]:
     Raises:
         FileError: as `read_lines`, and if the file has no line.
     """
-    sentences = [text for _, text in read_lines(path)]
-    if not sentences:
+    return list(stream_sentences(path))
+
+
+def stream_sentences(path: str | PathLike[str]) -> Iterator[str]:
+    """What `read_sentences` returns, and raises, a sentence at a time; the file is opened when the first is taken."""
+    empty = True
+    for _, text in read_lines(path):
+        empty = False
+        yield text
+    if empty:
         raise FileError(path, "there are no sentences")
-    return sentences
 
 
 def require_same_count(

@@ -13,7 +13,7 @@ from ..evaluation.scores import Settings
 from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, count_unknown
 from ..fairseq_dictionary import read_dictionary
 from ..metrics import METRICS, split_words
-from ..text_files import read_sentences, require_same_count
+from ..text_files import read_sentences, require_same_count, stream_sentences
 from .arguments import add_jobs_argument, make_settings, split_named, whole_numbers
 
 #: The options of plain files, which run folders have no use for.
@@ -104,7 +104,7 @@ def read_input(options: Namespace) -> dict[str, Any]:
         named = split_named(options.parser, options.system, "NAME=FILE[,FILE]")
         systems = [read_system(name, files, options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
-            training_text = read_sentences(options.training_text)
+            training_text = stream_sentences(options.training_text)
     settings = make_settings(Settings, options, tokenize=None, fewest=Settings.fewest)
     if options.only:
         systems = [find_system(systems, name, "--only") for name in options.only.split(",")]

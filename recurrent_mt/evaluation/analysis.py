@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 import pandas
 
-from ..metrics import split_words
+from ..metrics import stream_words
 from .nbest import nbest_table, score_lists
 from .records import Record, make_frame
 from .score_tables import group_tables, vocabulary_table, whole_set_table
@@ -129,24 +129,25 @@ def analyze(
     systems: Sequence[System],
     *,
     settings: Settings | None = None,
-    training_text: Sequence[str] | None = None,
+    training_text: Iterable[str] | None = None,
 ) -> Analysis:
     """Counts everything; the first system is the baseline.
 
-    ``training_text`` are raw target sentences of the training set, for words by frequency.
+    ``training_text`` are raw target sentences of the training set, for words by frequency. They are taken once, one at
+    a time, and first, so that a file that cannot be read is known before anything is scored.
 
     Raises:
-        ValueError: as `score_systems`.
+        ValueError: as `score_systems`, and what reading the training text raises.
     """
     settings = settings or Settings()
+    training_counts = None if training_text is None else count_words(training_text, test_set)
     scores = score_systems(test_set, systems, settings)
-    references = split_lowercase(test_set.reference, test_set)
-    translations = {system.name: split_lowercase(system.first_seed, test_set) for system in systems}
+    references = list(split_lowercase(test_set.reference, test_set))
+    translations = {system.name: list(split_lowercase(system.first_seed, test_set)) for system in systems}
     records: list[Record] = []
-    if training_text is not None:
-        counts = Counter(word for sentence in split_lowercase(training_text, test_set) for word in sentence)
+    if training_counts is not None:
         for name, words in translations.items():
-            records += score_words(name, words, references, counts)
+            records += score_words(name, words, references, training_counts)
     for name, words in translations.items():
         records += score_content(name, words, references)
     hypothesis_scores = {}
@@ -172,6 +173,11 @@ def analyze(
     )
 
 
-def split_lowercase(sentences: Sequence[str], test_set: TestSet) -> list[list[str]]:
+def count_words(sentences: Iterable[str], test_set: TestSet) -> Counter[str]:
+    """How often each word of target text occurs; memory grows with the different words alone."""
+    return Counter(chain.from_iterable(split_lowercase(sentences, test_set)))
+
+
+def split_lowercase(sentences: Iterable[str], test_set: TestSet) -> Iterator[list[str]]:
     """Words of target text, in lower case: a word at the beginning of a sentence is the same word elsewhere."""
-    return split_words([sentence.lower() for sentence in sentences], test_set.target_language)
+    return stream_words((sentence.lower() for sentence in sentences), test_set.target_language)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
 from ..metrics import split_words
-from ..text_files import FileError, read_lines, read_sentences, require_same_count
+from ..text_files import FileError, read_lines, read_sentences, require_same_count, stream_sentences
 from .nbest import read_detokenized_lists
 from .test_set import NBestLists, System, TestSet, read_unknown_words
 
@@ -74,9 +74,9 @@ class RunFolder:
             words=unit,
         )
 
-    def training_text(self) -> list[str]:
-        """Target sentences of the training set, as they came."""
-        return read_sentences(self.path / "text" / "input" / f"train.{self.languages[1]}")
+    def training_text(self) -> Iterator[str]:
+        """Target sentences of the training set, as they came; the file is read when they are taken."""
+        return stream_sentences(self.path / "text" / "input" / f"train.{self.languages[1]}")
 
     def systems(self) -> list[System]:
         """Every system with a finished translation, in the order of their names; seeds in order.
@@ -112,10 +112,11 @@ def seed_of(file: Path) -> int:
     return int(file.parent.name.removeprefix("seed-"))
 
 
-def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], list[str]]:
+def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], Iterator[str]]:
     """Test set, systems and training text (target side) of run folders that share a test set.
 
-    A system's name gets its run's in front where two runs have one of that name.
+    A system's name gets its run's in front where two runs have one of that name. The training text is that of the first
+    run, and is read when its sentences are taken: it can be larger than memory.
 
     Raises:
         FileError: if a folder is not that of a whole run.

@@ -1,6 +1,6 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
-from .builders import METRICS, split_words
+from .builders import METRICS, split_words, stream_words
 from .sentence_statistics import Interval, Score, SentenceStatistics, score, statistics
 from .significance import PairedResult, paired_bootstrap, paired_randomization, two_sided_p_value
 
@@ -15,5 +15,6 @@ __all__ = [
     "score",
     "split_words",
     "statistics",
+    "stream_words",
     "two_sided_p_value",
 ]

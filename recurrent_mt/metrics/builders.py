@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 
 from sacrebleu.metrics import BLEU, CHRF, TER
@@ -71,5 +71,10 @@ def choose_tokenization(language: str) -> str | None:
 
 def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
     """The words of raw sentences, as BLEU splits them, see `choose_tokenization`."""
+    return list(stream_words(sentences, language))
+
+
+def stream_words(sentences: Iterable[str], language: str) -> Iterator[list[str]]:
+    """What `split_words` returns, a sentence at a time."""
     tokenize = _get_tokenizer(choose_tokenization(language) or "13a")()
-    return [tokenize(sentence).split() for sentence in sentences]
+    return (tokenize(sentence).split() for sentence in sentences)

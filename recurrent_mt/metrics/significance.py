@@ -6,13 +6,17 @@ module compare both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sacrebleu.significance import estimate_ci
 
 from .sentence_statistics import SEED, Interval, Score, SentenceStatistics
+
+#: Resamples at a time. numpy takes booleans from words of 32 bits and begins each draw with a new one: only of whole
+#: words, draws of blocks are the draw of everything.
+_BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,23 @@ def paired_randomization(
 
     def exchange_sentences(name: str, baseline: str) -> np.ndarray:
         one, other = systems[baseline], systems[name]
-        exchanged = np.random.default_rng(seed).integers(2, size=(resamples, len(one)), dtype=bool)
-        mixed = exchanged @ one.rows + ~exchanged @ other.rows, ~exchanged @ one.rows + exchanged @ other.rows
-        return np.abs(one.score_sums(mixed[0]) - one.score_sums(mixed[1]))
+        distances = []
+        for exchanged in draw_exchanges(resamples, len(one), seed):
+            mixed = exchanged @ one.rows + ~exchanged @ other.rows, ~exchanged @ one.rows + exchanged @ other.rows
+            distances.append(np.abs(one.score_sums(mixed[0]) - one.score_sums(mixed[1])))
+        return np.concatenate(distances)
 
     return pair_results(systems, scores, exchange_sentences)
+
+
+def draw_exchanges(resamples: int, sentences: int, seed: int) -> Iterator[np.ndarray]:
+    """Blocks (`_BLOCK` or fewer, sentences) of the array that one draw of all resamples would be.
+
+    A product with such an array makes numbers of 8 bytes of it, which all resamples together would have no room for.
+    """
+    generator = np.random.default_rng(seed)
+    for first in range(0, resamples, _BLOCK):
+        yield generator.integers(2, size=(min(_BLOCK, resamples - first), sentences), dtype=bool)
 
 
 def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:

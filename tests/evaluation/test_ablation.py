@@ -48,6 +48,11 @@ def test_cells_in_the_order_asked_for_with_what_failed(run):
     assert not any("another-ablation" in note for note in table.notes)
 
 
+def test_an_ablation_needs_no_training_text(run):
+    (run / "text" / "input" / "train.en").unlink()
+    assert read([run], "forgetful", "perfect").signatures
+
+
 def test_distances_are_those_of_the_scores(run):
     results = read([run], "forgetful", "perfect")
     references = (run / "text" / "raw" / "test.en").read_text().splitlines()

@@ -1,6 +1,7 @@
 """From files to tables: run folders, plain files, logs, several seeds."""
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,29 @@ def test_a_run_folder_becomes_an_analysis(run, tmp_path):
     assert {one["by"] for one in chrf} >= {"all", "source length", "unknown words, either", "unknown words"}
     assert {one["system"] for one in chrf if one["by"] == "along both length"} == {"forgetful", "perfect"}
     assert list(content["signatures"]) == ["BLEU", "chrF2"]
+
+
+def test_the_training_text_is_counted_line_by_line(run):
+    """It can be larger than memory: the words of these lines would be 20 MB."""
+    lines = 100 * 200
+    write_lines(run / "text" / "input" / "train.en", ["the cat " * 10] * lines)
+    test_set, systems, training_text = read_runs([run])
+    tracemalloc.start()
+    try:
+        result = analyze(test_set, systems, settings=replace(QUICK, resamples=0), training_text=training_text)
+        assert tracemalloc.get_traced_memory()[1] < 4e6
+    finally:
+        tracemalloc.stop()
+    seen = result.records[(result.records["bucket"] == "1000 or more") & (result.records["system"] == "perfect")]
+    expected = sum(reference.lower().split().count(word) for reference in test_set.reference for word in ("the", "cat"))
+    assert set(seen["n"]) == {expected}
+
+
+def test_a_training_text_that_cannot_be_read_is_named(run):
+    (run / "text" / "input" / "train.en").write_text("")
+    test_set, systems, training_text = read_runs([run])
+    with pytest.raises(FileError, match=r"train\.en: there are no sentences"):
+        analyze(test_set, systems, settings=QUICK, training_text=training_text)
 
 
 def test_a_run_folder_with_data_in_shards_has_the_dictionaries_of_the_first(run):

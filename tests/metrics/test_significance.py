@@ -1,11 +1,14 @@
 import os
+import tracemalloc
 from dataclasses import astuple
 
+import numpy as np
 import pytest
 from sacrebleu.significance import PairedTest
 
-from recurrent_mt.metrics import METRICS, paired_bootstrap, paired_randomization, score, statistics
+from recurrent_mt.metrics import METRICS, SentenceStatistics, paired_bootstrap, paired_randomization, score, statistics
 from recurrent_mt.metrics.builders import meteor
+from recurrent_mt.metrics.sentence_statistics import SEED
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import references, translations
 
@@ -74,6 +77,24 @@ def test_a_worse_system_differs_and_a_similar_one_does_not(metric):
         baseline, like_it, worse = (result.p_value for result in results)
         assert baseline is None
         assert worse < 0.05 < like_it
+
+
+def test_randomization_has_room_for_many_sentences():
+    """A matrix of 1,000 x 5,000 numbers of 8 bytes would be 40 MB; it is drawn in blocks that make it up."""
+    generator = np.random.default_rng(1)
+    metric = counted("bleu")["baseline"].metric
+    draws = (generator.integers(1, 9, size=(5000, 10)).astype(float) for _ in range(2))
+    one, other = (SentenceStatistics(metric, rows) for rows in draws)
+    tracemalloc.start()
+    try:
+        p_value = paired_randomization({"one": one, "other": other}, resamples=1000)[1].p_value
+        assert tracemalloc.get_traced_memory()[1] < 25e6
+    finally:
+        tracemalloc.stop()
+    exchanged = np.random.default_rng(SEED).integers(2, size=(1000, 5000), dtype=bool)
+    sums = [drawn @ one.rows + ~drawn @ other.rows for drawn in (exchanged, ~exchanged)]
+    distances = np.abs(one.score_sums(sums[0]) - one.score_sums(sums[1]))
+    assert p_value == (np.sum(distances > abs(one.score().value - other.score().value)) + 1) / 1001
 
 
 def test_intervals_with_a_randomization_test_are_those_of_the_score():
