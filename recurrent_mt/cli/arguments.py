@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -39,22 +40,20 @@ def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
 
 
 def split_named(parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE") -> list[tuple[str, str]]:
-    """Each value of ``--system`` in two; ends the tool with a message for one of another form."""
+    """Each value of ``--system`` in two; ends the tool with a message for one of another form, and two of one name."""
     pairs = [value.partition("=")[::2] for value in values]
     for value, pair in zip(values, pairs):
         if not all(pair):
             parser.error(f"--system must be {form}, not '{value}'")
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            parser.error(f"--system {name} is given twice")
     return pairs
 
 
 def split_files(parser: ArgumentParser, values: Sequence[str]) -> dict[str, str]:
-    """Name to file of ``--system NAME=FILE``; ends the tool with a message for two of one name."""
-    pairs = split_named(parser, values)
-    files = dict(pairs)
-    for name in files:
-        if [one for one, _ in pairs].count(name) > 1:
-            parser.error(f"--system {name} is given twice")
-    return files
+    """Name to file of ``--system NAME=FILE``; messages as of `split_named`."""
+    return dict(split_named(parser, values))
 
 
 def positive(text: str) -> int:

@@ -83,6 +83,17 @@ def test_a_failure_is_one_line_and_a_wrong_option_shows_the_usage():
     assert wrong.returncode == 2 and wrong.stderr.startswith("usage: recurrent-mt beams ")
 
 
+@pytest.mark.parametrize("tool", ["analyze", "beams", "learning-curves"])
+def test_a_system_that_is_given_twice_is_named(tmp_path, tool):
+    """A later one would replace the earlier."""
+    (tmp_path / "reference").write_text("one\n")
+    files = ("--reference", tmp_path / "reference") if tool != "learning-curves" else ()
+    language = ("--target-lang", "en") if tool == "beams" else ()
+    systems = ("--system", "mine=nowhere", "--system", "mine=elsewhere")
+    done = call(tool, *systems, *files, *language, "--out", tmp_path / "out.svg")
+    assert done.returncode == 2 and "--system mine is given twice" in done.stderr
+
+
 def test_a_bug_is_not_reported_as_a_user_error(monkeypatch):
     monkeypatch.setattr("recurrent_mt.cli.user_dir.find_plugin", lambda: {}["no such key"])
     with pytest.raises(KeyError):
