@@ -76,13 +76,12 @@ def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | Non
         for path in found
         if (path / "failure").is_file()
     }
-    ended = [path / "train.log" for path in found if (path / "test.detokenized").is_file()]
-    logs = sorted((log for log in ended if log.is_file()), key=seed_of)
+    logs = find_ended_logs(found)
     return TrainedSystem(name, read_trainings(name, logs) if logs else (), dict(sorted(failures.items())))
 
 
 def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame:
-    """The trainings of every system in the run folders that has not failed, in the order of their names.
+    """The trainings whose test set was translated, of every system in the run folders, in the order of their names.
 
     Raises:
         FileError: if a folder is not that of a run, or a log is damaged.
@@ -92,11 +91,17 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
     names = Counter(folder.name for _, folder in found)
     records: list[Record] = []
     for run, folder in found:
-        logs = [log for log in folder.glob("seed-*/train.log") if not log.with_name("failure").exists()]
+        logs = find_ended_logs(folder.glob("seed-*"))
         if logs:
             name = f"{run.path.name}/{folder.name}" if names[folder.name] > 1 else folder.name
-            records += read_trainings(name, sorted(logs, key=seed_of))
+            records += read_trainings(name, logs)
     return make_frame(records)
+
+
+def find_ended_logs(folders: Iterable[Path]) -> list[Path]:
+    """The ``train.log`` in each ``seed-N`` whose model has translated the test set; seeds in order."""
+    logs = [folder / "train.log" for folder in folders if (folder / "test.detokenized").is_file()]
+    return sorted((log for log in logs if log.is_file()), key=seed_of)
 
 
 def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:

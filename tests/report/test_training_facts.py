@@ -43,6 +43,19 @@ def test_seeds_are_averaged_and_gaps_stay_gaps(tmp_path):
     assert set(records["seed"]) == {"1", "2", ""}
 
 
+def test_trainings_that_have_not_ended_do_not_count(tmp_path):
+    """One at work, or stopped, has not translated the test set; the log of one that has only begun says nothing."""
+    run = make_run(tmp_path / "run")
+    write_logs(run, "perfect", 1, updates=1000, loss=3)
+    write_logs(run, "perfect", 2, updates=100, loss=9, speed=None)
+    (run / "systems/perfect/seed-3").mkdir()
+    (run / "systems/perfect/seed-3/train.log").write_text("INFO | fairseq_cli.train | loading\n")
+    records = read_run_trainings([run])
+    costs = find_costs(records, "perfect")
+    assert (costs["updates"], costs["validation loss"]) == (1000, 3)
+    assert set(records["seed"]) == {"1", ""} and set(records["n"]) == {1}
+
+
 def test_systems_without_logs_are_left_out_and_names_are_those_of_the_study(tmp_path):
     runs = [make_run(tmp_path / name) for name in ("one", "two")]
     write_logs(runs[1], "perfect", 1)
@@ -58,5 +71,6 @@ def test_damaged_logs_are_named(tmp_path):
         read_run_trainings([run])
     write_logs(run, "perfect", 1)
     write_logs(run, "perfect", 2, parameters=7)
+    (run / "systems/perfect/seed-2/test.detokenized").touch()
     with pytest.raises(ValueError, match="perfect: its seeds have 7 and 1000 parameters"):
         read_run_trainings([run])
