@@ -7,8 +7,9 @@ import gzip
 import json
 import lzma
 import os
+import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -45,18 +46,32 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     path = Path(path)
     if not path.is_file():
         raise FileError(path, "there is no such file")
-    number = 0
     with OPENERS.get(path.suffix, open)(path, "rb") as file:
-        try:
-            for number, raw in enumerate(file, start=1):
-                if number == 1:
-                    raw = raw.removeprefix(BYTE_ORDER_MARK)
-                yield number, raw.decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            message = f"byte {error.start + 1} is not UTF-8: convert the file, for example with iconv"
-            raise FileError(path, message, line=number) from error
-        except DAMAGE as error:
-            raise FileError(path, f"the file is cut off or damaged after this line: {error}", line=number) from error
+        yield from decode_lines(path, file)
+
+
+def read_standard_input() -> Iterator[str]:
+    """The lines of standard input as `read_lines` yields them, without numbers: as UTF-8, whatever the locale says.
+
+    Raises:
+        FileError: at the first line that is not UTF-8.
+    """
+    return (text for _, text in decode_lines("standard input", sys.stdin.buffer))
+
+
+def decode_lines(path: str | PathLike[str], lines: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+    """What `read_lines` yields, and raises, of lines that end at a line feed; ``path`` is for messages."""
+    number = 0
+    try:
+        for number, raw in enumerate(lines, start=1):
+            if number == 1:
+                raw = raw.removeprefix(BYTE_ORDER_MARK)
+            yield number, raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
+        raise FileError(path, message, line=number) from error
+    except DAMAGE as error:
+        raise FileError(path, f"the file is cut off or damaged after this line: {error}", line=number) from error
 
 
 def read_sentences(path: str | PathLike[str]) -> list[str]:

@@ -2,12 +2,14 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import sys
 
 import pytest
 
 from recurrent_mt.fairseq_dictionary import read_dictionary
-from recurrent_mt.text_files import FileError, read_lines, read_sentences, write_aside, write_text
+from recurrent_mt.text_files import FileError, read_lines, read_sentences, read_standard_input, write_aside, write_text
 
 
 def test_lines_end_at_a_line_feed_alone(tmp_path):
@@ -45,6 +47,17 @@ def test_bad_files_are_named_with_the_line(tmp_path, content, message):
         (tmp_path / "text").write_bytes(content)
     with pytest.raises(FileError, match=message):
         read_sentences(tmp_path / "text")
+
+
+def test_standard_input_is_read_as_files_are(monkeypatch):
+    def give(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="ascii"))
+        return list(read_standard_input())
+
+    assert give("\ufeffété\rhiver\r\n\nlast".encode()) == ["été\rhiver", "", "last"]
+    assert give(b"") == []
+    with pytest.raises(FileError, match="standard input, line 2: byte 6 is not UTF-8"):
+        give(b"one\nthree\xff\n")
 
 
 def test_text_is_replaced_whole(tmp_path):

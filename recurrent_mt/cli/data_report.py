@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..data.data_report import as_markdown, count_side
 from ..fairseq_dictionary import read_dictionary
-from ..text_files import write_text
+from ..text_files import read_lines, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,17 +28,20 @@ def run(options: argparse.Namespace) -> None:
 
 
 def render_report(options: argparse.Namespace) -> str:
-    """The report, in Markdown."""
+    """The report, in Markdown.
+
+    Raises:
+        FileError: if a file is missing or not UTF-8.
+    """
     languages = (options.source_lang, options.target_lang)
     dictionaries = {language: read_dictionary(options.dictionaries / f"dict.{language}.txt") for language in languages}
     statistics = {}
     for split in options.splits:
         for language in languages:
-            with (options.prepared / f"{split}.{language}").open(encoding="utf-8", newline="\n") as file:
-                statistics[split, language] = count_side(file, dictionaries[language])
+            lines = (text for _, text in read_lines(options.prepared / f"{split}.{language}"))
+            statistics[split, language] = count_side(lines, dictionaries[language])
     vocabularies = {language: len(dictionary) for language, dictionary in dictionaries.items()}
     # Their headings go down one level, below the heading of the whole report.
-    parts = [
-        re.sub("^#", "##", file.read_text(encoding="utf-8").strip(), flags=re.MULTILINE) for file in options.before
-    ]
+    before = ["\n".join(text for _, text in read_lines(file)).strip() for file in options.before]
+    parts = [re.sub("^#", "##", text, flags=re.MULTILINE) for text in before]
     return "\n\n".join([f"# Data {'-'.join(languages)}", *parts, as_markdown(statistics, vocabularies)])

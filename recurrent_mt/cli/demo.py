@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..demo.systems import System
+from ..evaluation.run_folder import seed_of
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder
 from ..text_files import read_sentences
@@ -112,7 +113,8 @@ def find_checkpoints(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise FileNotFoundError(f"there is no checkpoint or run folder {path}")
-    found = {file.parts[-4]: file for file in sorted(path.glob(f"systems/*/seed-*/{BEST}"), reverse=True)}
+    files = path.glob(f"systems/*/seed-*/{BEST}")
+    found = {file.parts[-4]: file for file in sorted(files, key=lambda file: seed_of(file.parent), reverse=True)}
     if not found:
         raise FileNotFoundError(f"{path} is no run folder with trained systems: there is no systems/*/seed-*/{BEST}")
     return [found[name] for name in sorted(found)]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import sentencepiece
 
 from ..ordered_map import map_lines
-from ..text_files import read_lines, write_aside
+from ..text_files import read_lines, read_standard_input, write_aside
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +73,6 @@ def make_splitter(model: str) -> Callable[[str], str]:
 
 def encode(model: str, jobs: int) -> None:
     """Standard input to standard output."""
-    source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
-    target = os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n")
-    with source, target:
-        for line in map_lines(make_splitter(model), (line.rstrip("\n") for line in source), jobs):
+    with os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n") as target:
+        for line in map_lines(make_splitter(model), read_standard_input(), jobs):
             target.write(line + "\n")

@@ -23,7 +23,7 @@ from ..evaluation.generate_log import mark_unknown, read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
-from ..text_files import read_lines, write_text
+from ..text_files import read_lines, read_standard_input, write_text
 from .arguments import positive
 from .plugin import find_plugin
 
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
             if options.input:
                 raw = [text for _, text in read_lines(options.input)]
             else:
-                raw = [] if options.dry_run else read_input()
+                raw = [] if options.dry_run else list(read_standard_input())
             lines = translate_lines(form, options, raw, Path(folder))
     if options.dry_run:
         return
@@ -83,12 +83,6 @@ def run(options: argparse.Namespace) -> None:
         write_text(options.output, text)
     else:
         sys.stdout.write(text)
-
-
-def read_input() -> list[str]:
-    """The lines of standard input, as UTF-8 whatever the locale says; nothing but a line feed ends one."""
-    *lines, last = sys.stdin.buffer.read().decode("utf-8").split("\n")
-    return [*lines, last] if last else lines
 
 
 def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -> list[str]:

@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..text_files import read_sentences, write_text
+from ..text_files import read_sentences, read_standard_input, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     from ..onnx_translation import OnnxModel, translate
 
     model = OnnxModel(options.model, threads=options.threads)
-    sentences = read_sentences(options.input) if options.input else [line.rstrip("\n") for line in sys.stdin]
+    sentences = read_sentences(options.input) if options.input else list(read_standard_input())
     found = translate(
         model,
         sentences,

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Callable
 
 from ..data.words import make_tokenizer, normalize
 from ..ordered_map import map_lines
+from ..text_files import read_standard_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +29,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Standard input to standard output."""
+    """Standard input to standard output.
+
+    Raises:
+        FileError: at the first line that is not UTF-8; those before it have been written.
+    """
     function = choose_function(options.action, options.language)
     lowered = (lambda line: function(line).lower()) if options.lowercase else function
-    source = os.fdopen(sys.stdin.fileno(), encoding="utf-8", newline="\n")
-    with source, io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
-        for line in map_lines(lowered, (line.rstrip("\n") for line in source), options.jobs):
+    with io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
+        for line in map_lines(lowered, read_standard_input(), options.jobs):
             target.write(line + "\n")
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 from tests.cli import toy
+from tests.commands import call
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +43,18 @@ def test_export_names_a_missing_checkpoint_and_a_model_of_another_kind(trained, 
     toy.train(trained / "data", tmp_path / "lstm", *options)
     done = toy.run("recurrent-mt", "export", tmp_path / "lstm/checkpoint_last.pt", *out, check=False)
     assert done.returncode == 1 and "holds a LSTMModel: only this plug-in's models are exported" in done.stderr
+
+
+def test_translate_onnx_takes_utf_8_lines_that_end_in_a_line_feed(monkeypatch, tmp_path):
+    taken = []
+    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: None)
+    monkeypatch.setattr(
+        "recurrent_mt.onnx_translation.translate", lambda model, lines, **options: taken.extend(lines) or []
+    )
+    text = io.TextIOWrapper(io.BytesIO("été\rhiver\n\nlast".encode()), encoding="latin-1")
+    monkeypatch.setattr(sys, "stdin", text)
+    assert call("translate-onnx", tmp_path).returncode == 0
+    assert taken == ["été\rhiver", "", "last"]
 
 
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])

@@ -111,3 +111,9 @@ def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_
     flags = ["--input", tmp_path / "input"] if given == "file" else []
     said = call("translate", *words("translate.sh", run_folder(tmp_path / "run"))[1:], *flags)
     assert said.stdout == "x\n" * (3 if text else 0)
+
+
+def test_a_sentence_that_is_not_utf_8_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"un\ntrois\xff\n")))
+    said = call("translate", *words("translate.sh", run_folder(tmp_path))[1:])
+    assert said.returncode == 1 and "standard input, line 2: byte 6 is not UTF-8" in said.stderr

@@ -10,6 +10,7 @@ import pytest
 from recurrent_mt.data.language import is_other_language, require_known
 from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer, normalize
 from recurrent_mt.experiments.corpora import choose_detokenizer
+from tests.commands import command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -55,6 +56,13 @@ def test_chinese_comes_back_exactly(chinese, text):
 
 def test_a_space_beside_a_chinese_character_is_dropped(chinese):
     assert chinese.detokenize(chinese.tokenize("我有 iPhone 手机, two of them")) == "我有iPhone手机, two of them"
+
+
+def test_input_that_is_not_utf_8_is_named_with_its_line():
+    line = command_line("recurrent-mt", "words", "normalize", "--language", "fr")
+    done = subprocess.run(line, input="été\n".encode() + b"trois\xff\n", capture_output=True)
+    assert (done.returncode, done.stdout) == (1, "été\n".encode())
+    assert done.stderr.startswith(b"error: standard input, line 2: byte 6 is not UTF-8")
 
 
 def test_words_are_words(chinese):

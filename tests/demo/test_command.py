@@ -79,7 +79,7 @@ def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
 
 @pytest.fixture
 def run_folder(tmp_path):
-    for system, seed in (("lstm", 2), ("lstm", 1), ("gru_encoder-none", 1)):
+    for system, seed in (("lstm", 10), ("lstm", 2), ("gru_encoder-none", 1)):
         file = tmp_path / "run" / "systems" / system / f"seed-{seed}" / "checkpoints" / "checkpoint_best.pt"
         file.parent.mkdir(parents=True)
         file.touch()
@@ -90,14 +90,14 @@ def test_a_run_folder_is_the_first_seed_of_each_system(run_folder):
     found = demo.find_checkpoints(run_folder)
     assert [file.relative_to(run_folder / "systems").parts[:2] for file in found] == [
         ("gru_encoder-none", "seed-1"),
-        ("lstm", "seed-1"),
+        ("lstm", "seed-2"),
     ]
     assert demo.name_checkpoints(found) == ["gru_encoder-none", "lstm"]
 
 
 def test_seeds_of_one_system_are_told_apart(run_folder):
     files = sorted((run_folder / "systems" / "lstm").glob("seed-*/checkpoints/checkpoint_best.pt"))
-    assert demo.name_checkpoints(files) == ["lstm, seed 1", "lstm, seed 2"]
+    assert demo.name_checkpoints(files) == ["lstm, seed 10", "lstm, seed 2"]
     with pytest.raises(ValueError, match="is given twice"):
         demo.name_checkpoints([files[0], files[0]])
 
