@@ -24,7 +24,7 @@ PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
 END = re.compile(r"Generate \S+ with beam=\d+: |.*\| fairseq_cli\.interactive \| Total time: ")
 TIMING = re.compile(
     r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
-    r"\(([\d.]+) sentences/s, ([\d.]+) tokens/s\)"
+    r"\(([\d.]+) sentences/s, [\d.]+ tokens/s\)"
 )
 #: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
 #: make three tokens.
@@ -68,7 +68,6 @@ class Speed:
     tokens: int
     seconds: float
     sentences_per_second: float
-    tokens_per_second: float
 
 
 @dataclass(frozen=True)
@@ -217,6 +216,6 @@ def parse_speed(path: str | PathLike[str], timing: re.Match[str], line: int) -> 
     """The numbers of the timing line."""
     try:
         sentences, tokens = (int(timing[group].replace(",", "")) for group in (1, 2))
-        return Speed(sentences, tokens, float(timing[3]), float(timing[4]), float(timing[5]))
+        return Speed(sentences, tokens, float(timing[3]), float(timing[4]))
     except ValueError as error:
         raise FileError(path, f"the timing is not numbers: {error}", line=line) from error

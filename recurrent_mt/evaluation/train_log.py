@@ -27,7 +27,6 @@ NUMBERS = ("num_updates", "loss", "nll_loss", "wpb", "wps", "wall", "gb_free")
 #: The printed encoder layers of fairseq's transformer, and the widths of one.
 LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d{1,9}) x )?TransformerEncoderLayer(?:Base)?\($")
 INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d{1,9}), out_features=(\d{1,9}), ")
-FINISHED = re.compile(r"done training in ([\d.]+) seconds")
 GPU_MEMORY = re.compile(r"total memory = (\d{1,9}\.\d{1,9}) GB")
 GIBIBYTE = 2**30
 
@@ -41,7 +40,6 @@ class TrainLog:
     words_per_second: float | None  # see the module's docstring; None if no whole interval was free of other work
     best_valid_loss: float | None  # per token, base 2; None without a validation, or where it never was a number
     wall_seconds: float  # from start to last report, the time between calls not counted
-    finished: bool  # whether the last call ended by itself
     #: updates to validation loss, cross-entropy per token, base 2; of an update that was done twice, the later
     validations: dict[int, float] = field(default_factory=dict)
     #: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU. fairseq writes
@@ -122,7 +120,6 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     """
     parameters: list[int] = []
     totals, copies = ReportTotals(), FastPathCopies()
-    finished = False
     gpu_size = 0.0
     for line, text in read_lines(path):
         if match := PARAMETERS.search(text):
@@ -130,13 +127,10 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
             totals.interrupt()
-            finished = False
         elif match := REPORT.search(text):
             totals.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
             totals.interrupt()
-        elif FINISHED.search(text):
-            finished = True
         elif match := GPU_MEMORY.search(text):
             gpu_size = float(match[1])
         else:
@@ -149,7 +143,6 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         words_per_second=totals.tokens / totals.seconds if totals.seconds else None,
         best_valid_loss=min(filter(math.isfinite, totals.validations.values()), default=None),
         wall_seconds=sum(totals.wall.values()),
-        finished=finished,
         validations=totals.validations,
         gpu_memory=(gpu_size - totals.least_free) * GIBIBYTE if gpu_size and totals.least_free < math.inf else None,
     )
