@@ -18,6 +18,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", required=True, metavar="NAME=FOLDER", help="folder with beam-N.log files"
     )
+    parser.add_argument(
+        "--searches",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="NAME[,NAME...]",
+        help="logs to read of each folder, such as beam-5,beam-5-unnormalized (all with translations)",
+    )
     parser.add_argument("--reference", required=True, help="raw reference, one sentence per line")
     parser.add_argument("--target-lang", required=True, help="chooses BLEU's tokenization")
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
@@ -30,7 +37,9 @@ def run(options: argparse.Namespace) -> None:
     records: list[Record] = []
     signature = ""
     for name, folder in split_named(options.parser, options.system, "NAME=FOLDER"):
-        found, signature = read_beams(name, folder, references, options.target_lang, options.lowercase)
+        found, signature = read_beams(
+            name, folder, references, options.target_lang, options.lowercase, options.searches
+        )
         records += found
     frame = make_frame(records)
     tables, out = [beam_table(frame, signature)], Path(options.out)

@@ -27,19 +27,33 @@ LENGTH_RATIO, SPEED = "length ratio", "sentences/s"
 
 
 def read_beams(
-    system: str, folder: str | PathLike[str], references: Sequence[str], language: str, lowercase: bool
+    system: str,
+    folder: str | PathLike[str],
+    references: Sequence[str],
+    language: str,
+    lowercase: bool,
+    searches: Sequence[str] = (),
 ) -> tuple[list[Record], str]:
     """Reads the logs of `NAME` in a folder, with the ``.detokenized`` file beside each; greatest penalty first.
+
+    Args:
+        system: what the records are of.
+        folder: where the logs are. Experiments that share a training share it.
+        references: one a translation.
+        language: of the references.
+        lowercase: ignore case.
+        searches: the names of the logs, without ``.log``; none: all that have translations beside them.
 
     Returns:
         BLEU on detokenized text, length ratio (words of the translations to words of the references) and speed
         (fairseq-generate's own figure) for each beam and length penalty; and BLEU's signature.
 
     Raises:
-        FileError: if there is none, one is damaged or does not fit the reference, or two are of one beam and penalty.
+        FileError: if there is none, one is missing, damaged or does not fit the reference, or two are of one beam and
+            penalty.
     """
     logs: dict[tuple[int, float], Path] = {}
-    for path in sorted(Path(folder).glob("beam-*.log")):
+    for path in [Path(folder, f"{name}.log") for name in searches] or find_complete(Path(folder)):
         match = NAME.fullmatch(path.name)
         if match is None:
             raise FileError(path, "expected a name like beam-5.log, beam-5-unnormalized.log or beam-5-lenpen-0.6.log")
@@ -48,7 +62,7 @@ def read_beams(
             raise FileError(path, f"there is another log of beam {key[0]} with the length penalty {key[1]:g}")
         logs[key] = path
     if not logs:
-        raise FileError(folder, "there is no beam-N.log in it")
+        raise FileError(folder, "there is no beam-N.log with a beam-N.detokenized in it")
     expected = sum(map(len, split_words(references, language)))
     records = []
     for (beam, penalty), log in sorted(logs.items(), key=lambda item: (item[0][0], -item[0][1])):
@@ -66,6 +80,11 @@ def read_beams(
             by = BY_BEAM.format(penalty)
             records.append(Record(system, metric, value, by=by, bucket=str(beam), n=len(references)))
     return records, bleu.signature
+
+
+def find_complete(folder: Path) -> list[Path]:
+    """The logs of searches that came to their end: a run that was stopped may leave a log without its translations."""
+    return [path for path in sorted(folder.glob("beam-*.log")) if path.with_suffix(".detokenized").exists()]
 
 
 def beam_table(records: pandas.DataFrame, signature: str) -> Table:

@@ -86,8 +86,8 @@ def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_
     assert re.search(r"--testpref \S+/extra/\S+ --srcdict corpora/\S+/data/shard0/dict.fr.txt ", said)
 
 
-def test_the_report_has_the_baseline_of_the_table(folder, tmp_path):
-    options = {"corpus": folder / "corpus", "out": tmp_path}
+def test_the_report_has_the_baseline_of_the_table_and_the_beams_that_this_experiment_wants(folder, tmp_path):
+    options = {"corpus": folder / "corpus", "out": tmp_path, "beams": 3, "lenpens": "1,0.5,0"}
     words = [f"{name}={value}" for name, value in options.items()]
     place = tmp_path / make_plan("mine", read_experiment(folder / "mine.yaml", words))["results"]
     place.mkdir(parents=True)
@@ -95,6 +95,8 @@ def test_the_report_has_the_baseline_of_the_table(folder, tmp_path):
     (place / "table.json").write_text('{"baseline": "lstm", "test_sets": [{"baseline": "gru_encoder-none"}]}')
     said = experiment(folder / "mine.yaml", "--dry-run", **options)
     assert f"recurrent-mt report {place.relative_to(tmp_path)} --baseline gru_encoder-none " in said
+    # The folder of the logs may have those of another experiment, too.
+    assert " --searches beam-3,beam-3-lenpen-0.5,beam-3-unnormalized " in said
 
 
 def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_place(said, folder, tmp_path):

@@ -48,6 +48,15 @@ def read(folder, system="mine"):
     return make_frame(records), signature
 
 
+def compare(folder, tmp_path, *arguments):
+    """The tool on one system."""
+    write_lines(tmp_path / "ref", REFERENCES)
+    return call(
+        *("beams", "--system", f"mine={folder}", "--reference", tmp_path / "ref"),
+        *("--target-lang", "en", "--out", tmp_path / "out", *arguments),
+    )
+
+
 def test_each_log_is_a_beam_and_a_length_penalty(folder):
     records, _ = read(folder)
     points = list(dict.fromkeys(zip(records["bucket"], records["by"], strict=True)))
@@ -107,12 +116,25 @@ def test_an_empty_folder_and_a_short_file_are_named(folder, tmp_path):
         read(folder)
 
 
+def test_what_a_stopped_run_left_is_read_by_none(folder):
+    (folder / "beam-2.detokenized").unlink()
+    assert set(read(folder)[0]["bucket"]) == {"10"}
+    with pytest.raises(FileError, match=r"beam-2\.detokenized: there is no such file"):
+        read_beams("mine", folder, REFERENCES, "en", False, ["beam-2"])
+
+
+def test_the_command_reads_only_the_searches_that_are_named(folder, tmp_path):
+    (folder / "beam-2.detokenized").unlink()
+    done = compare(folder, tmp_path, "--searches", "beam-10,beam-10-lenpen-0.6")
+    assert done.returncode == 0, done.stderr
+    records = json.loads((tmp_path / "out/beams.json").read_text())["records"]
+    assert {(one["bucket"], one["by"]) for one in records} == {
+        ("10", f"beam, lenpen {lenpen}") for lenpen in ("1", "0.6")
+    }
+
+
 def test_the_command_writes_tables_and_a_figure(folder, tmp_path):
-    write_lines(tmp_path / "ref", REFERENCES)
-    done = call(
-        *("beams", "--system", f"mine={folder}", "--reference", tmp_path / "ref"),
-        *("--target-lang", "en", "--out", tmp_path / "out"),
-    )
+    done = compare(folder, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (tmp_path / "out/beams.txt").read_text()
     records = json.loads((tmp_path / "out/beams.json").read_text())["records"]

@@ -184,17 +184,22 @@ rule report:
         ' --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
 
 
+def beam_names():
+    """What the searches that the curve is drawn of are called."""
+    return [f"beam-{beam}{penalty_name(penalty)}" for beam in OPTIONS["beams"] for penalty in OPTIONS["lenpens"]]
+
+
 def beam_searches(ending):
-    """The searches that the curve is drawn of, with the first seed."""
-    names = [f"beam-{beam}{penalty_name(penalty)}" for beam in OPTIONS["beams"] for penalty in OPTIONS["lenpens"]]
+    """The files of these searches, with the first seed."""
     return [
         f"trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beams/{name}.{ending}"
         for system, seed in TRAINED
         if seed == OPTIONS["seeds"][0]
-        for name in names
+        for name in beam_names()
     ]
 
 
+# The folders may have other searches, of other experiments with the same trainings.
 rule compare_beams:
     input:
         beam_searches("log"),
@@ -208,6 +213,7 @@ rule compare_beams:
             for system, seed in TRAINED
             if seed == OPTIONS["seeds"][0]
         ],
+        searches=",".join(beam_names()),
         lowercase="--lowercase" if OPTIONS["lowercase"] else "",
         folder=f"{RESULTS}/beams",
     log:
@@ -215,7 +221,7 @@ rule compare_beams:
     message:
         "Comparing beams"
     shell:
-        "recurrent-mt beams {params.systems} {params.lowercase} --reference {input.reference} --target-lang {TARGET}"
+        "recurrent-mt beams {params.systems} --searches {params.searches} {params.lowercase} --reference {input.reference} --target-lang {TARGET}"
         " --out {params.folder} > {log} 2>&1"
 
 
