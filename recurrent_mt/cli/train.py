@@ -14,7 +14,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from ..experiments.configurations import read_arguments
+from ..experiments.configurations import assign, read_arguments
 from .arguments import positive
 from .plugin import find_plugin
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     flag = next((word for word in words[:end] if word.startswith("-")), None)
     if flag:
         options.parser.error(f"{flag}: this tool's options come before FILE.yaml, those of fairseq-train after --")
-    arguments = read_arguments(options.configuration, [f"common.user_dir={find_plugin()}", *words[:end]])
+    arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *words[:end]])
     train = str(Path(sys.executable).parent / "fairseq-train")
     command = [*start_processes(train, options.processes), *arguments, *words[end + 1 :]]
     print(f"  $ {shlex.join(command)}", flush=True)

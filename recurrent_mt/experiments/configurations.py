@@ -11,8 +11,33 @@ from typing import Any
 from .training_command import configuration_arguments
 
 
+def assign(key: str, value: object) -> str:
+    """The ``KEY=VALUE`` with which Hydra takes a value as it is, whatever characters it has."""
+    from hydra.core.override_parser.types import Quote, QuotedString
+
+    return f"{key}={QuotedString(text=str(value), quote=Quote.single).with_quotes()}"
+
+
+def quote_path(override: str) -> str:
+    """A ``KEY=VALUE`` that Hydra can read, where VALUE is a path with characters that its grammar has no place for.
+
+    Such are letters with accents, quotes, commas and parentheses. What Hydra reads as one value stays as it is.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    key, _, value = override.partition("=")
+    if "/" not in value and key != "task.data":
+        return override
+    try:
+        several = OverridesParser.create().parse_override(override).is_sweep_override()
+    except HydraException:
+        return assign(key, value)
+    return assign(key, value) if several else override
+
+
 def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[str]:
-    """The arguments that a file stands for, changed by ``KEY=VALUE`` as for fairseq-hydra-train.
+    """The arguments that a file stands for, changed by ``KEY=VALUE`` as for fairseq-hydra-train, see `quote_path`.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -30,7 +55,8 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
             warnings.simplefilter("ignore", UserWarning)
             initialize = initialize_config_dir(config_dir=str(path.parent), version_base="1.1")
         with initialize:
-            config = compose(config_name=path.stem, overrides=["common.user_dir=user_dir", *overrides])
+            changes = ["common.user_dir=user_dir", *map(quote_path, overrides)]
+            config = compose(config_name=path.stem, overrides=changes)
         settings: Any = OmegaConf.to_container(config, resolve=True)
         return configuration_arguments(settings, {text.partition("=")[0].lstrip("+~") for text in overrides})
     except Exception as error:  # whatever Hydra raises names the key or the file

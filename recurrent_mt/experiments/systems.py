@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .configurations import read_arguments
+from .configurations import assign, read_arguments
 from .text import POSITION_LIMIT
 
 #: fairseq's own; all others are of this project.
@@ -63,7 +63,7 @@ def configured_arguments(name: str, options: Mapping[str, Any], configurations: 
     """
     source, target = options["pair"].split("-")
     languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
-    places = [f"common.user_dir='{PLUGIN}'", f"task.data='{DATA}'"]
+    places = [assign("common.user_dir", PLUGIN), assign("task.data", DATA)]
     return read_arguments(configurations / f"{name}.yaml", [*places, *languages])
 
 

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +71,19 @@ def test_a_dry_run_shows_the_command_and_a_missing_configuration_is_named(tmp_pa
     done = call("train", "nowhere.yaml")
     assert done.returncode == 1 and "no configuration nowhere.yaml" in done.stderr
     assert "required: FILE.yaml" in train_script(check=False)
+
+
+@pytest.mark.parametrize("name", ["mü'ller", "a,b (c)", "two=2  x\\"])
+def test_a_path_may_have_any_characters(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("recurrent_mt.cli.train.find_plugin", lambda: tmp_path / name / "user_dir")
+    configuration = shutil.copytree(toy.REPOSITORY / "configs", tmp_path / name) / "grconv-30.yaml"
+    places = [f"task.data={tmp_path / name}:b", f"checkpoint.save_dir={name}/c", "pair=fr-en"]
+    done = call("train", "--dry-run", configuration, *places)
+    assert not done.returncode, done.stderr
+    words = shlex.split(done.stdout)
+    assert words[words.index("--user-dir") + 1] == str(tmp_path / name / "user_dir")
+    assert words[words.index("--save-dir") + 1] == f"{name}/c"
+    assert words[2] == f"{tmp_path / name}:b"
 
 
 def test_an_option_after_the_file_is_named():

@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.experiments.configurations import read_arguments
+from recurrent_mt.experiments.configurations import quote_path, read_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 
 
@@ -45,6 +45,19 @@ def test_a_configuration_is_a_command_line():
 def test_what_would_be_something_else_is_refused(configuration, message):
     with pytest.raises(ValueError, match=message):
         configuration_arguments(configuration)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("task.data=müller", "task.data='müller'"),
+        ("task.data=a,b", "task.data='a,b'"),
+        ("+model.file=/it's", r"+model.file='/it\'s'"),
+        *((same, same) for same in ("task.data=/a b:/c", "task.data='/ö'", "task.data=${x}/c", "optimization.lr=[0.1")),
+    ],
+)
+def test_only_a_path_that_hydra_cannot_read_is_quoted(given, read):
+    assert quote_path(given) == read
 
 
 def test_what_leads_out_of_the_folder_is_set_by_the_caller_alone(tmp_path):
