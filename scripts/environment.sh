@@ -3,6 +3,8 @@
 
 ROOT=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
 VENV=${VENV:-$ROOT/.venv}
+# Scripts may leave the folder of the call.
+[[ $VENV == /* ]] || VENV=$PWD/$VENV
 # `python -m` would look for modules in the working directory first, which may be a folder from a stranger.
 export PYTHONSAFEPATH=1
 

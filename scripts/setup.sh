@@ -183,6 +183,8 @@ main() {
         -h | --help) print_usage && exit ;;
         *) stop "takes no argument but --demo, so not $1; see --help." ;;
     esac
+    # With it, cd may print a folder, or go to another than the one that is meant.
+    unset CDPATH
     project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     venv=${VENV:-$project/.venv}
     [[ $venv == /* ]] || venv=$PWD/$venv

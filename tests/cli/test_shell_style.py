@@ -23,6 +23,18 @@ def test_shellcheck_finds_nothing_in_any_script():
     assert result.stdout == ""
 
 
+def test_the_environment_may_be_named_from_the_folder_of_the_call(tmp_path):
+    python = tmp_path / "mine" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$PWD" "$@"\n')
+    python.chmod(0o755)
+    variables = {"PATH": "/usr/bin:/bin", "VENV": "mine", "SETUP": "no"}
+    line = ["bash", ROOT / "scripts" / "test.sh", "tests/data"]
+    result = subprocess.run(line, capture_output=True, text=True, env=variables, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"{ROOT} -m pytest ") and result.stdout.endswith(" tests/data\n")
+
+
 @pytest.mark.parametrize("script", RUN, ids=lambda path: path.name)
 def test_help_of_a_script_needs_no_environment_and_writes_nothing(script, tmp_path):
     environment = {"PATH": "/usr/bin:/bin", "VENV": str(tmp_path / "none")}

@@ -15,6 +15,8 @@ readonly TESTS=(
 
 stop() { printf 'run_fairseq_tests: %s\n' "$*" >&2; exit 1; }
 
+# With it, cd may print a folder, or go to another than the one that is meant.
+unset CDPATH
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=/dev/null
 . "$project/scripts/environment.sh"

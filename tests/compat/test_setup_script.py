@@ -148,6 +148,17 @@ def test_an_unrelated_folder_is_not_touched(project: Path, tmp_path: Path):
     assert [path.name for path in folder.iterdir()] == ["work.txt"]
 
 
+def test_the_folders_that_cd_looks_in_change_nothing(project: Path, tmp_path: Path):
+    (project / ".venv").mkdir()
+    (project / ".venv/work.txt").touch()
+    variables = {**os.environ, "PYTHON": sys.executable, "PIP_NO_INDEX": "1", "CDPATH": f".:{tmp_path}"}
+    variables.pop("VENV", None)
+    line = ["bash", "scripts/setup.sh"]
+    finished = subprocess.run(line, capture_output=True, text=True, env=variables, cwd=project)
+    assert finished.returncode != 0
+    assert finished.stderr.startswith(f"setup: {project}/.venv was not made by this script")
+
+
 def test_environment_is_made_once_and_repaired(project: Path):
     first = setup(project, PYTHON=sys.executable)
     assert first.returncode == 0, first.stderr
