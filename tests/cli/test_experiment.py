@@ -1,11 +1,13 @@
 """An experiment of one's own is one new file. The slow tests of ablations and comparisons run such files to the end."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from recurrent_mt.cli.experiment import report
+from recurrent_mt.experiments.launcher import environment
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
 from tests.cli.recipes import copy, experiment, needs_tools, write_corpus
@@ -54,18 +56,44 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
-def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, tmp_path, monkeypatch):
-    place = tmp_path / "with a space"
-    place.mkdir()
+@pytest.fixture(scope="module")
+def spaced(folder, tmp_path_factory):
+    """A folder with a space in its path, and the text in it."""
+    place = tmp_path_factory.mktemp("with a space")
     (copy(folder / "corpus", place / "corpus") / "test.fr-en.align").touch()
-    monkeypatch.chdir(place)
-    options = {"corpus": "corpus", "extra_tests": "far=corpus/valid", "out": tmp_path / "out"}
+    return place
+
+
+@pytest.fixture(scope="module")
+def collected(folder, spaced):
+    """The commands of an experiment that copies this text, named from the folder of the call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(spaced)
+        return experiment("wmt-fr-en.yaml", "--dry-run", corpus="corpus", out=folder / "out")
+
+
+def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, spaced, collected, monkeypatch):
+    monkeypatch.chdir(spaced)
+    options = {"corpus": "corpus", "extra_tests": "far=corpus/valid", "out": folder / "out"}
     said = experiment(folder / "mine.yaml", "--dry-run", **options)
     for path in ("train.fr", "test.en", "valid.en", "test.fr-en.align"):
-        assert f"'{place}/corpus/{path}'" in said, path
-    said = experiment("wmt-fr-en.yaml", "--dry-run", corpus="corpus", out=tmp_path / "out")
-    assert f"recurrent-mt get local '{place}/corpus/train' " in said
-    assert said.count("get local ") == said.count(f"get local '{place}") == 3
+        assert f"'{spaced}/corpus/{path}'" in said, path
+    assert f"recurrent-mt get local '{spaced}/corpus/train' " in collected
+    assert collected.count("get local ") == collected.count(f"get local '{spaced}") == 3
+
+
+def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tmp_path):
+    (line,) = [line for line in collected.splitlines() if "get local" in line and "corpus/valid'" in line]
+    new, place = re.search(r"mv (\S+)/\* (\S+) ", line).groups()
+    log = re.search(r"> (\S+) 2>&1", line)[1]
+    for folder in (new, place, Path(log).parent):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / new / "text.fr").write_text("Un chat dort.\n")
+    shell = ["bash", "-euo", "pipefail", "-c", line.strip().removeprefix("$ ")]
+    done = subprocess.run(shell, env=environment(), cwd=tmp_path)
+    assert not done.returncode, (tmp_path / log).read_text()
+    assert sorted(path.name for path in (tmp_path / place).iterdir()) == ["text.en", "text.fr"]
+    assert not (tmp_path / new).exists()
 
 
 def test_checksums_are_found_from_the_folder_of_the_call_and_what_is_there_depends_on_them(tmp_path, monkeypatch):

@@ -80,6 +80,7 @@ rule find_published:
         "recurrent-mt get find {params.identifiers} --out {output} > {log} 2>&1"
 
 
+# What a call leaves that was killed between the tool's end and the last command stops the tool: it replaces no folder.
 rule get_text:
     input:
         get_from,
@@ -95,7 +96,7 @@ rule get_text:
     message:
         "Getting {wildcards.set}"
     shell:
-        "recurrent-mt get {params.what} --pair {PAIR} --out {params.out}.new > {log} 2>&1"
+        "rm -rf {params.out}.new && recurrent-mt get {params.what} --pair {PAIR} --out {params.out}.new > {log} 2>&1"
         " && mv {params.out}.new/* {params.out} && rmdir {params.out}.new"
 
 
