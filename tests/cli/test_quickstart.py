@@ -1,5 +1,7 @@
 """The quickstart from text to report with two tiny models, and the same call again."""
 
+import re
+
 from recurrent_mt.metrics import score
 from tests.cli.recipes import TINY, command, needs_tools, run, values, write_corpus
 
@@ -12,7 +14,7 @@ def trained(out):
 
 
 @needs_tools
-def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_nothing(tmp_path):
+def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_is_new(tmp_path):
     corpus, out = write_corpus(tmp_path / "corpus"), tmp_path / "quickstart"
     options = {**TINY, "corpus": corpus, "segmentation": "word:40", "systems": ",".join(MODELS), "out": out}
     options |= {"tokenizer": "none", "updates": 4}
@@ -35,3 +37,10 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_nothin
     again = run(command("quickstart.sh", **options))
     assert "Training" not in again.replace((out / "table.txt").read_text(), "") and trained(out) == made
     assert (out / "table.txt").read_text() in again
+
+    for gold in ("test.fr-en.align", "test.fr.ptb"):
+        (corpus / gold).touch()
+    planned = run(command("quickstart.sh", "--dry-run", **options))
+    drawn = dict(re.findall(r"recurrent-mt (\S+) .* (--gold|--trees) ", planned))
+    assert drawn == {"align": "--gold", "structure": "--trees"}
+    assert planned.count("  $ ") == 3 and "recurrent-mt report " in planned

@@ -71,16 +71,29 @@ def figures():
     return alignments + [f"{RESULTS}/figures/structure/{system}" for system in drawn if architecture(system) == "grconv_encoder"]
 
 
-def gold(wildcards, flag, ending):
-    """The synthetic corpus knows its links and trees; another may have them beside its test set.
+def gold_file(wildcards, ending):
+    """The synthetic corpus knows its links and trees; another may have them beside its test set; None without.
 
     They are of the words that the text comes with, which only text that nothing splits still has.
     """
     corpus = CORPORA[SYSTEMS[wildcards.system]["corpus"]]
     if corpus["source"] == "collected" or corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece":
-        return ""
+        return None
     file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"
-    return f"{flag} {shlex.quote(file)}" if corpus["source"] == "synthetic" or Path(file).exists() else ""
+    return file if corpus["source"] == "synthetic" or Path(file).exists() else None
+
+
+def gold(wildcards, flag, ending):
+    """The option that names it."""
+    file = gold_file(wildcards, ending)
+    return f"{flag} {shlex.quote(file)}" if file else ""
+
+
+def gold_beside(wildcards, ending):
+    """The file to depend on: somebody may add or correct it. The synthetic corpus stays as it was made."""
+    file = gold_file(wildcards, ending)
+    synthetic = CORPORA[SYSTEMS[wildcards.system]["corpus"]]["source"] == "synthetic"
+    return [file] if file and not synthetic else []
 
 
 def drawn_model(wildcards):
@@ -104,6 +117,7 @@ rule draw_alignments:
         model=drawn_model,
         source=lambda wildcards: drawn_text(wildcards, SOURCE),
         target=lambda wildcards: drawn_text(wildcards, TARGET),
+        gold=lambda wildcards: gold_beside(wildcards, f"{PAIR}.align"),
     output:
         directory(f"{RESULTS}/figures/alignments/{{system}}"),
     params:
@@ -123,6 +137,7 @@ rule draw_structure:
     input:
         model=drawn_model,
         source=lambda wildcards: drawn_text(wildcards, SOURCE),
+        trees=lambda wildcards: gold_beside(wildcards, f"{SOURCE}.ptb"),
     output:
         directory(f"{RESULTS}/figures/structure/{{system}}"),
     params:
