@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
+from onnx import numpy_helper
 
 #: What is quantized: linear layers, which the quantizer turns into MatMul first, and embeddings. onnxruntime has no GRU
 #: of eight bits: that of an encoder keeps its numbers.
@@ -26,7 +27,7 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic  # only here: it is slow to load
 
-    separate_embeddings(model.graph)
+    turn_matrices(model.graph)
     attention = [node.name for node in model.graph.node if node.op_type == "MatMul"]
     with tempfile.TemporaryDirectory() as folder, _silence():
         before, after = Path(folder, "before.onnx"), Path(folder, "after.onnx")
@@ -43,17 +44,32 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
         return onnx.load(str(after))
 
 
-def separate_embeddings(graph: onnx.GraphProto) -> None:
-    """Gives linear layers a copy of a matrix that embeddings are read from: the quantizer would turn it for both."""
-    embeddings = {node.input[0] for node in graph.node if node.op_type == "Gather"}
+def turn_matrices(graph: onnx.GraphProto) -> None:
+    """Stores the matrices of linear layers, also of those in loops, the way that MatMul reads them.
+
+    The quantizer would turn a matrix once for each layer that has it, and for embeddings that are read from it as well.
+    """
+    nodes = list(_all_nodes(graph))
+    read_otherwise = {name for node in nodes if node.op_type != "Gemm" for name in node.input}
     for stored in list(graph.initializer):
-        layers = [node for node in graph.node if node.op_type == "Gemm" and node.input[1] == stored.name]
-        if layers and stored.name in embeddings:
-            own = graph.initializer.add()
-            own.CopyFrom(stored)
-            own.name = f"{stored.name}_of_layer"
-            for layer in layers:
-                layer.input[1] = own.name
+        layers = [node for node in nodes if node.op_type == "Gemm" and node.input[1] == stored.name]
+        if not layers:
+            continue
+        turned = numpy_helper.from_array(numpy_helper.to_array(stored).T, f"{stored.name}_turned")
+        graph.initializer.append(turned)
+        if stored.name not in read_otherwise:
+            graph.initializer.remove(stored)
+        for layer in layers:
+            layer.input[1] = turned.name
+            del layer.attribute[:]  # transB, the only one
+
+
+def _all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _all_nodes(attribute.g)
 
 
 @contextlib.contextmanager

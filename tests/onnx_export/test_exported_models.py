@@ -11,7 +11,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from recurrent_mt.onnx_export import export_model
 from recurrent_mt.onnx_translation import OnnxModel, beam_search, translate
 from recurrent_mt.onnx_translation.search import largest
-from tests.models.building import ENCODERS_WITH_ATTENTION, build, sources, task
+from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import KINDS
@@ -93,6 +93,15 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
     assert_same_translations(found, generate([model], batch))
 
 
+def test_an_exported_model_takes_the_longest_source_of_its_manifest(tmp_path):
+    for_task = task()
+    for_task.cfg.max_source_positions = 1030
+    model = build("sepconv_encoder", for_task, sepconv_positions=True).eval()
+    batch = sources([1030])
+    found = beam_search(export(model, tmp_path, for_task), words_of(batch), beam=5, max_words=9)
+    assert_same_translations(found, generate([model], batch))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_imported_model_of_the_authors_translates_as_fairseq_does(kind, tmp_path):
     arrays, _ = made_up(kind, {"H": 10, "E": 7, "S": 23, "T": 31}, seed=1)
@@ -116,10 +125,17 @@ def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
     assert_same_translations(found, generate([model], batch, **options))
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_eight_bits_store_less_and_score_nearly_the_same(tied, tmp_path):
+@pytest.mark.parametrize(
+    ("architecture", "options"),
+    [
+        *((architecture, {}) for architecture in ARCHITECTURES),
+        ("gru_encoder", {"share_decoder_input_output_embed": True}),
+        ("grconv_encoder", {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}),
+    ],
+)
+def test_eight_bits_store_less_and_score_nearly_the_same(architecture, options, tmp_path):
     sizes = {"encoder_embed_dim": 64, "decoder_embed_dim": 64, "decoder_out_embed_dim": 64}
-    (model,) = models("gru_encoder", "additive", share_decoder_input_output_embed=tied, **sizes)
+    (model,) = models(architecture, "additive", **sizes, **options)
     exact, small = (export(model, tmp_path / str(int8), int8=int8) for int8 in (False, True))
     sizes = [(tmp_path / name / "decoder.onnx").read_bytes() for name in ("False", "True")]
     assert len(sizes[1]) < len(sizes[0])
