@@ -14,9 +14,6 @@ from ..layers.vnet import ResidualStage, VNetEncoder
 from .graph import Graph
 from .operations import apply_linear, apply_norm
 
-#: The most positions that a graph knows the sinusoids of.
-LONGEST = 1024
-
 
 def as_grid(graph: Graph, rows: str) -> str:
     """Rows (L, C) as a grid."""
@@ -70,12 +67,15 @@ def mean_of_positions(graph: Graph, grid: str) -> str:
 
 
 def encode_with_separable_convolutions(
-    graph: Graph, layer: SeparableConvolutionEncoder, embedded: str
+    graph: Graph, layer: SeparableConvolutionEncoder, embedded: str, *, longest: int
 ) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.separable_convolution.SeparableConvolutionEncoder`."""
+    """See :class:`recurrent_mt.layers.separable_convolution.SeparableConvolutionEncoder`.
+
+    The graph holds the sinusoids of the ``longest`` sentence.
+    """
     rows = apply_norm(graph, apply_linear(graph, embedded, layer.words), layer.norm)
     if layer.positions:
-        places = sinusoids(LONGEST, layer.annotation_size, like=layer.norm.weight.detach())
+        places = sinusoids(longest, layer.annotation_size, like=layer.norm.weight.detach())
         count = graph.op("Slice", graph.op("Shape", rows), [0], [1])
         rows = graph.op("Add", rows, graph.op("Slice", places, [0], count, [0]))
     for module in layer.modules_of_steps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from torch import nn
 
@@ -53,7 +53,7 @@ def encode_with_gru(graph: Graph, layer: GRUEncoder, embedded: str) -> tuple[str
     return rows, graph.op("Concat", *chosen, axis=1)
 
 
-ENCODERS: dict[type[nn.Module], Callable[[Graph, Any, str], tuple[str, str]]] = {
+ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
     GRUEncoder: encode_with_gru,
     GRConvEncoder: encode_with_grconv,
     GRNNEncoder: encode_with_grnn,
@@ -63,7 +63,9 @@ ENCODERS: dict[type[nn.Module], Callable[[Graph, Any, str], tuple[str, str]]] = 
 }
 
 
-def encode(graph: Graph, layer: nn.Module, attention: EncoderSelfAttention | None, embedded: str) -> Encoded:
+def encode(
+    graph: Graph, layer: nn.Module, attention: EncoderSelfAttention | None, embedded: str, *, longest: int
+) -> Encoded:
     """Adds an encoder.
 
     Args:
@@ -71,6 +73,7 @@ def encode(graph: Graph, layer: nn.Module, attention: EncoderSelfAttention | Non
         layer: the encoder's.
         attention: over its output, or None.
         embedded: (S, E) the words.
+        longest: the largest S.
 
     Raises:
         ValueError: if the encoder is none of :data:`ENCODERS`.
@@ -78,7 +81,8 @@ def encode(graph: Graph, layer: nn.Module, attention: EncoderSelfAttention | Non
     if type(layer) not in ENCODERS:
         known = ", ".join(kind.__name__ for kind in ENCODERS)
         raise ValueError(f"there is no ONNX graph for the encoder {type(layer).__name__}; there is for {known}")
-    encoded = Encoded(*ENCODERS[type(layer)](graph, layer, embedded))
+    options = {"longest": longest} if isinstance(layer, SeparableConvolutionEncoder) else {}
+    encoded = Encoded(*ENCODERS[type(layer)](graph, layer, embedded, **options))
     return encoded if attention is None else attend_to_itself(graph, attention, encoded)
 
 

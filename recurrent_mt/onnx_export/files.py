@@ -91,9 +91,8 @@ def build_encoder(model: ExportedModel) -> onnx.ModelProto:
     """From the words of one sentence (S,) to ``keys`` (S', A), ``values`` (S', P), and the first state."""
     graph = Graph("encoder")
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
-    source, state = prepare_source(
-        graph, model.decoder, encode(graph, model.encoder, model.encoder_attention, embedded)
-    )
+    encoded = encode(graph, model.encoder, model.encoder_attention, embedded, longest=model.longest_source)
+    source, state = prepare_source(graph, model.decoder, encoded)
     graph.output(source.keys, "keys", ["K", None])
     graph.output(source.values, "values", ["K", None])
     for name, (_, *shape) in state_shapes(model.decoder).items():
