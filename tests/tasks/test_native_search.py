@@ -19,6 +19,8 @@ from user_dir.models.native_search import NativeDecoder
 from user_dir.optim.fused_adam import FusedAdam
 from user_dir.tasks import native_translation
 from user_dir.tasks.native_translation import NativeGenerator, NativeTranslationTask
+from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
+from user_dir.tasks.sampled_translation import SampledTranslationTask
 
 #: What is asked of the search besides a beam of five.
 SEARCHES = {
@@ -299,3 +301,16 @@ def test_the_task_searches_natively_unless_alignments_are_asked_for():
     assert type(native_task.build_generator([built], Namespace(**options))) is NativeGenerator
     aligned = native_task.build_generator([built], Namespace(**options, print_alignment="hard"))
     assert not isinstance(aligned, NativeGenerator)
+
+
+@pytest.mark.parametrize("kind", [NativeTranslationTask, PublishedTranslationTask, SampledTranslationTask])
+@pytest.mark.parametrize(
+    "options", [{"score_reference": True}, {"beam": 2, "sampling_topk": -1, "sampling_topp": -1.0}]
+)
+def test_an_ensemble_that_prints_alignments_needs_attention_in_one_of_its_models(kind, options):
+    asked = Namespace(**options, print_alignment="hard")
+    without, attentive = (build("gru_encoder", decoder_attention=attention) for attention in ("none", "additive"))
+    some_task = kind(PublishedTranslationConfig(), task().source_dictionary, task().target_dictionary)
+    with pytest.raises(ValueError, match="--print-alignment needs attention, but all of these models were trained"):
+        some_task.build_generator([without, without], asked)
+    some_task.build_generator([without, attentive], asked)

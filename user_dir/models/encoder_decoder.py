@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, cast
 
 from fairseq import utils
@@ -91,13 +92,12 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         """Called by fairseq before it translates, for each model of an ensemble.
 
         Raises:
-            ValueError: if alignments are asked of a single model that has none. In an ensemble others may have them.
+            ValueError: if alignments are asked of a single model that has none. In an ensemble others may have them:
+                the tasks look there.
         """
         alone = os.pathsep not in (cfg.common_eval.path or "")
-        if cfg.generation.print_alignment and alone and not self.decoder.layer.first.has_attention:
-            raise ValueError(
-                "--print-alignment needs attention, but this model was trained with --decoder-attention none"
-            )
+        if cfg.generation.print_alignment and alone:
+            check_alignments([self])
         super().prepare_for_inference_(cfg)
 
 
@@ -105,6 +105,17 @@ def dropout(cfg: EncoderDecoderConfig, name: str) -> float:
     """The dropout for that place, or the general one if it has none."""
     own = getattr(cfg, name)
     return cfg.dropout if own is None else own
+
+
+def check_alignments(models: Sequence[nn.Module]) -> None:
+    """Rejects models of which none has alignments; those from outside this plug-in may have them.
+
+    Raises:
+        ValueError: naming the option that takes them away.
+    """
+    if all(isinstance(model, EncoderDecoderModel) and not model.decoder.layer.first.has_attention for model in models):
+        subject = "this model was" if len(models) == 1 else "all of these models were"
+        raise ValueError(f"--print-alignment needs attention, but {subject} trained with --decoder-attention none")
 
 
 def check_sizes(cfg: EncoderDecoderConfig) -> None:

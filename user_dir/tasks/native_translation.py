@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from recurrent_mt.kernels.beam_search import Hypothesis, SearchOptions, beam_search
 from recurrent_mt.layers.encoder_output import EncoderOutput
 
+from ..models.encoder_decoder import check_alignments
 from ..models.native_search import NativeDecoder, why_not
 
 logger = logging.getLogger(__name__)
@@ -118,7 +119,13 @@ class NativeTranslationTask(TranslationTask):
     """Translation whose search is compiled; see :class:`NativeGenerator`."""
 
     def build_generator(self, models: list[nn.Module], args: Any, seq_gen_cls: Any = None, **kwargs: Any) -> Any:
-        """The native search, unless alignments are asked for, which only fairseq's own generator prints."""
-        if seq_gen_cls is None and not getattr(args, "print_alignment", None):
+        """The native search, unless alignments are asked for, which only fairseq's own generator prints.
+
+        Raises:
+            ValueError: if alignments are asked of models without attention.
+        """
+        if getattr(args, "print_alignment", None):
+            check_alignments(models)
+        elif seq_gen_cls is None:
             seq_gen_cls = NativeGenerator
         return super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)

@@ -65,7 +65,8 @@ class PublishedTranslationTask(NativeTranslationTask):
         """The generator of fairseq, with the papers' search if an option asks for it.
 
         Raises:
-            ValueError: if alignments are asked for, which fairseq prints for full beams only, or another search.
+            ValueError: if alignments are asked for, which fairseq prints for full beams only, or of models without
+                attention; or another search.
         """
         generator = super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
         if not self.cfg.shrinking_beam or getattr(args, "score_reference", False):

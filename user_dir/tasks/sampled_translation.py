@@ -7,7 +7,9 @@ from typing import Any
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
+from torch import nn
 
+from ..models.encoder_decoder import check_alignments
 from .subword_sampling import SampledSubwordsDataset, load_sampler
 
 
@@ -55,3 +57,13 @@ class SampledTranslationTask(TranslationTask):
         self.datasets[split] = SampledSubwordsDataset(
             self.datasets[split], source=samplers[0], target=samplers[-1], seed=self.cfg.seed
         )
+
+    def build_generator(self, models: list[nn.Module], args: Any, seq_gen_cls: Any = None, **kwargs: Any) -> Any:
+        """The generator of fairseq.
+
+        Raises:
+            ValueError: if alignments are asked of models without attention.
+        """
+        if getattr(args, "print_alignment", None):
+            check_alignments(models)
+        return super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
