@@ -96,6 +96,22 @@ def test_of_two_files_the_first_is_for_the_source_and_the_seed_decides(folder):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subword_dropout": 0.2}, "--subword-dropout 0.2 needs --sample-subwords"),
+        (
+            {"sample_subwords": "codes", "load_alignments": True},
+            "--load-alignments does not work with --sample-subwords",
+        ),
+    ],
+)
+def test_sampling_refuses_what_it_cannot_do_in_training_alone(options, message, folder):
+    with pytest.raises(ValueError, match=message):
+        load(folder, SampledSubwordsDataset, **options)
+    load(folder, SampledSubwordsDataset, training=False, **options)
+
+
 @pytest.mark.parametrize(("files", "dropout"), [("a,b,c", 0.1), ("a", -0.1), ("a", 1.5), ("a,b", float("nan"))])
 def test_three_files_and_impossible_probabilities_are_refused(files, dropout, folder):
     message = f"--sample-subwords takes one file or two, and --subword-dropout a number from 0 to 1, not {files} and "

@@ -42,11 +42,18 @@ class SampledTranslationTask(TranslationTask):
         """Loads a split.
 
         Raises:
-            ValueError: if a file is missing or of another kind, or if there are not one or two of them.
+            ValueError: if a file is missing or of another kind, if there are not one or two of them, or if an option
+                asks for what is not done: dropout without a file, or alignments, which count the subwords on disk.
         """
         super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
-        if not self.cfg.sample_subwords or split != self.cfg.train_subset or "data_selector" not in kwargs:
+        if split != self.cfg.train_subset or "data_selector" not in kwargs:
             return
+        if not self.cfg.sample_subwords:
+            if self.cfg.subword_dropout != SampledTranslationConfig.subword_dropout:
+                raise ValueError(f"--subword-dropout {self.cfg.subword_dropout} needs --sample-subwords")
+            return
+        if self.cfg.load_alignments:
+            raise ValueError("--load-alignments does not work with --sample-subwords: it counts the subwords on disk")
         files = self.cfg.sample_subwords.split(",")
         if len(files) > 2 or not 0 <= self.cfg.subword_dropout <= 1:
             raise ValueError(
