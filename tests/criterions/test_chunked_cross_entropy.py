@@ -12,6 +12,7 @@ from fairseq.models.fconv import FConvDecoder, FConvEncoder, FConvModel
 from tests.models.building import ARCHITECTURES, build, sample, task
 from tests.training import trainer
 from user_dir.criterions.chunked_cross_entropy import ChunkedCrossEntropyCriterion
+from user_dir.criterions.summed_cross_entropy import SummedCrossEntropyCriterion
 from user_dir.models.decoder import Decoder
 
 BATCH = sample([4, 1, 6], [5, 2, 7])
@@ -76,6 +77,16 @@ def stock_model():
     encoder = FConvEncoder(for_task.source_dictionary, **sizes)
     encoder.num_attention_layers = 1
     return FConvModel(encoder, FConvDecoder(for_task.target_dictionary, out_embed_dim=6, **sizes))
+
+
+@pytest.mark.parametrize("criterion", [ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion])
+def test_an_adaptive_softmax_is_validated_but_not_trained(criterion):
+    model = build("gru_encoder", adaptive_softmax_cutoff="5,9").eval()
+    with torch.no_grad():
+        ours, theirs = (kind(task(), sentence_avg=False)(model, BATCH) for kind in (criterion, CrossEntropyCriterion))
+    torch.testing.assert_close(ours[0], theirs[0])
+    with pytest.raises(ValueError, match="--adaptive-softmax-cutoff needs --criterion adaptive_loss"):
+        criterion(task(), sentence_avg=False)(model, BATCH)
 
 
 def test_the_chunked_loss_makes_no_scores(monkeypatch):

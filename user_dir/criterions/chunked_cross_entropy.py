@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from fairseq.criterions import register_criterion
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion, CrossEntropyCriterionConfig
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
@@ -33,7 +34,8 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     A batch of N words has N × V scores, and fairseq keeps as many log-probabilities and gradients as well. Here, the
     output layer and the loss are one operation, :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`. Models from
-    outside this plug-in, and those with an adaptive softmax, are trained as with fairseq's own.
+    outside this plug-in are trained as with fairseq's own. Those with an adaptive softmax are only validated: in
+    training, fairseq's changes in place what its gradients are computed from.
     """
 
     def __init__(self, task: Any, sentence_avg: bool, label_smoothing: float = 0.0) -> None:
@@ -42,7 +44,13 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
-        """The loss of a batch, the divisor of its gradient, and what to log."""
+        """The loss of a batch, the divisor of its gradient, and what to log.
+
+        Raises:
+            ValueError: if a model with an adaptive softmax is trained.
+        """
+        if torch.is_grad_enabled() and getattr(model.decoder, "adaptive_softmax", None) is not None:
+            raise ValueError("--adaptive-softmax-cutoff needs --criterion adaptive_loss")
         if reduce and _computes_loss(model):
             asked = {"loss_of": sample["target"], "label_smoothing": self.eps}
             sample = {**sample, "net_input": {**sample["net_input"], **asked}}
