@@ -5,8 +5,9 @@ import copy
 import pytest
 import torch
 
-from tests.models.building import build, sample
+from tests.models.building import build, sample, task
 from tests.training import trainer
+from user_dir.criterions.summed_cross_entropy import SummedCrossEntropyCriterion
 
 
 def clipped_gradient(model, batches, clip):
@@ -55,6 +56,11 @@ def test_fairseqs_order_of_division_and_clipping_gives_a_different_update():
     trainer(ours, "summed_cross_entropy", *flags).train_step(batches)
     trainer(theirs, "cross_entropy", *flags).train_step(batches)
     assert any((a - b).abs().max() > 1e-4 for a, b in zip(ours.parameters(), theirs.parameters()))
+
+
+def test_an_average_over_sentences_is_refused():
+    with pytest.raises(ValueError, match="--sentence-avg does not work with --criterion summed_cross_entropy"):
+        SummedCrossEntropyCriterion(task(), sentence_avg=True)
 
 
 def test_the_logged_loss_is_per_word():

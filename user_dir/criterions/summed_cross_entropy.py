@@ -21,7 +21,17 @@ class SummedCrossEntropyCriterion(ChunkedCrossEntropyCriterion):
     fairseq divides the gradient by the number of words before ``--clip-norm`` sees it; the authors' released code clips
     the gradient of the sum, so that practically every update is clipped. The logged loss is still per word. The scores
     are computed for some words at a time, as in ``chunked_cross_entropy``.
+
+    Raises:
+        ValueError: if the gradient is to be divided by the number of sentences.
     """
+
+    def __init__(self, task: Any, sentence_avg: bool, label_smoothing: float = 0.0) -> None:
+        if sentence_avg:
+            raise ValueError(
+                "--sentence-avg does not work with --criterion summed_cross_entropy, which divides by nothing"
+            )
+        super().__init__(task, sentence_avg, label_smoothing)
 
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
