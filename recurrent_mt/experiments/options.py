@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from .training_command import check_training_flag
+from .option_checks import BUDGETS, OptionError, check_ignored, check_lines, check_together
 
 #: The folder of the project: experiments are run from a clone.
 PROJECT = Path(__file__).resolve().parents[2]
@@ -20,30 +20,7 @@ SCHEMA = PROJECT / "workflow" / "experiment.schema.yaml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: Options whose numbers are names, too: they stay as they are written.
 RATES = ("learning_rate", "learning_rates")
-BUDGETS = ("updates", "epochs", "minutes")
-#: Decided by the configuration of an ablation, where it has one.
-SETTINGS = (
-    *("embedding_size", "encoder_size", "decoder_size", "tied", "layer_norm", "max_tokens", "dropout"),
-    *("learning_rate", "schedule", "warmup", "label_smoothing"),
-)
-
-#: What text is collected with.
-COLLECTION = ("size", "add", "cleaning", "select_words", "mirror", "checksums")
-
-#: Of the settings, what an ablation without a configuration sets by flags.
-SIZES = ("embedding_size", "encoder_size", "decoder_size", "tied", "layer_norm")
-#: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
-FIXED = (
-    *("seed", "max_update", "max_epoch", "stop_time_hours", "save_dir", "num_workers", "no_epoch_checkpoints"),
-    *("save_interval_updates", "keep_interval_updates", "log_format", "log_interval"),
-)
-
-
 TRUTH = {**dict.fromkeys(("true", "yes", "on"), True), **dict.fromkeys(("false", "no", "off"), False)}
-
-
-class OptionError(ValueError):
-    """An option that cannot be meant; the message names the file, or the command line, and the option."""
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
@@ -96,24 +73,6 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     check_ignored({**options, **changes}, merged, str(file))
     check_lines(merged, str(file))
     return merged
-
-
-def check_ignored(given: Mapping[str, Any], options: Mapping[str, Any], place: str) -> None:
-    """Refuses what would not be heeded.
-
-    Raises:
-        OptionError: naming the option.
-    """
-    for key in COLLECTION:
-        if key in given and not options["published"]:
-            raise OptionError(f"{place}: {key} is for collected text, as of prepare_fr_en.sh: there is no `published`")
-    if not isinstance(options["systems"], dict):
-        return
-    configuration = options["configuration"]
-    for key in SETTINGS if configuration else SIZES:
-        if key in given:
-            owner = f"configuration {configuration}'s" if configuration else "no option of an ablation"
-            raise OptionError(f"{place}: {key} is {owner}: flags can change it")
 
 
 def describe_options() -> str:
@@ -236,19 +195,6 @@ def check(options: Mapping[str, Any], schema: Mapping[str, Any], place: str) -> 
     raise OptionError(f"{place}: {'.'.join(keys)} must be {must}, not {shown(error.instance)}")
 
 
-def check_lines(value: Any, place: str) -> None:
-    """Refuses a line feed, which the schema's patterns let through at the end of a text, and other control characters.
-
-    Raises:
-        OptionError: naming the text.
-    """
-    texts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value if isinstance(value, list) else []
-    for text in texts:
-        check_lines(text, place)
-    if isinstance(value, str) and not value.isprintable():
-        raise OptionError(f"{place}: {value!r} has a character that cannot be seen")
-
-
 def find_must(entry: Any, schema: Mapping[str, Any]) -> str | None:
     """What the schema says that a value must be."""
     if not isinstance(entry, Mapping):
@@ -268,64 +214,3 @@ def describe_unknown(key: str, schema: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(key, schema["properties"], n=1)
     hint = f"did you mean {close[0]}?" if close else "workflow/experiment.schema.yaml lists all"
     return f"there is no option {key}: {hint}"
-
-
-def check_together(options: Mapping[str, Any], place: str) -> None:
-    """What no option can be checked for alone.
-
-    Raises:
-        OptionError: naming the options.
-    """
-    source, target = options["pair"].split("-")
-    if source == target:
-        raise OptionError(f"{place}: source and target language of pair are both {source}")
-    if options["systems"] and not any(budget in options for budget in BUDGETS):
-        raise OptionError(f"{place}: give a budget: {', '.join(BUDGETS)}")
-    baseline = options["baseline"]
-    if baseline is not None and baseline not in options["systems"]:
-        raise OptionError(f"{place}: baseline {baseline} is not among the systems {', '.join(options['systems'])}")
-    check_flags(options, place)
-    check_kind(options, place)
-    if any("e" in f"{exponent:g}" for exponent in options["lenpens"]):  # they are part of files' names
-        raise OptionError(f"{place}: lenpens must be 0 or from 0.0001 to 999999")
-    if options["extra_tests"] and options["corpus"] is None:
-        raise OptionError(f"{place}: extra_tests needs a corpus: the synthetic one has a language of its own")
-
-
-def check_kind(options: Mapping[str, Any], place: str) -> None:
-    """What only an ablation takes, or only a comparison.
-
-    Raises:
-        OptionError: naming the option.
-    """
-    if isinstance(options["systems"], dict):
-        if options["baseline"] is None:
-            raise OptionError(f"{place}: an ablation needs a baseline: one of {', '.join(options['systems'])}")
-        for key in ("learning_rates", "extra_tests", "beams", "without_unknown"):
-            if options[key]:
-                raise OptionError(f"{place}: an ablation takes no {key}")
-    elif options["configuration"]:
-        raise OptionError(f"{place}: configuration is for ablations: name {options['configuration']} among the systems")
-    elif options["flags"]:
-        raise OptionError(f"{place}: flags are for ablations, whose systems are a mapping")
-
-
-def check_flags(options: Mapping[str, Any], place: str) -> None:
-    """What an ablation puts on the command line of fairseq-train: options with values, and no code.
-
-    Raises:
-        OptionError: naming the option.
-    """
-    own = options["systems"].values() if isinstance(options["systems"], dict) else []
-    if "segmentation" in options["flags"]:
-        raise OptionError(f"{place}: segmentation is an option of the experiment and of its systems, and no flag")
-    for flags in (options["flags"], *own):
-        if len({flag.replace("_", "-") for flag in flags}) < len(flags):
-            raise OptionError(f"{place}: flags are there twice, with hyphens and with underscores: {', '.join(flags)}")
-        for flag, value in flags.items():
-            if flag.lower().replace("-", "_") in FIXED:
-                raise OptionError(f"{place}: {flag} cannot be a flag: the experiment sets it for every training")
-            try:
-                check_training_flag(flag, value)
-            except ValueError as error:
-                raise OptionError(f"{place}: {error}") from None

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.experiments.options import PROJECT, SCHEMA, OptionError, load_yaml, read_experiment
+from recurrent_mt.experiments.option_checks import OptionError
+from recurrent_mt.experiments.options import PROJECT, SCHEMA, load_yaml, read_experiment
 from recurrent_mt.experiments.plan import make_plan
 from tests.commands import call
 
