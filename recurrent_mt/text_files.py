@@ -34,6 +34,23 @@ class FileError(ValueError):
         super().__init__(f"{place}: {message}")
 
 
+def find_file(prefix: str | PathLike[str], language: str) -> Path:
+    """``PREFIX.LANGUAGE``, plain or compressed.
+
+    Raises:
+        FileError: if there is none, or more than one.
+    """
+    names = [Path(f"{prefix}.{language}{ending}") for ending in ("", *OPENERS)]
+    found = [name for name in names if name.is_file()]
+    if not found:
+        raise FileError(names[0], f"there is no such file, nor one with {', '.join(OPENERS)} after its name")
+    if len(found) > 1:
+        raise FileError(
+            found[0], f"{' and '.join(path.name for path in found[1:])} is there as well: which one is meant?"
+        )
+    return found[0]
+
+
 def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     r"""Yields (number from 1, text) for each line of a file, plain or compressed (``.gz``, ``.xz``, ``.bz2``).
 

@@ -44,7 +44,12 @@ ALLOWED = {
         },
         "experiments": {
             *("yaml", "jsonschema", "psutil", "hydra", "omegaconf"),
-            *("recurrent_mt.evaluation", "recurrent_mt.languages", "recurrent_mt.text_files"),
+            *(
+                "recurrent_mt.evaluation",
+                "recurrent_mt.languages",
+                "recurrent_mt.ordered_map",
+                "recurrent_mt.text_files",
+            ),
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),

@@ -9,7 +9,15 @@ import sys
 import pytest
 
 from recurrent_mt.fairseq_dictionary import read_dictionary
-from recurrent_mt.text_files import FileError, read_lines, read_sentences, read_standard_input, write_aside, write_text
+from recurrent_mt.text_files import (
+    FileError,
+    find_file,
+    read_lines,
+    read_sentences,
+    read_standard_input,
+    write_aside,
+    write_text,
+)
 
 
 def test_lines_end_at_a_line_feed_alone(tmp_path):
@@ -21,6 +29,18 @@ def test_lines_end_at_a_line_feed_alone(tmp_path):
 def test_a_byte_order_mark_is_not_text(tmp_path):
     (tmp_path / "text").write_bytes("one\ntwo\n".encode("utf-8-sig"))
     assert list(read_lines(tmp_path / "text")) == [(1, "one"), (2, "two")]
+
+
+def test_one_side_of_a_text_may_be_packed_but_is_there_once(tmp_path):
+    for name in ("v1.2.fr.gz", "v1.2.en"):
+        (tmp_path / name).touch()
+    assert find_file(tmp_path / "v1.2", "fr").name == "v1.2.fr.gz"
+    assert find_file(tmp_path / "v1.2", "en").name == "v1.2.en"
+    with pytest.raises(FileError, match=r"v1\.2\.de: there is no such file, nor one with \.gz, \.xz, \.bz2"):
+        find_file(tmp_path / "v1.2", "de")
+    (tmp_path / "v1.2.fr").touch()
+    with pytest.raises(FileError, match=r"v1\.2\.fr: v1\.2\.fr\.gz is there as well: which one is meant"):
+        find_file(tmp_path / "v1.2", "fr")
 
 
 @pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])

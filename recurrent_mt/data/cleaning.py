@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..ordered_map import ordered_map
+from ..text_files import find_file
 from .cleaning_report import CleaningCounts, DroppedPair, as_markdown, collect_numbers
 from .corpus_rules import CORPUS_RULES, RECORD, pair_record
-from .parallel_text import Block, find_file, read_blocks, read_raw_lines
+from .parallel_text import Block, read_blocks, read_raw_lines
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
 from .rules import Rule, SentencePair, pair_rules

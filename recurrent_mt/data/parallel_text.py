@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from ..text_files import DAMAGE, OPENERS, FileError, read_lines
+from ..text_files import DAMAGE, OPENERS, FileError, find_file, read_lines
 
 #: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
 LINE_BREAKS = re.compile("[\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029]+")
@@ -30,23 +30,6 @@ _BUFFER = 1 << 20
 def one_line(text: str) -> str:
     """The text with its line separators turned into spaces, and nothing else changed but its ends."""
     return LINE_BREAKS.sub(" ", text).strip()
-
-
-def find_file(prefix: str | Path, language: str) -> Path:
-    """``PREFIX.LANGUAGE``, plain or compressed.
-
-    Raises:
-        FileError: if there is none, or more than one.
-    """
-    names = [Path(f"{prefix}.{language}{ending}") for ending in ("", *OPENERS)]
-    found = [name for name in names if name.is_file()]
-    if not found:
-        raise FileError(names[0], f"there is no such file, nor one with {', '.join(OPENERS)} after its name")
-    if len(found) > 1:
-        raise FileError(
-            found[0], f"{' and '.join(path.name for path in found[1:])} is there as well: which one is meant?"
-        )
-    return found[0]
 
 
 def stream_sentences(path: Path) -> Iterator[str]:

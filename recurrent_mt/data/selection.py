@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from ..ordered_map import ordered_map
+from ..text_files import find_file
 from .domain_scores import LanguageScorer, score_block, tokenize_lines
-from .parallel_text import find_file, read_blocks
+from .parallel_text import read_blocks
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
 from .selection_report import SelectionCounts, as_markdown, collect_numbers

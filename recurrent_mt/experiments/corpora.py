@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..languages import base_language, is_chinese
-from ..text_files import FileError
+from ..text_files import FileError, find_file
 from .identity import identify
-from .text import POSITION_LIMIT, check_pair, checksum, find_packed
+from .text import POSITION_LIMIT, check_pair, checksum
 
 SYNTHETIC_PAIRS = ("fr-en", "zh-en")
 #: Languages written without spaces that no tokenizer here splits.
@@ -131,9 +131,9 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
     splits = ["train", "valid", "test", *(f"test{number}" for number in range(1, len(sets["test"])))]
     local = {name: prefix for texts in sets.values() for name, prefix in texts.items() if prefix is not None}
     marks = {
-        f"{name}.{language}": checksum(file)
+        f"{name}.{language}": checksum(find_file(prefix, language))
         for name, prefix in local.items()
-        for language, file in zip(languages, find_packed(prefix, (languages[0], languages[1])), strict=True)
+        for language in languages
     }
     return {
         "source": "collected",
@@ -202,7 +202,7 @@ def list_published(options: Mapping[str, Any]) -> list[str]:
     for role, texts in sets.items():
         for name, prefix in texts.items():
             if prefix is not None:
-                for file in find_packed(prefix, (languages[0], languages[1])):
+                for file in (find_file(prefix, language) for language in languages):
                     lines.append(f"  {role:<5}  {file!s:<40} {file.stat().st_size:>10} bytes")
                 continue
             corpus = published[name]

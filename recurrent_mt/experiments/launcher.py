@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from ..ordered_map import processors
 from .console import Console, Job
 from .failures import Failures, find_reason, read_failure, record_failure
 from .options import PROJECT
@@ -181,9 +182,8 @@ def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> i
     """How many threads each training gets."""
     if settings.profile:  # on a cluster, which says what a job gets
         return 1
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Who sets OMP_NUM_THREADS knows what else the machine has to do.
-    return int(environment.get("OMP_NUM_THREADS") or max(1, processors // settings.jobs))
+    return int(environment.get("OMP_NUM_THREADS") or max(1, processors() // settings.jobs))
 
 
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:

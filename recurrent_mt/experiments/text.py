@@ -12,8 +12,6 @@ from ..text_files import FileError, read_lines, write_aside
 
 #: fairseq's translation task rejects longer sentences (--max-source-positions); the end of sentence is one token.
 POSITION_LIMIT = 1023
-#: How files of a collected corpus may be packed.
-ENDINGS = ("", ".gz", ".xz", ".bz2")
 
 
 def check_pair(prefix: str, languages: tuple[str, str], *, may_have_empty_lines: bool) -> list[str]:
@@ -52,21 +50,6 @@ def check_pair(prefix: str, languages: tuple[str, str], *, may_have_empty_lines:
             "other",
         )
     return notes
-
-
-def find_packed(prefix: str, languages: tuple[str, str]) -> list[Path]:
-    """The two files of a text that may be packed.
-
-    Raises:
-        FileError: unless there is one file of each language.
-    """
-    found = [Path(f"{prefix}.{language}{ending}") for language in languages for ending in ENDINGS]
-    files = [file for file in found if file.is_file()]
-    names = [file.name.removeprefix(f"{Path(prefix).name}.").partition(".")[0] for file in files]
-    if names != list(languages):
-        sides = " and ".join(f"{prefix}.{language}" for language in languages)
-        raise FileError(prefix, f"there must be {sides}, each once: plain, .gz, .xz, or .bz2")
-    return files
 
 
 def checksum(file: Path) -> str:

@@ -3,7 +3,7 @@ import lzma
 
 import pytest
 
-from recurrent_mt.data.parallel_text import find_file, one_line, read_blocks, read_pairs, write_pairs
+from recurrent_mt.data.parallel_text import one_line, read_blocks, read_pairs, write_pairs
 from recurrent_mt.text_files import FileError
 
 LINES = [b"one", b"", b"three\xe2\x80\xa8still\x0cthree\xc2\x85", b"\xff not UTF-8", b"five\r"] * 7
@@ -72,12 +72,6 @@ def test_unequal_sides_are_counted(tmp_path, source, target):
 def test_files_come_in_pairs(plain):
     with pytest.raises(ValueError, match="2 source files and 1 target files: give them in pairs"):
         list(read_blocks([plain, plain], [plain]))
-
-
-def test_a_side_may_be_compressed(tmp_path, plain):
-    assert find_file(tmp_path / "plain", "fr") == plain
-    packed = write(tmp_path / "v1.2.fr.xz", LINES)
-    assert find_file(tmp_path / "v1.2", "fr") == packed
 
 
 def write_both(folder, *, fr, en, ending=""):

@@ -122,5 +122,5 @@ def test_a_folder_of_something_else_is_refused(plan, tmp_path, monkeypatch):
     ],
 )
 def test_trainings_share_the_processors_unless_someone_knows_better(jobs, environment, profile, threads, monkeypatch):
-    monkeypatch.setattr(launcher.os, "sched_getaffinity", lambda _: range(6), raising=False)
+    monkeypatch.setattr(launcher, "processors", lambda: 6)
     assert threads_of_a_training(Launch(Path(), jobs=jobs, profile=profile), environment) == threads

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recurrent_mt.experiments.text import check_pair, find_packed, limit_lengths
+from recurrent_mt.experiments.text import check_pair, limit_lengths
 from recurrent_mt.text_files import FileError
 
 PAIR = ("fr", "en")
@@ -68,12 +68,3 @@ def test_a_text_that_cannot_be_used_is_named(french, message, tmp_path):
         (tmp_path / "train.fr").write_bytes(french)
     with pytest.raises(FileError, match=message):
         check_pair(str(tmp_path / "train"), PAIR, may_have_empty_lines=True)
-
-
-def test_a_collected_text_may_be_packed_but_is_there_once(tmp_path):
-    for name in ("train.fr.gz", "train.en"):
-        (tmp_path / name).touch()
-    assert [file.name for file in find_packed(str(tmp_path / "train"), PAIR)] == ["train.fr.gz", "train.en"]
-    (tmp_path / "train.fr").touch()
-    with pytest.raises(FileError, match=r"there must be .*train\.fr and .*train\.en, each once"):
-        find_packed(str(tmp_path / "train"), PAIR)
