@@ -50,8 +50,8 @@ def add_product(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
     return sums + product(rows, matrix)
 
 
-def add_product_(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
-    """Like :func:`add_product`, in place."""
+def add_product_(sums: Tensor, rows: Tensor, matrix: Tensor, *, alpha: float = 1.0) -> Tensor:
+    """Like :func:`add_product`, in place, ``alpha`` times the product."""
     if sums.dtype == matrix.dtype:
-        return sums.addmm_(rows, matrix)
-    return sums.add_(product(rows, matrix))
+        return sums.addmm_(rows, matrix, alpha=alpha)
+    return sums.add_(product(rows, matrix), alpha=alpha)

@@ -1,6 +1,7 @@
 """The output layer and its loss in one operation, against torch's."""
 
 import functools
+import math
 
 import pytest
 import torch
@@ -112,6 +113,15 @@ def test_the_loss_of_narrow_weights_is_wide(few_rows, dtype):
     for factor, a, b in zip(factors, gradients(ours, factors), gradients(expected, factors)):
         assert a.dtype == factor.dtype
         assert (a - b).float().norm() <= tolerance * b.float().norm()
+
+
+def test_a_float16_model_that_is_sure_still_learns_from_all_other_words():
+    """Ten thousand of them have a probability of 1.5e-8 each, a quarter of float16's least number."""
+    features = torch.tensor([[18, 0]], dtype=torch.float16, requires_grad=True)
+    weight = torch.tensor([[1, 0], *[[0, 1]] * 10_000], dtype=torch.float16)
+    (found,) = gradients(1024 * loss_of(features, weight, None, torch.tensor([0])), [features])
+    expected = 3 * 1024 * 10_000 * math.exp(-18)
+    assert found[0, 1].item() == pytest.approx(expected, rel=0.01)
 
 
 @every_backend(["packed", "native"])

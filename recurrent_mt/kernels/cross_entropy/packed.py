@@ -23,6 +23,10 @@ OTHER_SCORES = 1 << 25
 FEWEST_ROWS = 128
 """For any vocabulary: fewer rows at a time multiply slowly and add to the weight's gradient too often."""
 
+GRADIENT_SCALES = {torch.float16: 128.0}
+"""By what gradients of scores are multiplied before they are narrowed: the scale of --fp16, 128 at first, comes too
+late for them, and the probabilities of most words are below float16's least number."""
+
 
 def cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
@@ -90,10 +94,13 @@ def _scores(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def _add_gradients_(wanted: _Gradients, rows: slice, grad: Tensor, features: Tensor, weight: Tensor) -> None:
     """Adds what the gradient (n, V) of the scores of some rows contributes to them, in place."""
-    narrow = grad.to(weight.dtype)
-    if wanted.features is not None:
-        add_product_(wanted.features[rows], narrow, weight)
-    if wanted.weight is not None:
-        add_product_(wanted.weight, narrow.t(), features.to(weight.dtype))
     if wanted.bias is not None:
         wanted.bias.add_(grad.sum(dim=0))
+    scale = GRADIENT_SCALES.get(weight.dtype, 1.0)
+    narrow = (grad if scale == 1 else grad.mul_(scale)).to(weight.dtype)
+    if wanted.features is not None:
+        add_product_(wanted.features[rows], narrow, weight, alpha=1 / scale)
+    if wanted.weight is not None:
+        some = features.to(weight.dtype)
+        # Divided beforehand: a sum over rows may become too large.
+        add_product_(wanted.weight, narrow.t(), some if scale == 1 else some / scale)
