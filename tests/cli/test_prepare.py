@@ -147,7 +147,7 @@ def test_after_a_preparation_with_other_options_the_first_call_again_does_nothin
         ({"segmentation": "char:3"}, "segmentation must be word:N"),
         ({"select_words": "many"}, "select_words must be a number of words such as 348M, not 'many'"),
         ({"shards": 0}, "shards must be a whole number above zero"),
-        ({"corpus": "/nowhere"}, "there must be /nowhere/train.fr and /nowhere/train.en"),
+        ({"corpus": "/nowhere"}, "/nowhere/train.fr: there is no such file"),
         ({"models": "lstm"}, "there is no option models"),
     ],
 )
