@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 
 class MaxoutReadout(nn.Module):
@@ -44,5 +48,25 @@ class MaxoutReadout(nn.Module):
         # Under autocast the products are narrow; their sum has the states' format. (Quantized, a layer's weight is a
         # method: it cannot be asked.)
         pairs = self.state(states).to(states.dtype) + projected_words + projected_context
-        # amax would take more than twice as long: going back, it shares the gradient among all that are the largest.
-        return pairs.unflatten(1, (-1, 2)).max(dim=2).values
+        return _Maxout.apply(pairs)
+
+
+class _Maxout(torch.autograd.Function):
+    """The larger of two neighbors, and the first of equals, on a CPU in a fifth of the time of ``Tensor.max``."""
+
+    @staticmethod
+    def forward(ctx: Any, pairs: Tensor) -> Tensor:
+        first, second = pairs.unflatten(-1, (-1, 2)).unbind(-1)
+        ctx.save_for_backward(first >= second)
+        return torch.maximum(first, second)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (is_first,) = ctx.saved_tensors
+        first = grad * is_first
+        second = grad - first
+        if grad.dtype in (torch.float32, torch.float64):
+            # A complex number is two neighbors in memory, written at once.
+            return torch.view_as_real(torch.complex(first, second)).flatten(-2)
+        return torch.stack([first, second], dim=-1).flatten(-2)

@@ -333,6 +333,17 @@ def test_maxout_takes_the_larger_of_neighbors():
     assert features.tolist() == [[2.0, 5.0]]
 
 
+@pytest.mark.parametrize("number", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_the_gradient_of_maxout_is_that_of_the_larger_neighbor_or_of_the_first_of_equals(number):
+    pairs = torch.tensor([[1, 2, 5, -7], [3, 3, -1, -1]], dtype=number, requires_grad=True)
+    readout = MaxoutReadout(state_size=4, embed_size=1, context_size=1, output_size=2).to(number).requires_grad_(False)
+    readout.state.weight.copy_(torch.eye(4))
+    nothing = torch.zeros(2, 4, dtype=number)
+    features = readout(pairs, nothing, nothing)
+    features.backward(torch.tensor([[0.5, 2], [3, -4]], dtype=number))
+    assert features.dtype == number and pairs.grad.tolist() == [[0, 0.5, 2, 0], [3, 0, -4, 0]]
+
+
 def test_attention_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="no attention 'cosine'; there are: additive, dot, general"):
         Attention("cosine", state_size=4, annotation_size=4)
