@@ -56,7 +56,7 @@ class _NativeFunctions(TorchFunctionMode):
             rows, weight, *bias = arguments
             states, products, outside_autocast = precision(weight, "native")
             with outside_autocast:
-                made = _Linear.apply(rows.flatten(0, -2).to(states), weight.to(products), *bias or [None])
+                made = _Linear.apply(rows.flatten(0, -2).to(states), weight, *bias or [None], products)
             return made.unflatten(0, rows.shape[:-1])
         if function is F.dropout and arguments[0].dtype == torch.float32:
             draws = options["training"] and 0 < options["p"] < 1
@@ -67,14 +67,16 @@ class _NativeFunctions(TorchFunctionMode):
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor | None, products: torch.dtype) -> Tensor:
         ctx.save_for_backward(rows, weight)
-        return torch.ops.recurrent_mt.linear(rows, weight, bias)
+        ctx.products = products
+        return torch.ops.recurrent_mt.linear(rows, weight, bias, products)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        return torch.ops.recurrent_mt.linear_backward(grad, *ctx.saved_tensors, *ctx.needs_input_grad)
+        needed = ctx.needs_input_grad[:3]
+        return *torch.ops.recurrent_mt.linear_backward(grad, *ctx.saved_tensors, ctx.products, *needed), None
 
 
 class _Dropout(torch.autograd.Function):

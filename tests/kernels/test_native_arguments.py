@@ -53,21 +53,21 @@ def recorded_calls():
 
 def attend_call():
     _, mask, (_, initial, keys, values, *_, query, score) = test_attentive_gru.arguments([3, 1, 2], 5, additive=True)
-    return [initial, keys, values, mask, query, score]
+    return [initial, keys, values, mask, query, score, torch.float32]
 
 
 def cross_entropy_call():
     target = torch.tensor([0, 6, 2, 2, 1])
-    return [random(5, 4), random(7, 4), random(7), target, 0.1, True, True, True]
+    return [random(5, 4), random(7, 4), random(7), target, 0.1, torch.float32, True, True, True]
 
 
 def linear_call():
-    return [random(6, 4), random(5, 4), random(5)]
+    return [random(6, 4), random(5, 4), random(5), torch.float32]
 
 
 def linear_backward_call():
-    rows, weight, _ = linear_call()
-    return [random(6, 5), rows, weight, True, True, True]
+    rows, weight, _, products = linear_call()
+    return [random(6, 5), rows, weight, products, True, True, True]
 
 
 def dropout_call():
@@ -137,6 +137,7 @@ DAMAGES = {
 }
 
 numbers = st.lists(st.integers(-2, 6), max_size=4)
+formats = st.sampled_from([torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool])
 others = st.one_of(st.floats(), st.integers(-3, 3), st.booleans(), numbers, st.none())
 
 
@@ -145,6 +146,8 @@ def damaged(draw, argument):
     if isinstance(argument, list) and argument and not isinstance(argument[0], int):
         place = draw(st.integers(0, len(argument) - 1))
         return [*argument[:place], damaged(draw, argument[place]), *argument[place + 1 :]]
+    if isinstance(argument, torch.dtype):
+        return draw(formats)
     if not isinstance(argument, torch.Tensor):
         return draw(others)
     if not argument.dim():
@@ -225,14 +228,15 @@ def test_the_rank_of_the_searchs_output_fits_its_factor(rank):
         torch.ops.recurrent_mt.beam_search([*factors, factors[-1]], [*columns[:4], rank, 7, 5], *rest)
 
 
-#: What each operation multiplies by.
-WEIGHTS = {
-    "attentive_gru": "weights",
+#: What says in which format each operation multiplies.
+FORMATS = {
+    "attend": "products",
+    "attentive_gru": "products",
     "beam_search": "factors",
-    "cross_entropy": "weight",
+    "cross_entropy": "products",
     "grconv_level": "left_factor",
-    "gru": "gate",
-    "linear": "weight",
+    "gru": "products",
+    "linear": "products",
 }
 
 
@@ -240,15 +244,17 @@ def converted(argument, number):
     """An argument with its numbers, if it has any, in another format."""
     if isinstance(argument, list):
         return [converted(one, number) for one in argument]
+    if isinstance(argument, torch.dtype):
+        return number
     return argument.to(number) if isinstance(argument, torch.Tensor) and argument.is_floating_point() else argument
 
 
 @needs_native
-@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_double_precision_is_not_multiplied_in_bfloat16(name):
     operation = getattr(torch.ops.recurrent_mt, name)
     names = [argument.name for argument in operation.default._schema.arguments]
-    formats = [torch.bfloat16 if one == WEIGHTS[name] else torch.double for one in names]
+    formats = [torch.bfloat16 if one == FORMATS[name] else torch.double for one in names]
     arguments = [*map(converted, calls()[name], formats)]
     with torch.no_grad(), pytest.raises(ValueError, match="must be Double, not BFloat16"):
         operation(*arguments)

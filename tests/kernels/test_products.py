@@ -26,10 +26,10 @@ def largest_errors():
         for count in ROWS:
             for inner, columns in SHAPES:
                 sizes = (count, inner), (columns, inner), (count, columns)
-                rows, weight, grad = (torch.randn(size, generator=generator).to(number) for size in sizes)
-                made = [torch.ops.recurrent_mt.linear(rows.float(), weight, None)]
+                rows, weight, grad = (torch.randn(size, generator=generator).to(number).float() for size in sizes)
+                made = [torch.ops.recurrent_mt.linear(rows, weight, None, number)]
                 wanted = [True, True, False]
-                made += torch.ops.recurrent_mt.linear_backward(grad.float(), rows.float(), weight, *wanted)[:2]
+                made += torch.ops.recurrent_mt.linear_backward(grad, rows, weight, number, *wanted)[:2]
                 exact = [rows.double() @ weight.double().t(), grad.double() @ weight.double()]
                 exact.append(grad.double().t() @ rows.double())
                 for name, ours, truth in zip(("product", "rows", "weight"), made, exact):

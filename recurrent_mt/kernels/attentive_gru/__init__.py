@@ -46,9 +46,12 @@ def attend(
     like = state if weights.score is None else weights.score
     backend = resolve(backend, like)
     states, products, outside_autocast = precision(like, backend)
-    weights = weights._replace(query=None if weights.query is None else weights.query.to(products))
     with outside_autocast:
-        return choose("attend", backend, _ATTEND)(state.to(states), memory.to(states), weights)
+        state, memory = state.to(states), memory.to(states)
+        if backend == "native":  # narrows weights while it copies them
+            return native.attend(state, memory, weights, products=products)
+        weights = weights._replace(query=None if weights.query is None else weights.query.to(products))
+        return choose("attend", backend, _ATTEND)(state, memory, weights)
 
 
 def attentive_gru(
@@ -100,9 +103,12 @@ def attentive_gru(
     gate = as_matrix(weights.gate).left
     backend = resolve(backend, gate)
     states, products, outside_autocast = precision(gate, backend)
-    run = choose("attentive_gru", backend, BACKENDS)
     with outside_autocast:
-        return run(inputs.to(states), initial.to(states), memory.to(states), weights.to(products), counts, time_gate)
+        inputs, initial, memory = inputs.to(states), initial.to(states), memory.to(states)
+        if backend == "native":  # narrows weights while it copies them
+            return native.attentive_gru(inputs, initial, memory, weights, counts, time_gate, products=products)
+        run = choose("attentive_gru", backend, BACKENDS)
+        return run(inputs, initial, memory, weights.to(products), counts, time_gate)
 
 
 def _check(

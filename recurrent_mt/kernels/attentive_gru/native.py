@@ -14,13 +14,19 @@ from . import packed
 from .memory import AttentiveGRUWeights, Memory
 
 
-def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attend`; what needs gradients, as no search does, is ``packed``."""
+def attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, *, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """See :func:`recurrent_mt.kernels.attentive_gru.attend`; what needs gradients, as no search does, is ``packed``.
+
+    ``products`` is the format of matrix products.
+    """
     check_native("attend", state)
     read = (state, *memory, weights.query, weights.score)
     if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read):
-        return packed.attend(state, memory, weights)
-    return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score)
+        query = None if weights.query is None else weights.query.to(products)
+        return packed.attend(state, memory, weights._replace(query=query))
+    return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score, products)
 
 
 def attentive_gru(
@@ -30,22 +36,22 @@ def attentive_gru(
     weights: AttentiveGRUWeights,
     counts: Sequence[int],
     time_gate: Tensor | None,
+    *,
+    products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`."""
+    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`; ``products`` is the format of matrix products."""
     check_native("attentive_gru", inputs)
     factors = [factor for matrix in weights.matrices() for factor in matrix]
-    return _AttentiveGRU.apply(
-        inputs, initial[: counts[0]], *memory, *factors, weights.query, weights.score, time_gate, tuple(counts)
-    )
+    tensors = *memory, *factors, weights.query, weights.score, time_gate
+    return _AttentiveGRU.apply(inputs, initial[: counts[0]], *tensors, products, tuple(counts))
 
 
 class _AttentiveGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-        arguments = _arguments(rest[:-1])
-        outputs = torch.ops.recurrent_mt.attentive_gru(inputs, *arguments, rest[-1])
-        ctx.save_for_backward(*rest[:-1], *outputs)
-        ctx.counts = rest[-1]
+        *tensors, ctx.products, ctx.counts = rest
+        outputs = torch.ops.recurrent_mt.attentive_gru(inputs, *_arguments(tensors), ctx.products, ctx.counts)
+        ctx.save_for_backward(*tensors, *outputs)
         ctx.mark_non_differentiable(outputs[2])
         return outputs[:3]
 
@@ -57,13 +63,13 @@ class _AttentiveGRU(torch.autograd.Function):
         _, keys, values = arguments[:3]
         grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
             torch.ops.recurrent_mt.attentive_gru_backward(
-                grad_states, grad_contexts, *arguments, ctx.counts, list(outputs)
+                grad_states, grad_contexts, *arguments, ctx.products, ctx.counts, list(outputs)
             )
         )
         if grad_keys is None:
             grad_keys = packed.outer_products(grad_energies, entered, ctx.counts, keys)
         grad_values = packed.outer_products(outputs[2], grad_contexts, ctx.counts, values)
-        return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None
+        return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None, None
 
 
 def _arguments(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:

@@ -71,5 +71,8 @@ def cross_entropy(
     backend = resolve(backend, weight)
     states, products, outside_autocast = precision(weight, backend)
     with outside_autocast:
+        features = features.to(states)
+        if backend == "native":  # narrows the weight while it copies it
+            return native.cross_entropy(features, weight, bias, target, label_smoothing, products=products)
         run = choose("cross_entropy", backend, BACKENDS)
-        return run(features.to(states), weight.to(products), bias, target, label_smoothing)
+        return run(features, weight.to(products), bias, target, label_smoothing)

@@ -65,6 +65,8 @@ def gru(
     backend = resolve(backend, gate.left)
     states, products, outside_autocast = precision(gate.left, backend)
     with outside_autocast:
-        return choose("gru", backend, BACKENDS)(
-            inputs.to(states), initial.to(states), gate.to(products), candidate.to(products), counts, time_gate
-        )
+        inputs, initial = inputs.to(states), initial.to(states)
+        if backend == "native":  # narrows weights while it copies them
+            return native.gru(inputs, initial, gate, candidate, counts, time_gate, products=products)
+        gate, candidate = gate.to(products), candidate.to(products)
+        return choose("gru", backend, BACKENDS)(inputs, initial, gate, candidate, counts, time_gate)

@@ -20,17 +20,19 @@ def gru(
     candidate: Matrix,
     counts: Sequence[int],
     time_gate: Tensor | None,
+    *,
+    products: torch.dtype,
 ) -> Tensor:
-    """See :func:`recurrent_mt.kernels.gru.gru`."""
+    """See :func:`recurrent_mt.kernels.gru.gru`; ``products`` is the format of matrix products."""
     check_native("gru", inputs)
-    return _GRU.apply(inputs, initial[: counts[0]], *gate, *candidate, time_gate, tuple(counts))
+    return _GRU.apply(inputs, initial[: counts[0]], *gate, *candidate, time_gate, products, tuple(counts))
 
 
 class _GRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, *rest: Any) -> Tensor:
         states, gates, candidates = torch.ops.recurrent_mt.gru(inputs, *rest)
-        *tensors, ctx.counts = rest
+        *tensors, ctx.products, ctx.counts = rest
         ctx.save_for_backward(*tensors, states, gates, candidates)
         return states
 
@@ -38,4 +40,5 @@ class _GRU(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
         *tensors, states, gates, candidates = ctx.saved_tensors
-        return *torch.ops.recurrent_mt.gru_backward(grad_states, *tensors, ctx.counts, states, gates, candidates), None
+        given = *tensors, ctx.products, ctx.counts, states, gates, candidates
+        return *torch.ops.recurrent_mt.gru_backward(grad_states, *given), None, None

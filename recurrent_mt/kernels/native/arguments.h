@@ -37,21 +37,21 @@ inline std::optional<at::Tensor> checked(const char* name, const std::optional<a
   return checked(name, *tensor, sizes, number);
 }
 
-/// What states are multiplied by must be in their format or, if that is float32, bfloat16; otherwise an error that names it.
-inline void check_products(const char* name, at::ScalarType weight, at::ScalarType states) {
+/// What states are multiplied in must be their format or, if that is float32, bfloat16; otherwise an error that names it.
+inline void check_products(const char* name, at::ScalarType products, at::ScalarType states) {
   const bool single = states == at::kFloat;
-  TORCH_CHECK_VALUE(weight == states || (single && weight == at::kBFloat16), name, " must be ", states,
-                    single ? " or bfloat16" : "", ", not ", weight);
+  TORCH_CHECK_VALUE(products == states || (single && products == at::kBFloat16), name, " must be ", states,
+                    single ? " or bfloat16" : "", ", not ", products);
 }
 
-/// A weight as it is multiplied: on the CPU, a matrix in the states' format or, if that is float32, bfloat16.
+/// A weight must be a matrix on the CPU in the states' format; otherwise an error that names it.
 inline void check_weight(const char* name, const at::Tensor& weight, int64_t rows, int64_t columns,
                          at::ScalarType states) {
   TORCH_CHECK_VALUE(weight.defined(), name, " must not be missing");
   TORCH_CHECK_VALUE(weight.device().is_cpu(), name, " must be on the CPU, not on ", weight.device());
   TORCH_CHECK_VALUE(weight.dim() == 2 && weight.size(0) == rows && weight.size(1) == columns, name, " must be [", rows,
                     ", ", columns, "], not ", weight.sizes());
-  check_products(name, weight.scalar_type(), states);
+  TORCH_CHECK_VALUE(weight.scalar_type() == states, name, " must be ", states, ", not ", weight.scalar_type());
 }
 
 /// The width of first states (B, H), or with a skip in time (B, K, H).

@@ -28,7 +28,7 @@ struct Arguments {
 
   Arguments(const Tensor& first_states, const Tensor& key_rows, const Tensor& value_rows, const Tensor& padding_mask,
             const OptionalTensors& factors, const optional<Tensor>& query_weight, const optional<Tensor>& score_vector,
-            const optional<Tensor>& over_time, at::IntArrayRef counts)
+            const optional<Tensor>& over_time, at::ScalarType products, at::IntArrayRef counts)
       : size(width_of(first_states)), steps(positions(counts)), initial(by_moment(first_states)),
         span(first_states.dim() == 3 ? first_states.size(1) : 1) {
     const auto number = first_states.scalar_type();
@@ -45,14 +45,14 @@ struct Arguments {
     const auto weight = [&](const char* name, size_t index) {
       const optional<Tensor> left = factors.get(2 * index);
       TORCH_CHECK_VALUE(left, name, " must not be missing");
-      return Weight{*left, factors.get(2 * index + 1)};
+      return Weight{*left, factors.get(2 * index + 1), products};
     };
     gate = weight("gate_weight", 0), candidate = weight("candidate_weight", 1), context = weight("context_weight", 2);
     gate.check("gate_weight", 2 * size, size, number);
     candidate.check("candidate_weight", size, size, number);
     context.check("context_weight", 3 * size, values.size(2), number);
     if (query_weight) {
-      query = Weight{*query_weight, std::nullopt};
+      query = Weight{*query_weight, std::nullopt, products};
       query->check("query_weight", keys.size(2), size, number);
     }
     score = checked("score", score_vector, {keys.size(2)}, number);
@@ -177,8 +177,9 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
 
 Outputs attentive_gru(const Tensor& inputs, const Tensor& initial, const Tensor& keys, const Tensor& values,
                       const Tensor& padding_mask, const OptionalTensors& weights, const optional<Tensor>& query,
-                      const optional<Tensor>& score, const optional<Tensor>& time_gate, at::IntArrayRef counts) {
-  const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, counts);
+                      const optional<Tensor>& score, const optional<Tensor>& time_gate, at::ScalarType products,
+                      at::IntArrayRef counts) {
+  const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, products, counts);
   const Tensor rows = checked("inputs", inputs, {given.rows(), 3 * given.size}, initial.scalar_type());
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
@@ -187,9 +188,9 @@ OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& 
                                            const Tensor& initial, const Tensor& keys, const Tensor& values,
                                            const Tensor& padding_mask, const OptionalTensors& weights,
                                            const optional<Tensor>& query, const optional<Tensor>& score,
-                                           const optional<Tensor>& time_gate, at::IntArrayRef counts,
-                                           at::TensorList kept) {
-  const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, counts);
+                                           const optional<Tensor>& time_gate, at::ScalarType products,
+                                           at::IntArrayRef counts, at::TensorList kept) {
+  const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, products, counts);
   TORCH_CHECK_VALUE(kept.size() == 6, "kept must be the six outputs of attentive_gru, not ", kept.size());
   const auto number = initial.scalar_type();
   const auto rows = [&](const char* name, const Tensor& tensor, int64_t columns) {
@@ -211,7 +212,7 @@ OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& 
 /// Contexts (n, D) and attention (n, S) for states (n, H), of which several in a row may read the same source.
 std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const Tensor& values,
                                   const Tensor& padding_mask, const optional<Tensor>& query,
-                                  const optional<Tensor>& score) {
+                                  const optional<Tensor>& score, at::ScalarType products) {
   TORCH_CHECK_VALUE(state.dim() == 2 && keys.dim() == 3 && values.dim() == 3,
                     "state, keys and values must be (n, H), (B, S, A) and (B, S, D), not ", state.sizes(), ", ",
                     keys.sizes(), " and ", values.sizes());
@@ -226,6 +227,7 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
                padding = checked("padding_mask", padding_mask, {sources, words}, at::kBool);
   const optional<Tensor> vector = checked("score", score, {width}, number);
   if (query) check_weight("query", *query, width, state.size(1), number);
+  check_products("products", products, number);
   TORCH_CHECK_VALUE(query || width == state.size(1), "keys must be as wide as the states, ", state.size(1), ", not ", width);
   return in_format("state", number, [&](auto zero) -> std::tuple<Tensor, Tensor> {
     using T = decltype(zero);
@@ -234,7 +236,7 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
     Tensor queries = states;
     if (query) {
       queries = uninitialized({rows, width}, number);
-      RightFactor(query->t()).multiply<T>(rows_of<T>(states), rows_of<T>(queries), Into::replace);
+      RightFactor(query->t(), products).multiply<T>(rows_of<T>(states), rows_of<T>(queries), Into::replace);
     }
     memory.attend(rows_of<T>(queries), rows_of<T>(attention), rows_of<T>(contexts));
     return {contexts, attention};
@@ -246,15 +248,15 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "attentive_gru(Tensor inputs, Tensor initial, Tensor keys, Tensor values, Tensor padding_mask, Tensor?[] weights, "
-      "Tensor? query, Tensor? score, Tensor? time_gate, int[] counts) -> "
+      "Tensor? query, Tensor? score, Tensor? time_gate, ScalarType products, int[] counts) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(
       "attentive_gru_backward(Tensor grad_states, Tensor grad_contexts, Tensor initial, Tensor keys, Tensor values, "
-      "Tensor padding_mask, Tensor?[] weights, Tensor? query, Tensor? score, Tensor? time_gate, int[] counts, "
-      "Tensor[] kept) -> Tensor?[]");
+      "Tensor padding_mask, Tensor?[] weights, Tensor? query, Tensor? score, Tensor? time_gate, ScalarType products, "
+      "int[] counts, Tensor[] kept) -> Tensor?[]");
   library.def(
-      "attend(Tensor state, Tensor keys, Tensor values, Tensor padding_mask, Tensor? query, Tensor? score) -> "
-      "(Tensor, Tensor)");
+      "attend(Tensor state, Tensor keys, Tensor values, Tensor padding_mask, Tensor? query, Tensor? score, "
+      "ScalarType products) -> (Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {

@@ -78,9 +78,10 @@ struct Gradients {
 /// The losses of all rows, the smoothed and the target's, and the gradients of the former.
 template <typename T>
 std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, const optional<Tensor>& bias,
-                               const Tensor& target, Labels<T> labels, Gradients& grads) {
+                               const Tensor& target, Labels<T> labels, at::ScalarType products, Gradients& grads) {
   const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
-  const RightFactor forward(weight.t()), backward = grads.features.defined() ? RightFactor(weight) : RightFactor();
+  const RightFactor forward(weight.t(), products),
+      backward = grads.features.defined() ? RightFactor(weight, products) : RightFactor();
   Tensor scores = uninitialized({std::min(rows, ROWS), vocabulary}, number_of<T>()),
          smoothed = uninitialized({rows}, number_of<T>()), of_targets = uninitialized({rows}, number_of<T>());
   const int64_t* const words = target.const_data_ptr<int64_t>();
@@ -101,7 +102,7 @@ std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, con
     if (grads.features.defined())
       backward.multiply<T>(grad, rows_of<T>(grads.features).part(first, count), Into::replace);
     if (grads.weight.defined())
-      add_outer_products<T>(grad, vocabulary, some, size, weight.scalar_type(), grads.weight);
+      sum_outer_products<T>(grad, vocabulary, some, size, products, grads.weight, first ? Into::add : Into::replace);
     if (grads.bias.defined()) grads.bias.add_(scores.narrow(0, 0, count).sum(0));
   }
   return {smoothed.sum(), of_targets.sum()};
@@ -109,13 +110,14 @@ std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, con
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
                                                                  const optional<Tensor>& bias, const Tensor& target,
-                                                                 double label_smoothing, bool needs_features,
-                                                                 bool needs_weight, bool needs_bias) {
+                                                                 double label_smoothing, at::ScalarType products,
+                                                                 bool needs_features, bool needs_weight, bool needs_bias) {
   TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
                     features.sizes(), " and ", weight.sizes());
   const auto number = features.scalar_type();
   const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
   check_weight("weight", weight, vocabulary, size, number);
+  check_products("products", products, number);
   const Tensor feature_rows = checked("features", features, {rows, size}, number),
                words = checked("target", target, {rows}, at::kLong);
   const optional<Tensor> biases = checked("bias", bias, {vocabulary}, number);
@@ -128,11 +130,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
                       vocabulary - 1, ", not ", least.item<int64_t>(), " to ", most.item<int64_t>());
   }
   Gradients grads{needs_features ? uninitialized({rows, size}, number) : Tensor(),
-                  needs_weight ? zeros({vocabulary, size}, number) : Tensor(),
+                  !needs_weight ? Tensor() : rows ? uninitialized({vocabulary, size}, number) : zeros({vocabulary, size}, number),
                   needs_bias ? zeros({vocabulary}, number) : Tensor()};
   const auto [loss, total] = in_format("features", number, [&](auto zero) {
     using T = decltype(zero);
-    return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary), grads);
+    return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary), products, grads);
   });
   return {loss, total, grads.features, grads.weight, grads.bias};
 }
@@ -142,7 +144,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, float label_smoothing, "
-      "bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "ScalarType products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("cross_entropy", &cross_entropy); }

@@ -284,8 +284,8 @@ Tensor grconv_level_backward(const Tensor& grad, const Tensor& below, const Tens
     gradient_before<T>(nodes, rows_of<T>(grad_rows), rows_of<T>(candidate_rows), gate, is_tanh, out);
     const Tensor left_copy = nodes.copy_left();
     const auto products = left_factor.scalar_type();
-    add_outer_products<T>(out, width, rows_of<T>(left_copy), size, products, sum_left);
-    add_outer_products<T>(out, width, nodes.right_rows(), size, products, sum_right);
+    sum_outer_products<T>(out, width, rows_of<T>(left_copy), size, products, sum_left, Into::add);
+    sum_outer_products<T>(out, width, nodes.right_rows(), size, products, sum_right, Into::add);
     sum_bias.add_(before.sum(0));
     return gradient_below<T>(nodes, rows_of<T>(grad_rows), gate, out, to_left, to_right);
   });

@@ -99,8 +99,8 @@ Gradients run_backward(const Arguments& given, const Tensor& first_states, const
 std::tuple<Tensor, Tensor, Tensor> gru(const Tensor& inputs, const Tensor& initial, const Tensor& gate,
                                        const optional<Tensor>& gate_right, const Tensor& candidate,
                                        const optional<Tensor>& candidate_right, const optional<Tensor>& time_gate,
-                                       at::IntArrayRef counts) {
-  const Arguments given(initial, {gate, gate_right}, {candidate, candidate_right}, time_gate, counts);
+                                       at::ScalarType products, at::IntArrayRef counts) {
+  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate, counts);
   const Tensor rows = checked("inputs", inputs, {given.rows(), 3 * given.size}, initial.scalar_type());
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
@@ -108,8 +108,9 @@ std::tuple<Tensor, Tensor, Tensor> gru(const Tensor& inputs, const Tensor& initi
 Gradients gru_backward(const Tensor& grad_states, const Tensor& initial, const Tensor& gate,
                        const optional<Tensor>& gate_right, const Tensor& candidate,
                        const optional<Tensor>& candidate_right, const optional<Tensor>& time_gate,
-                       at::IntArrayRef counts, const Tensor& states, const Tensor& gates, const Tensor& candidates) {
-  const Arguments given(initial, {gate, gate_right}, {candidate, candidate_right}, time_gate, counts);
+                       at::ScalarType products, at::IntArrayRef counts, const Tensor& states, const Tensor& gates,
+                       const Tensor& candidates) {
+  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate, counts);
   const auto number = initial.scalar_type();
   const auto rows = [&](const char* name, const Tensor& tensor, int64_t columns) {
     return checked(name, tensor, {given.rows(), columns}, number);
@@ -127,10 +128,11 @@ Gradients gru_backward(const Tensor& grad_states, const Tensor& initial, const T
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "gru(Tensor inputs, Tensor initial, Tensor gate, Tensor? gate_right, Tensor candidate, Tensor? candidate_right, "
-      "Tensor? time_gate, int[] counts) -> (Tensor, Tensor, Tensor)");
+      "Tensor? time_gate, ScalarType products, int[] counts) -> (Tensor, Tensor, Tensor)");
   library.def(
       "gru_backward(Tensor grad_states, Tensor initial, Tensor gate, Tensor? gate_right, Tensor candidate, "
-      "Tensor? candidate_right, Tensor? time_gate, int[] counts, Tensor states, Tensor gates, Tensor candidates) -> "
+      "Tensor? candidate_right, Tensor? time_gate, ScalarType products, int[] counts, Tensor states, Tensor gates, "
+      "Tensor candidates) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 

@@ -15,31 +15,33 @@ using at::Tensor;
 using std::optional;
 
 /// The rows (n, K) that a weight (M, K) multiplies.
-Tensor checked_rows(const Tensor& rows, const Tensor& weight) {
+Tensor checked_rows(const Tensor& rows, const Tensor& weight, at::ScalarType products) {
   TORCH_CHECK_VALUE(rows.dim() == 2 && weight.dim() == 2, "rows and weight must be matrices, not ", rows.sizes(),
                     " and ", weight.sizes());
   const auto number = rows.scalar_type();
   check_weight("weight", weight, weight.size(0), rows.size(1), number);
+  check_products("products", products, number);
   return checked("rows", rows, rows.sizes(), number);
 }
 
-Tensor linear(const Tensor& rows, const Tensor& weight, const optional<Tensor>& bias) {
-  const Tensor factor = checked_rows(rows, weight);
+Tensor linear(const Tensor& rows, const Tensor& weight, const optional<Tensor>& bias, at::ScalarType products) {
+  const Tensor factor = checked_rows(rows, weight, products);
   const int64_t count = rows.size(0), width = weight.size(0);
   const optional<Tensor> biases = checked("bias", bias, {width}, rows.scalar_type());
-  Tensor products = uninitialized({count, width}, rows.scalar_type());
+  Tensor result = uninitialized({count, width}, rows.scalar_type());
   in_format("rows", rows.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
-    RightFactor(weight.t()).multiply<T>(rows_of<T>(factor), rows_of<T>(products), Into::replace);
+    RightFactor(weight.t(), products).multiply<T>(rows_of<T>(factor), rows_of<T>(result), Into::replace);
     return 0;
   });
-  return biases ? products.add_(*biases) : products;
+  return biases ? result.add_(*biases) : result;
 }
 
 /// The gradients of rows, weight and bias, undefined where they are not needed.
 std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& rows, const Tensor& weight,
-                                                   bool needs_rows, bool needs_weight, bool needs_bias) {
-  const Tensor factor = checked_rows(rows, weight);
+                                                   at::ScalarType products, bool needs_rows, bool needs_weight,
+                                                   bool needs_bias) {
+  const Tensor factor = checked_rows(rows, weight, products);
   const int64_t count = rows.size(0), size = rows.size(1), width = weight.size(0);
   const auto number = rows.scalar_type();
   const Tensor grads = checked("grad", grad, {count, width}, number);
@@ -48,10 +50,10 @@ std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Ten
     Tensor grad_rows, grad_weight;
     if (needs_rows) {
       grad_rows = uninitialized({count, size}, number);
-      RightFactor(weight).multiply<T>(rows_of<T>(grads), rows_of<T>(grad_rows), Into::replace);
+      RightFactor(weight, products).multiply<T>(rows_of<T>(grads), rows_of<T>(grad_rows), Into::replace);
     }
     if (needs_weight)
-      grad_weight = sum_of_outer_products<T>(rows_of<T>(grads), width, rows_of<T>(factor), size, weight.scalar_type());
+      grad_weight = sum_of_outer_products<T>(rows_of<T>(grads), width, rows_of<T>(factor), size, products);
     return {grad_rows, grad_weight, needs_bias ? grads.sum(0) : Tensor()};
   });
 }
@@ -60,17 +62,17 @@ std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Ten
 Tensor right_factor(const Tensor& matrix) {
   TORCH_CHECK_VALUE(matrix.dim() == 2 && matrix.device().is_cpu(), "matrix must be a matrix on the CPU, not ",
                     matrix.sizes());
-  return RightFactor(matrix).stored();
+  return RightFactor(matrix, matrix.scalar_type()).stored();
 }
 
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def("right_factor(Tensor matrix) -> Tensor");
-  library.def("linear(Tensor rows, Tensor weight, Tensor? bias) -> Tensor");
+  library.def("linear(Tensor rows, Tensor weight, Tensor? bias, ScalarType products) -> Tensor");
   library.def(
-      "linear_backward(Tensor grad, Tensor rows, Tensor weight, bool needs_rows, bool needs_weight, bool needs_bias) -> "
-      "(Tensor, Tensor, Tensor)");
+      "linear_backward(Tensor grad, Tensor rows, Tensor weight, ScalarType products, bool needs_rows, "
+      "bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) {

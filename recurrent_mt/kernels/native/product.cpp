@@ -23,7 +23,7 @@ using at::ScalarType;
 using at::Tensor;
 using at::native::cpublas::brgemm;
 
-constexpr int64_t ONEDNN_ROWS = 48;  // that are multiplied by a panel at a time
+constexpr int64_t ONEDNN_ROWS = 64;  // that are multiplied by a panel at a time
 constexpr int64_t DEPTH = 512;       // rows that are summed over at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
 // rows, there are at most ONEDNN_ROWS of them at a time, and where rows are summed over, zeros are added below them, so
@@ -290,10 +290,10 @@ void multiply_by_panels(const Tensor& stored, int64_t inner, int64_t columns, Ro
   });
 }
 
-/// Adds the outer products of rows that are multiplied in a format that has panels.
+/// Sums the outer products of rows that are multiplied in a format that has panels.
 template <typename Number>
-void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const float> right, int64_t right_columns,
-                   Tensor& sums) {
+void sum_by_panels(Rows<const float> left, int64_t left_columns, Rows<const float> right, int64_t right_columns,
+                   Tensor& sums, Into into) {
   constexpr bool pairs = std::is_same_v<Number, BFloat16>;
   const auto number = number_of<Number>();
   const int64_t across = panel_width(number);
@@ -341,7 +341,7 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
         for (int64_t column = 0; column < right_columns; column += across) {
           const int64_t width = std::min(across, right_columns - column);
           multiply_panel<Number>({turned, count, LINE}, panel_of(slice, column), inner, width,
-                                 {out + row * right_columns + column, count, right_columns}, Into::add);
+                                 {out + row * right_columns + column, count, right_columns}, slice ? Into::add : into);
         }
       }
     }
@@ -351,19 +351,18 @@ void add_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
 
 }  // namespace
 
-RightFactor::RightFactor(const Tensor& matrix)
-    : inner_(matrix.size(0)), columns_(matrix.size(1)), across_(panel_width(matrix.scalar_type())) {
+RightFactor::RightFactor(const Tensor& matrix, ScalarType products)
+    : inner_(matrix.size(0)), columns_(matrix.size(1)), across_(panel_width(products)) {
   if (!across_) {
-    stored_ = matrix.contiguous();
+    stored_ = matrix.to(products).contiguous();
     return;
   }
-  const auto number = matrix.scalar_type();
-  const int64_t depth = padded(inner_, number == at::kBFloat16);
-  stored_ = uninitialized({depth * padded_width(columns_)}, number);
+  const int64_t depth = padded(inner_, products == at::kBFloat16);
+  stored_ = uninitialized({depth * padded_width(columns_)}, products);
   const Tensor given = matrix.stride(0) == 1 || matrix.stride(1) == 1 ? matrix : matrix.contiguous();
-  const auto fill = [&](auto zero) {
-    using Number = decltype(zero);
-    const Number* source = given.const_data_ptr<Number>();
+  const auto fill = [&](auto from, auto to) {
+    using Number = decltype(to);
+    const auto* source = given.const_data_ptr<decltype(from)>();
     Number* panels = stored_.data_ptr<Number>();
     const int64_t work = 16 * inner_ * across_;
     at::parallel_for(0, divide_up(columns_, across_), worth_a_thread(work), [&](int64_t begin, int64_t end) {
@@ -372,7 +371,10 @@ RightFactor::RightFactor(const Tensor& matrix)
                    std::min(across_, columns_ - column), panels + column * depth);
     });
   };
-  number == at::kFloat ? fill(float()) : fill(BFloat16());
+  if (products == at::kFloat)
+    fill(float(), float());
+  else
+    matrix.scalar_type() == at::kFloat ? fill(float(), BFloat16()) : fill(BFloat16(), BFloat16());
 }
 
 RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, int64_t columns, ScalarType number)
@@ -416,28 +418,33 @@ void RightFactor::multiply(Rows<const T> rows, Rows<T> products, Into into) cons
 }
 
 template <typename T>
-void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
-                        ScalarType number, Tensor& sums) {
-  if (!left.count || !left_columns || !right_columns) return;
-  if constexpr (std::is_same_v<T, float>) {
-    if (panel_width(number) && number == at::kFloat)
-      return add_by_panels<float>(left, left_columns, right, right_columns, sums);
-    if (panel_width(number)) return add_by_panels<BFloat16>(left, left_columns, right, right_columns, sums);
+void sum_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                        ScalarType products, Tensor& sums, Into into) {
+  if (!left_columns || !right_columns) return;
+  if (!left.count) {
+    if (into == Into::replace) sums.zero_();
+    return;
   }
-  const auto rounded = [&](const Tensor& rows) { return rows.to(number).to(sums.scalar_type()); };
-  sums.addmm_(rounded(view(left, left_columns)).t(), rounded(view(right, right_columns)));
+  if constexpr (std::is_same_v<T, float>) {
+    if (panel_width(products) && products == at::kFloat)
+      return sum_by_panels<float>(left, left_columns, right, right_columns, sums, into);
+    if (panel_width(products)) return sum_by_panels<BFloat16>(left, left_columns, right, right_columns, sums, into);
+  }
+  const auto rounded = [&](const Tensor& rows) { return rows.to(products).to(sums.scalar_type()); };
+  const Tensor turned = rounded(view(left, left_columns)).t(), rows = rounded(view(right, right_columns));
+  into == Into::add ? sums.addmm_(turned, rows) : at::mm_out(sums, turned, rows);
 }
 
 template <typename T>
 Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
-                             ScalarType number) {
-  Tensor sums = zeros({left_columns, right_columns}, number_of<T>());
-  add_outer_products<T>(left, left_columns, right, right_columns, number, sums);
-  return sums.to(number);
+                             ScalarType products) {
+  Tensor sums = uninitialized({left_columns, right_columns}, number_of<T>());
+  sum_outer_products<T>(left, left_columns, right, right_columns, products, sums, Into::replace);
+  return sums;
 }
 
-template void add_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType, Tensor&);
-template void add_outer_products(Rows<const double>, int64_t, Rows<const double>, int64_t, ScalarType, Tensor&);
+template void sum_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType, Tensor&, Into);
+template void sum_outer_products(Rows<const double>, int64_t, Rows<const double>, int64_t, ScalarType, Tensor&, Into);
 template void RightFactor::multiply(Rows<const float>, Rows<float>, Into) const;
 template void RightFactor::multiply(Rows<const double>, Rows<double>, Into) const;
 template Tensor sum_of_outer_products(Rows<const float>, int64_t, Rows<const float>, int64_t, ScalarType);

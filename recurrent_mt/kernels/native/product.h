@@ -30,8 +30,9 @@ enum class Into { replace, add };
 class RightFactor {
  public:
   RightFactor() = default;
-  /// Any strides: a transposed view costs nothing more.
-  explicit RightFactor(const at::Tensor& matrix);
+  /// In the format `products`: the matrix's own, or bfloat16 of a matrix in float32. Any strides: a transposed view costs
+  /// nothing more.
+  RightFactor(const at::Tensor& matrix, at::ScalarType products);
 
   /// One that was stored before, in a tensor that only this class reads, for rows in the format `number`. A tensor that
   /// cannot be that is an error with its name.
@@ -51,16 +52,16 @@ class RightFactor {
   at::Tensor stored_;
 };
 
-/// Adds the sum over rows of left ⊗ right, (n, M) and (n, N), to sums (M, N): the gradient of a weight.
+/// Writes the sum over rows of left ⊗ right, (n, M) and (n, N), or adds it to sums (M, N): the gradient of a weight.
 ///
-/// The rows are multiplied in the format `number`, and summed in that of the sums, float32 or float64.
+/// The rows are multiplied in the format `products`, and summed in that of the sums, float32 or float64.
 template <typename T>
-void add_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
-                        at::ScalarType number, at::Tensor& sums);
+void sum_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
+                        at::ScalarType products, at::Tensor& sums, Into into);
 
-/// The same sum from zero on, in the format `number`.
+/// The same sum in a matrix of its own.
 template <typename T>
 at::Tensor sum_of_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> right, int64_t right_columns,
-                                 at::ScalarType number);
+                                 at::ScalarType products);
 
 }  // namespace recurrent_mt

@@ -34,13 +34,15 @@ class Factors {
   RightFactor last_;
 };
 
-/// A weight (M, K), or left (M, R) @ right (R, K).
+/// A weight (M, K), or left (M, R) @ right (R, K), and the format in which it is multiplied.
 struct Weight {
   at::Tensor left;
   std::optional<at::Tensor> right;
+  at::ScalarType products;
 
-  /// Rejects a weight that is not (rows, columns), by name.
+  /// Rejects a weight that is not (rows, columns), by name, and a format that states are not multiplied in.
   void check(const char* name, int64_t rows, int64_t columns, at::ScalarType states) const {
+    check_products("products", products, states);
     if (!right) return check_weight(name, left, rows, columns, states);
     const int64_t rank = left.defined() && left.dim() == 2 ? left.size(1) : 0;
     check_weight(name, left, rows, rank, states);
@@ -49,26 +51,28 @@ struct Weight {
 
   /// What rows (n, K) are multiplied by to give (n, M).
   Factors forward() const {
-    return right ? Factors(RightFactor(right->t()), RightFactor(left.t())) : Factors(RightFactor(left.t()));
+    return right ? Factors(factor(right->t()), factor(left.t())) : Factors(factor(left.t()));
   }
 
   /// What gradients (n, M) are multiplied by to give those of the rows (n, K).
   Factors backward() const {
-    return right ? Factors(RightFactor(left), RightFactor(*right)) : Factors(RightFactor(left));
+    return right ? Factors(factor(left), factor(*right)) : Factors(factor(left));
   }
 
-  /// The gradients of left and right, undefined if there is none, in the weight's format.
+  /// The gradients of left and right, undefined if there is none.
   template <typename T>
   std::pair<at::Tensor, at::Tensor> gradients(Rows<const T> grad, Rows<const T> rows) const {
     const int64_t size = left.size(0), inner = left.size(1);
-    const auto number = left.scalar_type();
-    if (!right) return {sum_of_outer_products<T>(grad, size, rows, inner, number), {}};
+    if (!right) return {sum_of_outer_products<T>(grad, size, rows, inner, products), {}};
     at::Tensor narrow = uninitialized({rows.count, inner}, number_of<T>());
-    RightFactor(right->t()).multiply<T>(rows, rows_of<T>(narrow), Into::replace);
-    at::Tensor grad_left = sum_of_outer_products<T>(grad, size, rows_of<T>(narrow), inner, number);
-    RightFactor(left).multiply<T>(grad, rows_of<T>(narrow), Into::replace);
-    return {grad_left, sum_of_outer_products<T>(rows_of<T>(narrow), inner, rows, right->size(1), number)};
+    factor(right->t()).multiply<T>(rows, rows_of<T>(narrow), Into::replace);
+    at::Tensor grad_left = sum_of_outer_products<T>(grad, size, rows_of<T>(narrow), inner, products);
+    factor(left).multiply<T>(grad, rows_of<T>(narrow), Into::replace);
+    return {grad_left, sum_of_outer_products<T>(rows_of<T>(narrow), inner, rows, right->size(1), products)};
   }
+
+ private:
+  RightFactor factor(const at::Tensor& matrix) const { return RightFactor(matrix, products); }
 };
 
 }  // namespace recurrent_mt
