@@ -236,6 +236,23 @@ def test_the_log_says_where_narrow_products_are_slow(monkeypatch, caplog, second
     assert len(said) == lines and all("bfloat16 take 1.9 times" in line for line in said)
 
 
+@pytest.mark.parametrize(("seconds", "lines"), [(0.1, 1), (0.9, 0)])
+def test_a_training_in_float32_says_where_narrow_products_are_fast(monkeypatch, caplog, seconds, lines):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(products, "time_of_product", {torch.bfloat16: seconds, torch.float32: 1.0}.__getitem__)
+    products.suggest_if_fast.cache_clear()
+    batch = sample([3, 2], [3, 2])["net_input"]
+    for model in (build("gru_encoder", autocast="bfloat16").train(), build("gru_encoder").double().train()):
+        model(**batch)
+    build("gru_encoder").eval()(**batch)
+    assert "--autocast" not in caplog.text
+    for _ in range(2):
+        build("gru_encoder").train()(**batch)
+    products.suggest_if_fast.cache_clear()
+    assert caplog.text.count("bfloat16 are 10.0 times as fast as in float32 here: --autocast bfloat16") == lines
+    assert caplog.text.count("--autocast") == lines
+
+
 @with_and_without_attention
 def test_autocast_narrows_products_alone(architecture, attention):
     """As --autocast, and around the model as fairseq's --amp does it on a GPU."""
