@@ -23,7 +23,7 @@ using at::ScalarType;
 using at::Tensor;
 using at::native::cpublas::brgemm;
 
-constexpr int64_t ONEDNN_ROWS = 64;  // that are multiplied by a panel at a time
+constexpr int64_t ONEDNN_ROWS = 96;  // that are multiplied by a panel at a time
 constexpr int64_t DEPTH = 512;       // rows that are summed over at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
 // rows, there are at most ONEDNN_ROWS of them at a time, and where rows are summed over, zeros are added below them, so
