@@ -62,6 +62,22 @@ def test_the_gradient_of_a_weight_sums_up_any_number_of_rows(count, height, widt
     assert sums.dtype == torch.float32 and (sums - exact).norm() <= 1e-6 * exact.norm()
 
 
+@pytest.mark.parametrize("width", [1, 15, 16, 64, 65, 130])
+def test_numbers_are_rounded_to_bfloat16_as_torch_does(width):
+    numbers = random(70, width)
+    halves = torch.randint(-(2**14), 2**14, numbers.shape).int() * 2**16 + 2**15  # between two numbers of bfloat16
+    numbers = torch.where(halves % 3 == 0, halves.view(torch.float32).nan_to_num(1), numbers).clamp(-1e30, 1e30)
+    numbers[numbers.abs() < 1e-37] = 0
+    expected, number = numbers.bfloat16().float(), torch.bfloat16
+    for side in (width, 70):
+        one = torch.eye(side)
+        rows, weight = (numbers, one) if side == width else (one, numbers.t().contiguous())
+        assert torch.ops.recurrent_mt.linear(rows, weight, None, number).equal(expected)
+    needed = [True, True, False]
+    grad_rows, grad_weight, _ = torch.ops.recurrent_mt.linear_backward(torch.eye(70), numbers, numbers, number, *needed)
+    assert grad_rows.equal(expected) and grad_weight.equal(expected)
+
+
 def test_rows_in_any_order_of_memory():
     rows, layer = random(5, FEWEST_ROWS).t(), nn.Linear(5, 3)
     calls, products = native_calls(rows, layer)
