@@ -48,7 +48,8 @@ def test_the_gradient_is_that_of_the_products(bias):
     """In double precision, which layers leave to torch."""
     factors = [random(4, 5, dtype=torch.float64), random(3, 5, dtype=torch.float64), *bias]
     leaves = [factor.clone().requires_grad_() for factor in factors]
-    assert torch.autograd.gradcheck(lambda *given: _Linear.apply(*given, *[None] * (3 - len(given)), torch.float64), leaves)
+    rest = [*[None] * (3 - len(leaves)), torch.float64]
+    assert torch.autograd.gradcheck(lambda *given: _Linear.apply(*given, *rest), leaves)
 
 
 @pytest.mark.parametrize("number", [torch.float32, torch.bfloat16])

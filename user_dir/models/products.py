@@ -71,7 +71,9 @@ def suggest_if_fast(number: torch.dtype) -> None:
     ratio = time_of_product(torch.float32) / time_of_product(number)
     if ratio > 1.5:  # products are not all that a training does
         name = str(number).removeprefix("torch.")
-        logger.info("products in %s are %.1f times as fast as in float32 here: --autocast %s", name, ratio, name)
+        logger.info(
+            "products in %s are %.1f times as fast as in float32 here: consider --autocast %s", name, ratio, name
+        )
 
 
 def time_of_product(number: torch.dtype) -> float:

@@ -27,9 +27,7 @@ def cross_entropy(
 
 class _CrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, *rest: Any
-    ) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, *rest: Any) -> tuple[Tensor, Tensor]:
         number = None if bias is None else bias.dtype
         bias = None if bias is None else bias.to(features.dtype)
         loss, total, *grads = torch.ops.recurrent_mt.cross_entropy(
