@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
@@ -15,13 +15,13 @@ from .memory import AttentiveGRUWeights, Memory
 
 __all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
 
-BACKENDS = {
+BACKENDS: dict[str, Callable[..., tuple[Tensor, Tensor, Tensor]]] = {
     "reference": reference.attentive_gru,
     "packed": packed.attentive_gru,
     "native": native.attentive_gru,
     "fused": fused.attentive_gru,
 }
-_ATTEND = {
+_ATTEND: dict[str, Callable[..., tuple[Tensor, Tensor]]] = {
     "reference": reference.attend,
     "packed": packed.attend,
     "native": native.attend,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -11,7 +13,7 @@ from . import native, packed, reference
 
 __all__ = ["BACKENDS", "cross_entropy"]
 
-BACKENDS = {
+BACKENDS: dict[str, Callable[..., tuple[Tensor, Tensor]]] = {
     "reference": reference.cross_entropy,
     "packed": packed.cross_entropy,
     "native": native.cross_entropy,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
@@ -12,7 +12,12 @@ from ..matrix import Matrix, check_shape
 from ..mixed_precision import precision
 from . import fused, native, packed, reference
 
-BACKENDS = {"reference": reference.gru, "packed": packed.gru, "native": native.gru, "fused": fused.gru}
+BACKENDS: dict[str, Callable[..., Tensor]] = {
+    "reference": reference.gru,
+    "packed": packed.gru,
+    "native": native.gru,
+    "fused": fused.gru,
+}
 
 
 def gru(
