@@ -69,6 +69,7 @@ setup(
     install_requires=[
         "jinja2>=3.1",
         "krippendorff>=0.8",
+        "langcodes>=3.4",
         "matplotlib>=3.8",
         "nltk>=3.9",
         "numpy>=1.26",

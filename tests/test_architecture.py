@@ -19,9 +19,13 @@ ALLOWED = {
         "onnx_translation": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
         "ordered_map.py": set(),
         "text_files.py": set(),
-        "languages.py": set(),
+        "characters.py": set(),
+        "languages.py": {"langcodes"},
         "fairseq_dictionary.py": {"recurrent_mt.text_files"},
-        "metrics": {"sacrebleu", "nltk", "numpy", "recurrent_mt.languages", "recurrent_mt.ordered_map"},
+        "metrics": {
+            *("sacrebleu", "nltk", "numpy"),
+            *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
+        },
         "evaluation": {
             *("numpy", "pandas", "tabulate", "matplotlib", "nltk", "yaml"),
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
@@ -40,7 +44,7 @@ ALLOWED = {
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
-            *("recurrent_mt.languages", "recurrent_mt.ordered_map"),
+            *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "experiments": {
             *("yaml", "jsonschema", "psutil", "hydra", "omegaconf"),
@@ -62,7 +66,7 @@ ALLOWED = {
                 "sentencepiece",
                 "subword_nmt",
             ),
-            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
+            *("recurrent_mt.characters", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
         },
         "__main__.py": {"recurrent_mt.cli"},
     },
@@ -74,8 +78,8 @@ ALLOWED = {
         },
         "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
         "tasks": {
-            *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
-            *("recurrent_mt.layers", "recurrent_mt.kernels", "user_dir.models"),
+            *("torch", "numpy", "fairseq", "omegaconf", "sacrebleu", "sentencepiece", "subword_nmt"),
+            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.metrics", "user_dir.models"),
         },
         "optim": {"torch", "fairseq"},
         "scoring.py": {"fairseq", "recurrent_mt.metrics"},

@@ -42,3 +42,24 @@ def test_names_of_fairseq_are_left_alone():
     assert SCORER_REGISTRY["chrf"].__module__ == "fairseq.scoring.chrf"
     assert SCORER_REGISTRY["meteor"].__module__ == "fairseq.scoring.meteor"
     assert SCORER_REGISTRY["ter"].metric_name == "ter"
+
+
+@pytest.mark.parametrize(
+    ("reference", "named"),
+    [
+        ("两只狗在快跑！A", "zh"),
+        ("二匹の犬が走っています。", "char"),
+        ("สุนัขสองตัว", "char"),
+        ("Dogs run in 中国.", None),
+    ],
+)
+def test_text_without_spaces_is_not_scored_by_13a_without_a_word(reference, named, caplog):
+    scorer = build("text_bleu")
+    scorer.add_string(reference, reference)
+    scorer.score()
+    assert (f"--scoring-tokenize {named} would" in caplog.text) if named else not caplog.records
+    caplog.clear()
+    scorer = build("text_bleu", scoring_tokenize="13a")
+    scorer.add_string(reference, reference)
+    scorer.score()
+    assert not caplog.records

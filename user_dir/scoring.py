@@ -6,13 +6,16 @@ current nltk). Ours are ``text_bleu``, ``text_chrf``, and so on. They score the 
 has that name too.
 """
 
+import logging
 from dataclasses import dataclass, field
 from typing import Optional
 
 from fairseq.dataclass import FairseqDataclass
 from fairseq.scoring import SCORER_REGISTRY, BaseScorer, register_scorer
 
-from recurrent_mt.metrics import METRICS, Score, score
+from recurrent_mt.metrics import METRICS, Score, guess_tokenization, score
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -32,6 +35,13 @@ class TextScorer(BaseScorer):
 
     def corpus_score(self) -> Score:
         """The score of all strings added so far, with its signature."""
+        # A scorer is not told the language.
+        if self.cfg.scoring_tokenize is None and (tokenization := guess_tokenization(self.ref)):
+            logger.warning(
+                "the references have few spaces between words: --scoring-tokenize %s would score them better than "
+                "sacrebleu's default, 13a",
+                tokenization,
+            )
         return score(
             self.metric_name,
             self.pred,

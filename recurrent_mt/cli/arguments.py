@@ -27,7 +27,7 @@ def add_parallel_text_arguments(parser: ArgumentParser, several: bool = False) -
             f"--{side}", type=Path, nargs="+" if several else None, required=True, metavar="FILE", help=help_text
         )
     for side in ("source", "target"):
-        parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="two letters, as in fr, en, zh")
+        parser.add_argument(f"--{side}-lang", required=True, metavar="CODE", help="as in fr, fr_CA, zho_Hans")
     parser.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="output files are PREFIX.CODE")
     parser.add_argument("--report", type=Path, required=True, metavar="FILE.md", help="FILE.json is written next to it")
     add_jobs_argument(parser, "processes")

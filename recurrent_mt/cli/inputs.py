@@ -10,8 +10,7 @@ from ..evaluation.generate_log import read_generate_log
 from ..evaluation.nbest import collect_lists
 from ..evaluation.run_folder import read_runs
 from ..evaluation.scores import Settings
-from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, count_unknown
-from ..fairseq_dictionary import read_dictionary
+from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, read_unknown_words
 from ..metrics import METRICS, split_words
 from ..text_files import read_sentences, require_same_count, stream_sentences
 from .arguments import add_jobs_argument, make_settings, split_named, whole_numbers
@@ -19,7 +18,7 @@ from .arguments import add_jobs_argument, make_settings, split_named, whole_numb
 #: The options of plain files, which run folders have no use for.
 FILE_OPTIONS = (
     *("source", "reference", "source_lang", "target_lang", "training_text"),
-    *("source_dictionary", "target_dictionary", "lowercase"),
+    *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens", "lowercase"),
 )
 
 
@@ -41,6 +40,8 @@ def add_input_arguments(parser: ArgumentParser) -> None:
     files.add_argument("--training-text", metavar="FILE", help="target side of the training set: words by frequency")
     files.add_argument("--source-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the source")
     files.add_argument("--target-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the reference")
+    files.add_argument("--source-tokens", metavar="FILE", help="the sources as models read them: words or subwords")
+    files.add_argument("--reference-tokens", metavar="FILE", help="the references as models were taught them")
     files.add_argument("--lowercase", action="store_true", help="ignore case")
     what = parser.add_argument_group("what to count")
     add_metrics_argument(what)
@@ -141,18 +142,22 @@ def read_test_set(options: Namespace) -> TestSet:
 
 
 def read_unknown(options: Namespace, test_set: TestSet) -> UnknownWords | None:
-    """Counts by dictionaries that all systems share; None without them."""
-    files = options.source_dictionary, options.target_dictionary
-    if not any(files):
+    """Counts by dictionaries that all systems share; None without them.
+
+    What is unknown is a matter of the tokens that models read, which cannot be told from raw text.
+    """
+    dictionaries = options.source_dictionary, options.target_dictionary
+    files = options.source_tokens, options.reference_tokens
+    if not any(dictionaries + files):
         return None
-    if not (all(files) and test_set.source):
-        options.parser.error("unknown words need --source, --source-dictionary and --target-dictionary")
-    counts = []
-    for file, words in zip(files, (test_set.source_words, test_set.reference_words)):
-        if test_set.lowercase:
-            words = [[word.lower() for word in sentence] for sentence in words]
-        counts.append(count_unknown(words, read_dictionary(file)))
-    return UnknownWords(*counts)
+    if not all((*dictionaries, *files, test_set.source)):
+        options.parser.error(
+            "unknown words need --source, both dictionaries (--source-dictionary, --target-dictionary), and the test "
+            "set as models read it (--source-tokens, --reference-tokens)"
+        )
+    unknown = read_unknown_words(files, dictionaries)
+    require_same_count(files[1], unknown.reference, options.reference, test_set.reference)
+    return unknown
 
 
 def read_system(name: str, files: str, reference: str, test_set: TestSet, unknown: UnknownWords | None) -> System:

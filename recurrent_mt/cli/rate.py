@@ -59,8 +59,9 @@ def run(options: argparse.Namespace) -> None:
         screens=sample_screens(corpus, sample),
         seed=options.seed,
         title=options.title,
-        source_language=options.source_lang,
-        target_language=options.target_lang,
+        # BCP 47 joins with hyphens.
+        source_language=options.source_lang.replace("_", "-"),
+        target_language=options.target_lang.replace("_", "-"),
     )
     key_file = f"{options.out}.key.json"
     # The key first: ratings on a page without a key would be useless.

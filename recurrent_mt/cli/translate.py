@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..data.words import make_known_word_splitter, make_tokenizer, normalize
+from ..characters import normalize
+from ..data.words import make_known_word_splitter, make_tokenizer
 from ..evaluation.generate_log import mark_unknown, read_generate_log
 from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
@@ -147,8 +148,8 @@ def join(form: TextForm, log: Path) -> list[str]:
 
 
 def choose_detokenizer(form: TextForm) -> Callable[[str], str]:
-    """From the words of a translation to text as people write it."""
-    if form.segmentation == "sentencepiece":
+    """From the words of a translation to text of the form in which the run's references came."""
+    if not (form.splits_words or form.truecased):
         return mark_unknown
     detokenize = make_tokenizer(form.target).detokenize
     if not form.truecased:

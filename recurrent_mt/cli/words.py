@@ -5,7 +5,7 @@
     recurrent-mt words normalize --language en <RAW >REGULAR
 
 Languages with spaces are split as in Moses (sacremoses), Chinese with jieba. normalize does not change words; it makes
-characters and spaces regular, which split does, too.
+characters and spaces regular, which split does, too; with --whole-words, it accepts no text that BPE has split already.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
-from ..data.words import make_tokenizer, normalize
+from ..characters import normalize
+from ..data.words import make_tokenizer
+from ..evaluation.subwords import CONTINUES
 from ..ordered_map import map_lines
-from ..text_files import read_standard_input
+from ..text_files import FileError, read_standard_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("action", choices=["split", "join", "normalize"])
     parser.add_argument("--language", required=True, help="code, such as fr, en, or zh")
+    parser.add_argument("--whole-words", action="store_true", help="refuse words that end in @@, as subwords of BPE do")
     parser.add_argument("--lowercase", action="store_true", help="lowercase the output")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
 
@@ -32,13 +35,32 @@ def run(options: argparse.Namespace) -> None:
     """Standard input to standard output.
 
     Raises:
-        FileError: at the first line that is not UTF-8; those before it have been written.
+        FileError: at the first line that is not UTF-8, or has subwords; those before it have been written.
     """
     function = choose_function(options.action, options.language)
     lowered = (lambda line: function(line).lower()) if options.lowercase else function
     with io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
-        for line in map_lines(lowered, read_standard_input(), options.jobs):
+        lines = map_lines(lowered, read_standard_input(), options.jobs)
+        for line in require_whole_words(lines) if options.whole_words else lines:
             target.write(line + "\n")
+
+
+def require_whole_words(lines: Iterable[str]) -> Iterator[str]:
+    """Passes lines on.
+
+    Raises:
+        FileError: at the first that has a word like a subword of BPE: joined with the next one, it would be lost.
+    """
+    for number, line in enumerate(lines, 1):
+        word = next((word for word in line.split() if word.endswith(CONTINUES)), None) if CONTINUES in line else None
+        if word is not None:
+            raise FileError(
+                "standard input",
+                f"the word {word} ends in {CONTINUES}, as subwords of BPE do: give text without them, or "
+                "segmentation=word:N, which keeps them",
+                line=number,
+            )
+        yield line
 
 
 def choose_function(action: str, language: str) -> Callable[[str], str]:

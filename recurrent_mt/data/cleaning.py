@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..characters import normalize
 from ..ordered_map import ordered_map
 from ..text_files import find_file
 from .cleaning_report import CleaningCounts, DroppedPair, as_markdown, collect_numbers
@@ -20,7 +21,6 @@ from .parallel_text import Block, read_blocks, read_raw_lines
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
 from .progress import Progress
 from .rules import Rule, SentencePair, pair_rules
-from .words import normalize
 
 
 @dataclass(frozen=True, kw_only=True)

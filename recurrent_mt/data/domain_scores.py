@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..characters import normalize
 from .ngrams import FIRST_WORD, UNKNOWN, NgramModel
 from .parallel_text import Block
-from .words import lowercase_tokens, normalize
+from .words import lowercase_tokens
 
 # Rarer words of the domain are as unknown to its model as those it has never seen.
 _MIN_COUNT = 2

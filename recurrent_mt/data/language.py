@@ -14,7 +14,7 @@ from functools import cache
 import pycld2
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from ..languages import is_chinese
+from ..languages import base_language, is_chinese
 from .words import HAN
 
 # CLD2 finds several languages in a line, with percentages of its text.
@@ -45,10 +45,10 @@ def require_known(language: str) -> None:
     if is_chinese(language):
         return
     known = {code for _, code in pycld2.LANGUAGES} & set(_identifier().nb_classes)
-    if language not in known:
+    if base_language(language) not in known:
         raise ValueError(
-            f"language '{language}' cannot be told from others: use its two-letter code, as in fr, en, zh, "
-            "or --no-language-check"
+            f"language '{language}' cannot be told from others: use --no-language-check; those that can are zh, "
+            f"{', '.join(sorted(known))}"
         )
 
 
@@ -59,6 +59,7 @@ def is_other_language(text: str, language: str) -> bool:
     """
     if is_chinese(language):
         return _is_other_script(text)
+    language = base_language(language)
     if _is_east_asian(text) and language not in _EAST_ASIAN:
         return True
     if not _is_suspect(text, language):

@@ -17,13 +17,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ..languages import three_letter_code
 from ..text_files import write_text
 from .archives import extract
 from .download import download
 from .parallel_text import one_line
 
-#: Two-letter codes as mtdata has them.
-_ISO_639_3 = {"en": "eng", "fr": "fra", "zh": "zho"}
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -116,7 +115,7 @@ def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str])
         ValueError: if the sides differ in length, or the corpus has other languages.
         LookupError: if the archive lacks a file.
     """
-    wanted = [_ISO_639_3.get(language, language) for language in languages]
+    wanted = [three_letter_code(language) for language in languages]
     if sorted(wanted) != sorted(corpus.languages):
         raise ValueError(f"{corpus.identifier} is not a corpus of {languages[0]} and {languages[1]}")
     swap = wanted != corpus.languages

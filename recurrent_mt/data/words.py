@@ -9,20 +9,11 @@ from __future__ import annotations
 
 import logging
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..languages import is_chinese
-
-# What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
-# direction, byte order mark, interlinear marks, tags. (Persian and Indic scripts do need the zero-width joiners.)
-# And the code points that Unicode keeps out of text for good.
-_INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
-    "\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]"
-)
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+from ..characters import CHINESE, join_chinese, normalize
+from ..languages import base_language, has_spaces, is_chinese
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6
@@ -32,30 +23,11 @@ HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{HAN}]|[^\W{HAN}]+|[^\w\s]")
 _UNSPACED_WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 
-#: Ideographs, Bopomofo, CJK punctuation and full-width forms: where Chinese is written without spaces.
-_CHINESE = (
-    "\u2e80-\u2fdf\u3000-\u303f\u3100-\u312f\u31a0-\u31bf\u31c0-\u31ef\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\ufe30-\ufe4f\uff01-\uffef\U00020000-\U0003ffff"
-)
-_CHARACTER = re.compile(f"[{_CHINESE}]")
-_RUN = re.compile(f"[{_CHINESE}]+|[^{_CHINESE} ]+")
+_CHARACTER = re.compile(f"[{CHINESE}]")
+_RUN = re.compile(f"[{CHINESE}]+|[^{CHINESE} ]+")
 #: Of how many pieces a known word is joined, at most.
 _MOST_PIECES = 12
-_SPACE_BESIDE_CHINESE = re.compile(f"(?<=[{_CHINESE}]) +| +(?=[{_CHINESE}])")
-
-
-def normalize(text: str) -> str:
-    """A line in NFC, without control and zero-width characters, with single plain spaces, and none at the ends.
-
-    Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
-    splits the result into lines finds one.
-    """
-    # Of most lines nothing but the last step is needed, and to ask is faster than to look for each character.
-    if not text.isprintable():
-        text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
-    if not unicodedata.is_normalized("NFC", text):
-        text = unicodedata.normalize("NFC", text)
-    return " ".join(text.split())
+_AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
 
 
 def count_words(text: str, language: str) -> float:
@@ -78,14 +50,19 @@ class Tokenizer(NamedTuple):
 
 
 def make_tokenizer(language: str) -> Tokenizer:
-    """The tokenizer of a language: ``zh`` is Chinese, all others have spaces.
+    """The tokenizer of a language: jieba for Chinese, Moses for languages with spaces.
 
     In Moses' tokens, characters that are special to XML are escaped.
+
+    Raises:
+        ValueError: if the code is unknown, or the language is written without spaces and is not Chinese.
     """
     if not is_chinese(language):
         import sacremoses
 
-        tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=language), sacremoses.MosesDetokenizer(lang=language)
+        require_spaces(language)
+        code = base_language(language)
+        tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
         return Tokenizer(
             lambda text: tokenizer.tokenize(normalize(text), return_str=True),
             lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True),
@@ -96,10 +73,20 @@ def make_tokenizer(language: str) -> Tokenizer:
     jieba.initialize()
 
     def tokenize(text: str) -> str:
-        runs = _RUN.findall(normalize(text))
+        # As Moses does: no word ends like a subword of BPE.
+        runs = _RUN.findall(_AT_SIGN_BEFORE_ANOTHER.sub("@ ", normalize(text)))
         return " ".join(word for run in runs for word in (jieba.lcut(run) if _CHARACTER.match(run) else [run]))
 
-    return Tokenizer(tokenize, lambda tokens: _SPACE_BESIDE_CHINESE.sub("", tokens))
+    return Tokenizer(tokenize, join_chinese)
+
+
+def require_spaces(language: str) -> None:
+    """Raises ValueError for a language without spaces between words, which no tokenizer here splits."""
+    if not has_spaces(language):
+        raise ValueError(
+            f"{language} is written without spaces, and no tokenizer here splits it: use segmentation=sentencepiece:N, "
+            "or text whose words are separated beforehand and tokenizer=none"
+        )
 
 
 def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callable[[str], str]:
@@ -120,7 +107,7 @@ def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callabl
     else:
         import sacremoses
 
-        moses = sacremoses.MosesTokenizer(lang=language)
+        moses = sacremoses.MosesTokenizer(lang=base_language(language))
 
         def split(text: str) -> list[str]:
             return moses.tokenize(text, escape=False)

@@ -84,9 +84,10 @@ class RunFolder:
         Raises:
             FileError: if there is none.
         """
-        data, prepared = str(dictionary_folder(self.path / "data")), str(self.path / "text" / "prepared" / "test")
-        unknown = read_unknown_words(data, prepared, *self.languages)
-        source_size, target_size = (len(read_dictionary(f"{data}/dict.{language}.txt")) for language in self.languages)
+        data, prepared = dictionary_folder(self.path / "data"), self.path / "text" / "prepared"
+        dictionaries = [data / f"dict.{language}.txt" for language in self.languages]
+        unknown = read_unknown_words([prepared / f"test.{language}" for language in self.languages], dictionaries)
+        source_size, target_size = (len(read_dictionary(file)) for file in dictionaries)
         systems = []
         for folder in sorted((self.path / "systems").glob("*")):
             for name, ending in TRANSLATIONS.items():

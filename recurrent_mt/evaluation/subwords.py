@@ -42,6 +42,11 @@ def merge_pieces(pieces: Sequence[str], numbers: Sequence[int], scheme: str | No
     return words
 
 
+def is_subword(token: str) -> bool:
+    """Whether a token has the mark of BPE's or SentencePiece's pieces."""
+    return token.endswith(CONTINUES) or token.startswith(BEGINS)
+
+
 def clean(piece: str, scheme: str | None) -> str:
     """A piece without its mark."""
     if scheme == "bpe":

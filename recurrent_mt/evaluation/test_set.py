@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 from ..fairseq_dictionary import read_dictionary
 from ..metrics import SentenceStatistics, statistics
-from ..text_files import read_sentences, require_same_count
+from ..text_files import FileError, read_sentences, require_same_count
+from .subwords import is_subword
+
+Place = str | PathLike[str]
 
 #: Models of fairseq's own, with which others are compared.
 STOCK_MODELS = ("lstm", "fconv", "transformer")
@@ -92,15 +96,26 @@ def count_unknown(sentences: Sequence[Sequence[str]], dictionary: Collection[str
     return [sum(token not in dictionary for token in tokens) for tokens in sentences]
 
 
-def read_unknown_words(data: str, prepared: str, source_language: str, target_language: str) -> UnknownWords:
-    """Counts the words of a segmented test set, ``PREPARED.LANG``, that are not in ``DATA/dict.LANG.txt``."""
-    counts, files = [], []
-    for language in (source_language, target_language):
-        file = f"{prepared}.{language}"
-        tokens = [text.split() for text in read_sentences(file)]
-        counts.append(count_unknown(tokens, read_dictionary(f"{data}/dict.{language}.txt")))
-        files.append(file)
-    require_same_count(files[1], counts[1], files[0], counts[0])
+def read_unknown_words(texts: Sequence[Place], dictionaries: Sequence[Place]) -> UnknownWords:
+    """Counts the tokens of a test set that models do not know.
+
+    Args:
+        texts: both sides as models read them.
+        dictionaries: fairseq's, of the source and of the target.
+
+    Raises:
+        FileError: if a file is missing or damaged, if the sides differ in length, or if a text is whole words and its
+            dictionary is of subwords.
+    """
+    counts = []
+    for text, file in zip(texts, dictionaries, strict=True):
+        dictionary, tokens = read_dictionary(file), [line.split() for line in read_sentences(text)]
+        # A tenth: words of a web page may look like subwords.
+        of_subwords = 10 * sum(map(is_subword, dictionary)) > len(dictionary)
+        if of_subwords and not any(is_subword(token) for line in tokens for token in line):
+            raise FileError(text, f"it is not split into subwords, which {file} has: give the text that models read")
+        counts.append(count_unknown(tokens, dictionary))
+    require_same_count(texts[1], counts[1], texts[0], counts[0])
     return UnknownWords(*counts)
 
 

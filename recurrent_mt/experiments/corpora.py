@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..languages import base_language, is_chinese
+from ..languages import base_language, has_spaces, is_chinese
 from ..text_files import FileError, find_file
 from .identity import identify
 from .text import POSITION_LIMIT, check_pair, checksum
 
 SYNTHETIC_PAIRS = ("fr-en", "zh-en")
-#: Languages written without spaces that no tokenizer here splits.
-WITHOUT_SPACES = ("ja", "th")
 
 
 def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dict[str, Any]:
@@ -40,7 +38,10 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
     # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
     given_words = synthetic and kind != "sentencepiece"
     tokenizer = "none" if given_words else options["tokenizer"]
-    if tokenizer == "moses" and kind != "sentencepiece" and set(map(base_language, languages)) & set(WITHOUT_SPACES):
+    split_here = tokenizer == "moses" and kind != "sentencepiece"
+    # Asked of both sides in any case: a code that is unknown is refused before any work is done.
+    splittable = [has_spaces(language) or is_chinese(language) for language in languages]
+    if split_here and not all(splittable):
         raise ValueError(
             f"{options['pair']}: text without spaces needs segmentation=sentencepiece:N, or words separated beforehand "
             "and tokenizer=none"
@@ -48,9 +49,9 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
     corpus = {
         "segmentation": kind,
         "size": int(size),
-        "words": "split" if tokenizer == "moses" and kind != "sentencepiece" else "normalize",
+        "words": "split" if split_here else "normalize",
         "lowercase": options["lowercase"],
-        "detokenizer": choose_detokenizer(kind, languages[1], truecased=given_words),
+        "detokenizer": choose_detokenizer(languages[1], split_here=split_here, given_words=given_words),
         "shards": options["shards"],
         **describe_text(options, languages, synthetic=synthetic, given_words=given_words),
     }
@@ -63,13 +64,20 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
     return {"id": f"{kind}-{size}-{name}", **corpus}
 
 
-def choose_detokenizer(kind: str, target: str, *, truecased: bool) -> str:
-    """The command that turns words into text as people write it."""
-    if kind == "sentencepiece":
+def choose_detokenizer(target: str, *, split_here: bool, given_words: bool) -> str:
+    """The command that turns the words of a translation into text of the form in which the references came.
+
+    Args:
+        target: language.
+        split_here: whether words were separated in this experiment. Others stay as they are: the references have them,
+            too.
+        given_words: whether they are those of the synthetic corpus, whose references are raw text.
+    """
+    if not (split_here or given_words):
         return "cat"
     if is_chinese(target):
         return f"recurrent-mt words join --language {target}"
-    return f"sacremoses --quiet --language {target} {'detruecase ' if truecased else ''}detokenize"
+    return f"sacremoses --quiet --language {base_language(target)} {'detruecase ' if given_words else ''}detokenize"
 
 
 def describe_text(

@@ -1,6 +1,6 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
-from .builders import METRICS, split_words, stream_words
+from .builders import METRICS, choose_tokenization, guess_tokenization, split_words, stream_words
 from .sentence_statistics import Interval, Score, SentenceStatistics, score, statistics
 from .significance import PairedResult, paired_bootstrap, paired_randomization, two_sided_p_value
 
@@ -10,6 +10,8 @@ __all__ = [
     "PairedResult",
     "Score",
     "SentenceStatistics",
+    "choose_tokenization",
+    "guess_tokenization",
     "paired_bootstrap",
     "paired_randomization",
     "score",

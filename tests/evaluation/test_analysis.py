@@ -186,7 +186,7 @@ def test_the_command_on_plain_files(tmp_path):
     "option",
     [
         *("--source=x", "--reference=x", "--source-lang=zh", "--target-lang=zh", "--training-text=x"),
-        *("--source-dictionary=x", "--target-dictionary=x", "--lowercase"),
+        *("--source-dictionary=x", "--target-dictionary=x", "--source-tokens=x", "--reference-tokens=x", "--lowercase"),
     ],
 )
 def test_options_of_plain_files_are_refused_with_a_run_folder(run, tmp_path, option):
@@ -236,3 +236,30 @@ def test_wrong_arguments_are_named(tmp_path, arguments, message):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_unknown_words_of_plain_files_are_those_that_models_do_not_know(tmp_path):
+    """Counted in what models read: BLEU's tokens are others."""
+    write_lines(tmp_path / "source", ["l'été", "un chat"])
+    write_lines(tmp_path / "reference", ["the summer", "a cat"])
+    write_lines(tmp_path / "source.tokens", ["l'@@ é@@ té", "un ch@@ at"])
+    write_lines(tmp_path / "reference.tokens", ["the sum@@ mer", "a cat"])
+    write_lines(tmp_path / "dict.fr.txt", ["l'@@ 1", "é@@ 1", "té 1", "un 1", "at 1"])
+    write_lines(tmp_path / "dict.en.txt", ["the 1", "sum@@ 1", "mer 1", "a 1", "cat 1"])
+    files = ("--source", "source", "--reference", "reference", "--system", "a=reference", "--resamples", 0)
+    dictionaries = ("--source-dictionary", "dict.fr.txt", "--target-dictionary", "dict.en.txt")
+    tokens = ("--source-tokens", "source.tokens", "--reference-tokens", "reference.tokens")
+
+    def analyze(*options):
+        given = [tmp_path / word if (tmp_path / str(word)).exists() else word for word in (*files, *options)]
+        given = [f"a={tmp_path / 'reference'}" if word == "a=reference" else word for word in given]
+        return run_analyze(*given, "--out", tmp_path / "out")
+
+    assert analyze(*dictionaries, *tokens).returncode == 0
+    found = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    counts = {(one["by"], one["bucket"]): one["n"] for one in found["records"] if one["metric"] == "BLEU"}
+    assert [counts["unknown words, source", bucket] for bucket in ("0", "1", "2")] == [1, 1, 0]
+    assert counts["unknown words, reference", "0"] == 2
+    assert "and the test set as models read it (--source-tokens, --reference-tokens)" in analyze(*dictionaries).stderr
+    raw = ("--source-tokens", "source", "--reference-tokens", "reference")
+    assert "source: it is not split into subwords" in analyze(*dictionaries, *raw).stderr

@@ -4,6 +4,8 @@ from recurrent_mt.evaluation.test_set import count_unknown, read_unknown_words
 from recurrent_mt.fairseq_dictionary import read_dictionary
 from recurrent_mt.text_files import FileError
 
+NAMES = (("test.", ""), ("dict.", ".txt"))
+
 
 def test_counts_what_fairseq_replaces(tmp_path):
     """fairseq's own Dictionary, on the same file, finds as many unknown words."""
@@ -22,8 +24,18 @@ def test_sides_of_a_run(tmp_path):
     for language, words in {"fr": "un chat rouge\n\n", "en": "a red cat\na\n"}.items():
         (tmp_path / f"dict.{language}.txt").write_text("chat 2\na 3\n")
         (tmp_path / f"test.{language}").write_text(words)
-    unknown = read_unknown_words(str(tmp_path), str(tmp_path / "test"), "fr", "en")
+    files = [[tmp_path / f"{name}{language}{ending}" for language in ("fr", "en")] for name, ending in NAMES]
+    unknown = read_unknown_words(*files)
     assert (unknown.source, unknown.reference) == ([2, 0], [2, 0])
     (tmp_path / "test.en").write_text("a\n")
     with pytest.raises(FileError, match=r"1 lines, but .*test\.fr has 2"):
-        read_unknown_words(str(tmp_path), str(tmp_path / "test"), "fr", "en")
+        read_unknown_words(*files)
+
+
+@pytest.mark.parametrize("subwords", ["ch@@ 2\nat 2\n", "▁ch 2\nat 2\n"])
+def test_whole_words_are_not_counted_with_a_dictionary_of_subwords(tmp_path, subwords):
+    text, dictionary = tmp_path / "test.fr", tmp_path / "dict.fr.txt"
+    text.write_text("un chat\n")
+    dictionary.write_text(subwords)
+    with pytest.raises(FileError, match=r"test\.fr: it is not split into subwords, which .*dict\.fr\.txt has"):
+        read_unknown_words([text, text], [dictionary, dictionary])

@@ -187,6 +187,28 @@ def test_a_language_without_spaces_needs_a_segmentation_of_raw_text(tmp_path):
         make_plan("mine", options)
 
 
+def test_a_pair_of_no_languages_is_refused_before_any_work(tmp_path):
+    with pytest.raises(ValueError, match="unknown language code 'xx': use one of ISO 639"):
+        make_plan("mine", read_experiment(QUICKSTART, ["pair=xx-en", f"corpus={tmp_path}"]))
+
+
+@pytest.mark.parametrize(
+    ("pair", "tokenizer", "segmentation", "command"),
+    [
+        ("en-fr_CA", "moses", "bpe:50", "sacremoses --quiet --language fr detokenize"),
+        ("eng-FRA", "moses", "word:50", "sacremoses --quiet --language fr detokenize"),
+        ("en-zho_Hant", "moses", "bpe:50", "recurrent-mt words join --language zho_Hant"),
+        ("en-fr", "none", "bpe:50", "cat"),
+        ("en-ja", "none", "word:50", "cat"),
+        ("en-ja", "moses", "sentencepiece:50", "cat"),
+    ],
+)
+def test_translations_take_the_form_of_the_references(tmp_path, pair, tokenizer, segmentation, command):
+    changes = [f"pair={pair}", f"corpus={tmp_path}", f"tokenizer={tokenizer}", f"segmentation={segmentation}"]
+    (corpus,) = make_plan("mine", read_experiment(QUICKSTART, changes))["corpora"].values()
+    assert corpus["detokenizer"] == command
+
+
 def test_the_synthetic_corpus_has_two_pairs():
     with pytest.raises(ValueError, match="the synthetic corpus has the pairs fr-en and zh-en, not de-en"):
         make_plan("mine", read_experiment(QUICKSTART, ["pair=de-en"]))

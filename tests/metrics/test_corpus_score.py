@@ -1,8 +1,9 @@
+import unicodedata
 from math import exp
 
 import pytest
 
-from recurrent_mt.metrics import METRICS, builders, score
+from recurrent_mt.metrics import METRICS, builders, paired_bootstrap, score, statistics
 from tests.metrics.sacrebleu_command import sacrebleu_command
 
 HYPOTHESES = ["The cat sat on the mat.", "Two dogs run, fast!", "a house", "He said: “yes”."]
@@ -209,3 +210,21 @@ def test_a_chinese_text_has_the_same_scores_and_words_whatever_its_country():
         plain, taiwan = (score(name, hypotheses, references, target_language=code) for code in ("zh", "zh_TW"))
         assert plain == taiwan
     assert builders.split_words(hypotheses, "zh_TW") == [["我", "喜", "欢", "猫", "。"]]
+
+
+def test_the_same_text_in_another_normal_form_scores_the_same_and_the_signature_says_so():
+    composed, invisible = "Cet été, la forêt où l’on a dormi", "Cet été, la for\u00adêt où l’on a dor\u200bmi"
+    decomposed = unicodedata.normalize("NFD", composed)
+    for name in ("bleu", "chrf", "ter", "meteor"):
+        expected = score(name, [composed], [composed])
+        assert "text:" not in expected.signature
+        for hypothesis, reference in ((composed, decomposed), (decomposed, composed), (composed, invisible)):
+            found = score(name, [hypothesis], [reference])
+            assert found.value == expected.value
+            assert "|text:normalized|" in found.signature
+    spaces = score("bleu", [composed], [f"  {composed.replace(' ', chr(0xA0))} "])
+    assert (spaces.value, spaces.signature) == (pytest.approx(100), score("bleu", [composed], [composed]).signature)
+    paired = {
+        name: statistics("bleu", [text] * 2, [composed] * 2) for name, text in (("a", composed), ("b", decomposed))
+    }
+    assert all("|text:normalized|" in result.score.signature for result in paired_bootstrap(paired, resamples=10))

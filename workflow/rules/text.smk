@@ -41,7 +41,9 @@ def words_command(wildcards):
     """Moses for languages with spaces, jieba for Chinese; otherwise only characters and spaces are normalized."""
     corpus = CORPORA[wildcards.corpus]
     lowercase = " --lowercase" if corpus["lowercase"] else ""
-    return f"recurrent-mt words {corpus['words']} --language {wildcards.lang}{lowercase}"
+    # What is joined after BPE must not have been split by another BPE before.
+    whole = " --whole-words" if (corpus["words"], corpus["segmentation"]) == ("normalize", "bpe") else ""
+    return f"recurrent-mt words {corpus['words']} --language {wildcards.lang}{whole}{lowercase}"
 
 
 def tokens_of(wildcards):
