@@ -25,7 +25,7 @@ REPAIRS = {
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.options": ("bfloat16_option",),
     "fairseq.trainer": ("failed_updates",),
-    "fairseq.utils": ("unknown_word_copies", "literal_options"),
+    "fairseq.utils": ("unknown_word_copies", "literal_options", "embedding_files"),
     "fairseq_cli.train": ("finished_training", "terminated_training"),
 }
 

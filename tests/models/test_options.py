@@ -147,8 +147,8 @@ def test_bad_files_of_embeddings_are_named(tmp_path):
         build("gru_encoder", encoder_embed_path=str(tmp_path / "nowhere"))
     path = tmp_path / "vectors.txt"
     path.write_text("1 2\ns0 1.0 2.0\n")
-    with pytest.raises(ValueError, match=r"vectors\.txt: the vector of 's0' has 2 numbers; the model needs 6"):
+    with pytest.raises(ValueError, match=r"vectors\.txt: its vectors have 2 numbers, and the model's embeddings 6"):
         build("gru_encoder", encoder_embed_path=str(path))
     path.write_text("1 2\ns0 one two\n")
-    with pytest.raises(ValueError, match=r"vectors\.txt is not a text file of embeddings"):
+    with pytest.raises(ValueError, match=r"vectors\.txt, line 2: could not convert string to float: 'one'"):
         build("gru_encoder", encoder_embed_path=str(path))

@@ -52,22 +52,14 @@ def load_pretrained(embedding: nn.Embedding, dictionary: Dictionary, path: str) 
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no file of embeddings, or a vector in it has not as many numbers as the embedding.
+        ValueError: if it is no file of embeddings, or its vectors have not as many numbers as the embedding.
     """
-    size = embedding.embedding_dim
     if not Path(path).is_file():
         raise FileNotFoundError(
             f"there is no embedding file at {path}; a trained model does not need it: use "
             "--model-overrides \"{'encoder_embed_path': None, 'decoder_embed_path': None}\""
         )
-    try:
-        vectors = utils.parse_embedding(path)
-    except (ValueError, StopIteration) as error:
-        expected = "a text file of embeddings ('count size', then 'word x1 x2 …')"
-        raise ValueError(f"{path} is not {expected}: {error}") from error
-    for word, vector in vectors.items():
-        if vector.numel() != size:
-            raise ValueError(f"{path}: the vector of {word!r} has {vector.numel()} numbers; the model needs {size}")
+    vectors = utils.parse_embedding(path)
     utils.print_embed_overlap(vectors, dictionary)
     utils.load_embedding(vectors, dictionary, embedding)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,48 +58,45 @@ def write_vectors(path: Path, vectors: WordVectors) -> None:
 
 
 def read_vectors(path: Path) -> WordVectors:
-    """Reads what :func:`write_vectors` writes.
+    """Reads what :func:`write_vectors` writes, and the same without the first line, as GloVe's files are.
 
-    gensim's ``KeyedVectors.load_word2vec_format`` (4.4) is no substitute: it completes a line with too few numbers,
-    drops a repeated word and lines beyond the announced count, takes ``nan``, and allocates what the first line says.
+    A first line of two whole numbers says how many vectors follow, and of how many numbers. gensim's
+    ``KeyedVectors.load_word2vec_format`` (4.4) is no substitute: it completes a line with too few numbers, drops a
+    repeated word and lines beyond the announced count, takes ``nan``, and allocates what the first line says.
 
     Raises:
         FileError: naming the file and the line, if it is anything else.
     """
-    lines = read_lines(path)
-    count, size = _header(path, next(lines, (1, ""))[1])
-    if count * size > path.stat().st_size:
-        raise FileError(path, f"too short for {count} vectors of size {size}, which its first line says")
     words: dict[str, int] = {}
-    matrix = np.empty((count, size), dtype=np.float32)
-    for number, line in lines:
+    rows: list[np.ndarray] = []
+    announced: int | None = None
+    size: int | None = None
+    for number, line in read_lines(path):
+        if number == 1 and re.fullmatch(r"\d+ \d+\s*", line):
+            announced, size = map(int, line.split())
+            continue
         word, *numbers = line.rstrip().split(" ")
-        if len(numbers) != size:
-            raise FileError(path, f"{len(numbers)} numbers after {word!r}; the first line says {size}", line=number)
         if word in words:
             raise FileError(path, f"{word!r} has a vector already, in line {words[word]}", line=number)
-        if len(words) == count:
-            raise FileError(path, f"more lines than the {count} announced", line=number)
         try:
-            matrix[len(words)] = [float(text) for text in numbers]
+            rows.append(_vector(word, numbers, size))
         except ValueError as error:
             raise FileError(path, str(error), line=number) from None
         words[word] = number
-    if len(words) != count:
-        raise FileError(path, f"it has {len(words)} vectors and its first line says {count}: it is not complete")
-    infinite = ~np.isfinite(matrix).all(axis=1)
-    if infinite.any():
-        word = list(words)[int(infinite.argmax())]
-        raise FileError(path, f"{word!r} has a number that is not finite", line=words[word])
-    return WordVectors(list(words), matrix)
+        size = len(rows[-1])
+    if announced is not None and len(rows) != announced:
+        raise FileError(path, f"it has {len(rows)} vectors and its first line says {announced}: it is not complete")
+    if not rows:
+        raise FileError(path, "there are no vectors in it")
+    return WordVectors(list(words), np.stack(rows))
 
 
-def _header(path: Path, line: str) -> tuple[int, int]:
-    try:
-        count, size = map(int, line.split())
-        if count < 0 or size < 1:
-            raise ValueError
-    except ValueError:
-        message = f"expected the number of words and the size of a vector, found {line[:80]!r}"
-        raise FileError(path, message, line=1) from None
-    return count, size
+def _vector(word: str, numbers: Sequence[str], size: int | None) -> np.ndarray:
+    """The numbers, `size` of them if that is known; anything else is a ValueError."""
+    if len(numbers) != (size or max(len(numbers), 1)):
+        raise ValueError(f"{len(numbers)} numbers after {word!r}; there must be {size or 'some'}")
+    with np.errstate(over="ignore"):
+        vector = np.array([float(text) for text in numbers], dtype=np.float32)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{word!r} has a number that is not finite")
+    return vector

@@ -54,12 +54,15 @@ def test_an_interrupted_writing_leaves_what_was_there(path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r", line 1: expected the number of words and the size of a vector, found ''"),
-        ("a 1 2\n", r", line 1: expected the number of words"),
-        ("2 2\na 1 2\nb 1\n", r", line 3: 1 numbers after 'b'; the first line says 2"),
+        ("", r": there are no vectors in it"),
+        ("3\n", r", line 1: 0 numbers after '3'; there must be some"),
+        ("a 1 2\nb 1\n", r", line 2: 1 numbers after 'b'; there must be 2"),
+        ("2 2\na 1 2\nb 1\n", r", line 3: 1 numbers after 'b'; there must be 2"),
         ("2 2\na 1 2\na 1 3\n", r", line 3: 'a' has a vector already, in line 2"),
-        ("1 2\na 1 2\nb 1 3\n", r", line 3: more lines than the 1 announced"),
+        ("1 2\na 1 2\nb 1 3\n", r": it has 2 vectors and its first line says 1"),
         ("1 2\na 1 two\n", r", line 2: could not convert string to float: 'two'"),
+        ("a 1 nan\n", r", line 1: 'a' has a number that is not finite"),
+        ("a 1 1e39\n", r", line 1: 'a' has a number that is not finite"),
         ("3 2\na 1 2\n", r": it has 1 vectors and its first line says 3: it is not complete"),
     ],
 )
@@ -68,6 +71,16 @@ def test_bad_files_are_named(tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(ValueError, match=r"bad\.vec" + message):
         read_vectors(path)
+
+
+def test_without_a_header_the_first_word_has_its_vector(path):
+    write_vectors(path, SMALL)
+    path.write_text(path.read_text().partition("\n")[2])
+    ours, theirs = read_vectors(path), utils.parse_embedding(str(path))
+    assert ours.words == tuple(theirs) == SMALL.words
+    model = build("gru_encoder", encoder_embed_dim=3, encoder_embed_path=str(path))
+    weight = model.encoder.embed_tokens.weight.detach()
+    torch.testing.assert_close(weight[model.encoder.dictionary.eos()], torch.from_numpy(SMALL.matrix[0]))
 
 
 def test_nearest_by_cosine_and_directions_of_length_one():
