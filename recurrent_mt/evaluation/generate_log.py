@@ -8,7 +8,8 @@ A sentence is a block of lines ``KEY-ID<TAB>…``: ``S`` source, ``T`` reference
 fairseq's messages.
 
 fairseq prints translations on standard output and most messages, the timing among them, on standard error: a
-log of standard output alone has no speed.
+log of standard output alone has no speed. Whether the last sentences are there is known from the timing, from the
+number of words that BLEU counted, and, of fairseq-interactive, from the number of lines that our repair of it prints.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ TIMING = re.compile(
     r"Translated ([\d,]+) sentences \(([\d,]+) tokens\) in ([\d.]+)s "
     r"\(([\d.]+) sentences/s, [\d.]+ tokens/s\)"
 )
+#: In fairseq-interactive, where fairseq_compat is installed.
+READ = re.compile(r".*\| fairseq_cli\.interactive \| Read ([\d,]{1,18}) lines")
+SKIPPED = re.compile(r"([\d,]+) samples have invalid sizes and will be skipped")
+BLEU_LENGTH = re.compile(r"Generate \S+ with beam=\d+: BLEU4 = .* syslen=(\d{1,18}), reflen=\d+\)")
 #: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
 #: make three tokens.
 UNKNOWN = "⁇"
@@ -94,29 +99,73 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
         FileError: if the log is cut off, holds two runs, lacks or repeats a sentence, has a broken line, or is
             not UTF-8.
     """
-    blocks = SentenceBlocks(path)
-    speed: Speed | None = None
-    end: int | None = None
+    blocks, messages = SentenceBlocks(path), Messages(path)
     line = 0
     for line, text in read_lines(path):
         if record := RECORD.fullmatch(text):
-            if end:
-                raise FileError(path, f"the run ended on line {end}, and here is another sentence", line=line)
+            if messages.end:
+                message = f"the run ended on line {messages.end}, and here is another sentence"
+                raise FileError(path, message, line=line)
             blocks.add(record, line)
-        elif timing := TIMING.search(text):
-            if speed:
-                raise FileError(path, "a second 'Translated … sentences': two runs in one file", line=line)
-            speed, end = parse_speed(path, timing, line), line
-        elif END.match(text):
-            end = line
-        elif PROGRESS_BAR.search(text):
-            raise FileError(path, "a progress bar runs into the text: use --no-progress-bar", line=line)
+        else:
+            messages.add(text, line)
     if not blocks.sentences:
         raise FileError(path, "no sentence in it: is this the output of fairseq-generate?")
-    if end is None:
+    if messages.end is None:
         message = "the log ends without 'Translated …' or 'Generate … with beam=…': the run was cut off"
         raise FileError(path, message, line=line)
-    return GenerateLog(blocks.in_corpus_order(speed.sentences if speed else None), speed)
+    log = GenerateLog(blocks.in_corpus_order(messages.count), messages.speed)
+    if messages.words is not None and messages.words not in count_words(log):
+        found = count_words(log)[0]
+        raise FileError(path, f"fairseq counted {messages.words} words of translations, here are {found}: lines were lost")
+    return log
+
+
+def count_words(log: GenerateLog) -> tuple[int, int]:
+    """The words of the best translations, as text and as the model saw them: BLEU is of the one or the other."""
+    best = log.best()
+    return sum(len((one.text or "").split()) for one in best), sum(len(one.token_scores or [0]) - 1 for one in best)
+
+
+class Messages:
+    """What fairseq says about a whole run.
+
+    Attributes:
+        speed: the timing.
+        end: the line that says that the run is over.
+        count: of sentences.
+        words: of the best translations, as BLEU counts them.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """`path` is for messages."""
+        self.path = path
+        self.speed: Speed | None = None
+        self.end: int | None = None
+        self.count: int | None = None
+        self.words: int | None = None
+
+    def add(self, text: str, line: int) -> None:
+        """Takes a line that is no record; most say nothing about the whole run."""
+        if timing := TIMING.search(text):
+            if self.speed:
+                raise FileError(self.path, "a second 'Translated … sentences': two runs in one file", line=line)
+            self.speed, self.end = parse_speed(self.path, timing, line), line
+            self.count = self.speed.sentences
+        elif END.match(text):
+            self.end = line
+            if length := BLEU_LENGTH.match(text):
+                self.words = int(length[1])
+        elif read := READ.match(text):
+            self.count = int(read[1].replace(",", "") or 0)
+        elif skipped := SKIPPED.search(text):
+            message = (
+                f"fairseq skipped {skipped[1]} sentence(s) as too long: leave out "
+                "--skip-invalid-size-inputs-valid-test, or the sentences"
+            )
+            raise FileError(self.path, message, line=line)
+        elif PROGRESS_BAR.search(text):
+            raise FileError(self.path, "a progress bar runs into the text: use --no-progress-bar", line=line)
 
 
 class SentenceBlocks:

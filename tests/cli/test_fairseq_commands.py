@@ -8,6 +8,7 @@ import pytest
 
 from recurrent_mt.kernels import native
 from tests.cli import toy
+from tests.commands import call
 from tests.once import build_once
 
 MODELS = {
@@ -105,6 +106,23 @@ def test_an_ensemble_translates_interactively_empty_lines_and_unseen_words_too(d
     hypotheses = toy.lines(done.stdout, "H")
     assert hypotheses.keys() == {0, 1, 2, 3}
     assert hypotheses[0] == "W3 W2 W1" and hypotheses[2] == "W5"
+
+
+@pytest.mark.parametrize("options", [(), ("--remove-bpe",)])
+@pytest.mark.parametrize("command", ["fairseq-generate", "fairseq-interactive"])
+def test_a_log_without_its_last_sentence_is_refused(command, options, data, trained, tmp_path):
+    """What fairseq prints on standard output has no number of sentences, unless it was translated interactively."""
+    model = ("--user-dir", toy.PLUGIN, "--path", trained["gru_encoder"][1] / "checkpoint_best.pt", "--cpu")
+    done = toy.run(command, data, *model, "--no-progress-bar", "--nbest", "2", *options, text="w1 w2\nw3\nw4 w5 w6\n")
+    lines = done.stdout.splitlines(keepends=True)
+    last = max(toy.lines(done.stdout, "H"))
+    log = tmp_path / "log"
+    log.write_text("".join(lines))
+    assert call("hypotheses", log, "--out", tmp_path / "text").returncode == 0
+    assert len((tmp_path / "text").read_text().splitlines()) == last + 1
+    log.write_text("".join(line for line in lines if not re.match(rf"[STHDPW]-{last}\t", line)))
+    done = call("hypotheses", log, "--out", tmp_path / "less")
+    assert done.returncode and "lines were lost" in done.stderr and not (tmp_path / "less").exists()
 
 
 def test_a_resumed_training_has_the_same_losses(data, tmp_path):

@@ -4,7 +4,17 @@ import pytest
 
 from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.text_files import FileError
-from tests.evaluation.logs import END, TIMING, block, generate_log, write
+from tests.evaluation.logs import (
+    COUNTED_END,
+    END,
+    INTERACTIVE,
+    INTERACTIVE_END,
+    SKIPPED,
+    TIMING,
+    block,
+    generate_log,
+    write,
+)
 
 
 def test_sentences_come_in_corpus_order(tmp_path):
@@ -27,6 +37,18 @@ def test_standard_output_alone_has_no_timing(tmp_path):
     log = read_generate_log(write(tmp_path / "log", [line for line in generate_log() if line != TIMING]))
     assert log.speed is None
     assert len(log.sentences) == 3
+
+
+def test_words_may_be_counted_as_the_model_saw_them(tmp_path):
+    """Without --remove-bpe, fairseq's BLEU is of the tokens: those that P lines score, without their end."""
+    for end in (COUNTED_END, COUNTED_END.replace("syslen=9", "syslen=6")):
+        log = read_generate_log(write(tmp_path / "log", [*block(0), *block(1), *block(2), end]))
+        assert len(log.sentences) == 3
+
+
+def test_lines_that_fairseq_interactive_has_read(tmp_path):
+    lines = [*block(0), *block(1), INTERACTIVE + "Read 2 lines", INTERACTIVE_END]
+    assert len(read_generate_log(write(tmp_path / "log", lines)).sentences) == 2
 
 
 def test_n_best_lists_keep_their_order(tmp_path):
@@ -81,6 +103,18 @@ BAD_LOGS = {
         r"2 sentence\(s\) are missing, the first is number 1",
     ),
     "fewer than counted": ([*block(0), TIMING], "1 sentences, but fairseq counted 3"),
+    "fewer words than counted": (
+        [*block(0), *block(1), COUNTED_END],
+        "fairseq counted 9 words of translations, here are 6: lines were lost",
+    ),
+    "fewer than fairseq-interactive read": (
+        [*block(0), *block(1), INTERACTIVE + "Read 1,003 lines", INTERACTIVE_END],
+        "2 sentences, but fairseq counted 1003: lines were lost",
+    ),
+    "the last sentence was skipped": (
+        [SKIPPED, *COMPLETE],
+        r"line 1: fairseq skipped 1 sentence\(s\) as too long: leave out --skip-invalid",
+    ),
     "a progress bar": (
         [" 50%|█████     | 1/2 [00:01<00:01,  1.00s/it]" + line if line[0] == "S" else line for line in COMPLETE],
         "line 2: a progress bar runs into the text: use --no-progress-bar",
