@@ -26,7 +26,8 @@ REPAIRS = {
     "fairseq.options": ("bfloat16_option",),
     "fairseq.trainer": ("failed_updates",),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "embedding_files"),
-    "fairseq_cli.interactive": ("interactive_lines",),
+    "fairseq_cli.generate": ("unknown_word_copies",),
+    "fairseq_cli.interactive": ("interactive_lines", "unknown_word_copies"),
     "fairseq_cli.train": ("finished_training", "terminated_training"),
 }
 

@@ -116,8 +116,8 @@ def read_generate_log(path: str | PathLike[str]) -> GenerateLog:
         raise FileError(path, message, line=line)
     log = GenerateLog(blocks.in_corpus_order(messages.count), messages.speed)
     if messages.words is not None and messages.words not in count_words(log):
-        found = count_words(log)[0]
-        raise FileError(path, f"fairseq counted {messages.words} words of translations, here are {found}: lines were lost")
+        counts = f"fairseq counted {messages.words} words of translations, here are {count_words(log)[0]}"
+        raise FileError(path, f"{counts}: lines were lost")
     return log
 
 

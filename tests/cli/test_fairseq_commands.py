@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from fairseq_compat.unknown_word_copies import Alignment, replace_unk
 from recurrent_mt.kernels import native
 from tests.cli import toy
 from tests.commands import call
@@ -169,15 +170,28 @@ def test_time_steps_without_kernels_train_and_translate(data, tmp_path):
     assert len(toy.lines(done.stdout, "H")) == 20 and (native.why_not() or "several heads") in done.stdout + done.stderr
 
 
-def test_replace_unk_copies_the_attended_word(corpus, tmp_path):
-    """A target dictionary without two words: where the model produces <unk>, the source word must be copied."""
-    data, raw = tmp_path / "raw", ("--dataset-impl", "raw")
-    toy.preprocess(corpus, data, "--nwordstgt", 10, *raw)
-    toy.train(data, tmp_path / "save", *MODELS["gru_encoder"], "--max-update", "60", *raw)
-    dictionary = tmp_path / "copy.txt"
+@pytest.fixture(scope="module", params=["gru_encoder", "lstm"])
+def few_words(request, corpus, tmp_path_factory):
+    """Text and a checkpoint: two words are not in the target dictionary, which the model writes as <unk>."""
+    arguments = MODELS.get(request.param) or ["--arch", request.param, "--encoder-bidirectional"]
+
+    def build(folder):
+        raw = ("--dataset-impl", "raw")
+        toy.preprocess(corpus, folder / "raw", "--nwordstgt", 10, *raw)
+        toy.train(folder / "raw", folder / "save", *arguments, "--max-update", "60", *raw)
+        return folder
+
+    return build_once(tmp_path_factory, f"few-words-{request.param}", build)
+
+
+COPYING = ("--replace-unk", "--print-alignment", "hard")
+
+
+def test_replace_unk_copies_the_attended_word(few_words):
+    data, dictionary = few_words / "raw", few_words / "copy.txt"
     dictionary.write_text("".join(f"{word} copied-{word}\n" for word in toy.WORDS))
-    options = ("--replace-unk", dictionary, "--print-alignment", "hard")
-    done = toy.generate(data, tmp_path / "save/checkpoint_best.pt", *raw, *options)
+    options = ("--replace-unk", dictionary, "--print-alignment", "hard", "--dataset-impl", "raw")
+    done = toy.generate(data, few_words / "save/checkpoint_best.pt", *options)
     hypotheses, sources, alignments = (toy.lines(done.stdout, letter) for letter in "HSA")
     known = {word for word in (data / "dict.tgt.txt").read_text().split() if word.startswith("W")}
     assert len(known) == 6 and hypotheses.keys() == set(range(20))
@@ -189,6 +203,33 @@ def test_replace_unk_copies_the_attended_word(corpus, tmp_path):
             assert word in known or word == f"copied-{aligned[target]}"
             copies += word not in known
     assert copies > 3
+
+
+@pytest.mark.parametrize("buffer", [1, 3])
+def test_replace_unk_copies_subwords_and_words_that_the_model_does_not_know(buffer, few_words):
+    """The source is printed without them: copied is what was typed."""
+    text = ["new@@ w1 w2@@ w3 w4", "w5", "other@@ s w6@@ w7 w0", "w0 w1 w2 w3 w4 w5 w6 w7"]
+
+    def translate(*options):
+        model = ("--user-dir", toy.PLUGIN, "--path", few_words / "save/checkpoint_best.pt", "--cpu")
+        batches = ("--batch-size", buffer, "--buffer-size", buffer, *options)
+        return toy.run("fairseq-interactive", few_words / "raw", *model, *batches, text="\n".join(text)).stdout
+
+    tokens, alignments = (toy.lines(translate(*COPYING[1:]), letter) for letter in "HA")
+    found = toy.lines(translate(*COPYING, "--remove-bpe"), "H")
+    expected, copies = {}, 0
+    for number, hypothesis in tokens.items():
+        pairs = [tuple(map(int, pair.split("-"))) for pair in alignments[number].split()]
+        copied = replace_unk(hypothesis, text[number], Alignment(pairs, symbol="@@ "), {}, "<unk>")
+        expected[number] = f"{copied} ".replace("@@ ", "").rstrip()
+        copies += hypothesis.split().count("<unk>")
+    assert found == expected and copies > 3
+
+
+def test_replace_unk_needs_alignments(few_words):
+    options = ("--dataset-impl", "raw", "--replace-unk")
+    done = toy.generate(few_words / "raw", few_words / "save/checkpoint_best.pt", *options, check=False)
+    assert "--replace-unk looks up source words in the alignment: add --print-alignment hard" in failure(done)
 
 
 def test_hydra_trains_from_a_file_of_configs(data, tmp_path):

@@ -51,6 +51,59 @@ def test_subwords_are_joined_after_the_copy(words):
     assert replace(words, "le ? at", alignment=alignment, remove_bpe="@@ ")[1] == "le cat"
 
 
+@pytest.mark.parametrize(
+    ("hypothesis", "alignment", "copies", "expected"),
+    [
+        # The hypothesis has a word, and the source the same in pieces.
+        ("le ?", [(0, 0), (2, 1)], {}, "le copied"),
+        ("? le", [(1, 0), (0, 1)], {"copied": "COPY"}, "COPY le"),
+        ("? le", [(1, 0), (0, 1)], {"co@@": "COPY"}, "COPY le"),
+        # Both have it in pieces.
+        ("? ?", [(1, 0), (2, 1)], {}, "copied"),
+        ("ch@@ ?", [(0, 0), (2, 1)], {}, "chpied"),
+        ("ch@@ ? le", [(0, 0), (1, 1), (0, 2)], {}, "chco le"),
+        ("? le", [(3, 0), (0, 1)], {}, "end le"),
+    ],
+)
+def test_of_subwords_the_whole_word_is_copied_where_it_is_whole(hypothesis, alignment, copies, expected, words):
+    tokens = words.encode_line(hypothesis, add_if_not_exist=False, append_eos=True).int()
+    source = "the co@@ pied end"
+    for symbol in ("@@ ", "subword_nmt"):
+        found = utils.post_process_prediction(*(tokens, source, alignment, copies, words), remove_bpe=symbol)
+        assert found[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "alignment", "copies", "expected"),
+    [
+        ("▁le ?", [(0, 0), (1, 1)], {}, "le copied"),
+        ("? ▁le", [(1, 0), (0, 1)], {"copied": "COPY"}, "COPY le"),
+        ("▁le ▁ ?", [(0, 0), (1, 1), (1, 2)], {}, "le copied"),
+        ("▁le ▁ ? ▁le", [(0, 0), (3, 1), (2, 2), (0, 3)], {}, "le copied le"),
+        ("▁le ? ?", [(0, 0), (1, 1), (2, 2)], {}, "le copied"),
+        ("▁le ?", [(0, 0), (2, 1)], {}, "lepied"),
+    ],
+)
+def test_sentencepieces_too(hypothesis, alignment, copies, expected):
+    pieces = Dictionary()
+    for piece in ("▁le", "▁"):
+        pieces.add_symbol(piece)
+    tokens = pieces.encode_line(hypothesis, add_if_not_exist=False, append_eos=True).int()
+    source = "▁the ▁co pied ▁end"
+    found = utils.post_process_prediction(*(tokens, source, alignment, copies, pieces), remove_bpe="sentencepiece")
+    assert found[1] == expected
+
+
+def test_without_a_file_words_are_copied(tmp_path):
+    assert utils.load_align_dict("@@ ") == {} and utils.load_align_dict(None) is None
+    path = tmp_path / "copies"
+    path.write_text("été summer\n\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="copies, line 2: expected a word of the source and one of the target"):
+        utils.load_align_dict(str(path))
+    path.write_text("été summer\n", encoding="utf-8")
+    assert utils.load_align_dict(str(path)) == {"été": "summer"}
+
+
 @pytest.mark.parametrize("alignment", [torch.empty(0), [], [(0, 0)], [["0.5", "0.5"]] * 3])
 @pytest.mark.parametrize("subwords", [None, "@@ "])
 def test_without_an_alignment_for_it_an_unknown_word_is_an_error(subwords, alignment, words):
