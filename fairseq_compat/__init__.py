@@ -22,12 +22,15 @@ REPAIRS = {
     "fairseq.dataclass.initialize": ("hydra_advice",),
     "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes"),
     "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
+    "fairseq.models": ("position_limits",),
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.options": ("bfloat16_option",),
+    "fairseq.tasks.fairseq_task": ("position_limits",),
+    "fairseq.tasks.translation": ("position_limits",),
     "fairseq.trainer": ("failed_updates",),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "embedding_files"),
-    "fairseq_cli.generate": ("unknown_word_copies",),
-    "fairseq_cli.interactive": ("interactive_lines", "unknown_word_copies"),
+    "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
+    "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.train": ("finished_training", "terminated_training"),
 }
 

@@ -1,4 +1,4 @@
-"""Copies the pairs with 1 to N tokens on each side, and says what was dropped."""
+"""Copies the pairs with 1 to N tokens on each side, or any number but 0, and says what was dropped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("prefix", metavar="PREFIX", help="PREFIX.LANG is read, tokens separated by spaces")
     parser.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
-    parser.add_argument("--max", required=True, type=int, metavar="N", help="the most tokens on a side")
+    parser.add_argument("--max", type=int, metavar="N", help="the most tokens on a side (any number)")
     parser.add_argument("--refuse", action="store_true", help="fail at a pair that is too long, or empty")
     parser.add_argument("--same-as", metavar="PREFIX", help="text that must have as many lines")
     parser.add_argument("--out", required=True, metavar="PREFIX", help="PREFIX.LANG is written")

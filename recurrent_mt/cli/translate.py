@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from ..characters import normalize
 from ..data.words import make_known_word_splitter, make_tokenizer
 from ..evaluation.generate_log import mark_unknown, read_generate_log
-from ..experiments.text import POSITION_LIMIT
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
 from ..text_files import read_lines, read_standard_input, write_text
@@ -98,12 +97,6 @@ def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[s
     words = choose_splitter(form, form.source)
     segment = choose_segmenter(form)
     tokens = [segment(words(line.replace("\r", " "))) for line in raw]
-    for number, line in enumerate(tokens, 1):
-        if (count := len(line.split())) > POSITION_LIMIT:
-            raise ValueError(
-                f"line {number} of the input has {count} tokens, more than the {POSITION_LIMIT} that models take: "
-                "split it"
-            )
     sentences = [line for line in tokens if line.split()]
     if not sentences and not options.dry_run:
         return ["" for _ in raw]

@@ -15,12 +15,13 @@ from .text import POSITION_LIMIT, check_pair, checksum
 SYNTHETIC_PAIRS = ("fr-en", "zh-en")
 
 
-def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dict[str, Any]:
+def describe_corpus(options: Mapping[str, Any], segmentation: str | None, *, positions: bool) -> dict[str, Any]:
     """Everything that decides what the data of an experiment are; its ``id`` is made of that.
 
     Args:
         options: of the experiment.
         segmentation: of this corpus; None to choose one that suits the text.
+        positions: whether a system has positions, and a sentence for which they are too few is to be refused now.
 
     Raises:
         ValueError: naming what does not go together.
@@ -55,12 +56,15 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None) -> dic
         "shards": options["shards"],
         **describe_text(options, languages, synthetic=synthetic, given_words=given_words),
     }
-    # fairseq accepts no longer sentences; nothing else is left out of a published development set.
+    # Models with positions accept no longer sentences; nothing else is left out of a published development set.
     limits = {"train": options["max_length"]} | ({"valid": options["max_length"]} if not options["published"] else {})
     corpus["lengths"] = {split: limits.get(split, POSITION_LIMIT) for split in corpus["splits"]}
     # Where a text is does not matter: its checksums do.
     places = {"folder": None, "files": None, "raw": None, "sets": corpus.get("names")}
     name = identify({**corpus, **places, "pair": options["pair"]})
+    if not positions:
+        # It makes no other text, so it is not in the name.
+        corpus["lengths"].update(dict.fromkeys(split for split in corpus["splits"] if split.startswith("test")))
     return {"id": f"{kind}-{size}-{name}", **corpus}
 
 

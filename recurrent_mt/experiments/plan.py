@@ -10,7 +10,7 @@ from typing import Any
 from .corpora import describe_corpus, describe_extra_tests, find_checksums
 from .identity import identify
 from .options import PROJECT
-from .systems import SEGMENTATION, budget_arguments, is_ablation, is_configuration, training_arguments
+from .systems import SEGMENTATION, budget_arguments, has_positions, is_ablation, is_configuration, training_arguments
 
 CONFIGURATIONS = PROJECT / "configs"
 #: Options that say where and how fast, and not what comes out.
@@ -32,11 +32,12 @@ def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: if a system is none, or the text does not go with the options.
         FileError: if a file is missing.
     """
-    common = describe_corpus(options, options["segmentation"])
+    positions = any(has_positions(training_arguments(system, options, CONFIGURATIONS)) for system in options["systems"])
+    common = describe_corpus(options, options["segmentation"], positions=positions)
     corpora, systems = {common["id"]: common}, {}
     for system in options["systems"]:
         own = options["systems"][system].get(SEGMENTATION) if is_ablation(options) else None
-        corpus = describe_corpus(options, str(own)) if own else common
+        corpus = describe_corpus(options, str(own), positions=positions) if own else common
         corpora[corpus["id"]] = corpus
         systems[system] = plan_system(system, options, corpus["id"])
     used = {system["corpus"] for system in systems.values()} or {common["id"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,12 @@ def without(flags: Collection[str], arguments: Sequence[str]) -> Iterator[str]:
             yield word
 
 
+def has_positions(arguments: Sequence[str]) -> bool:
+    """Whether a model has so many positions and no more; our encoders and fairseq's lstm have none."""
+    architectures = [value for option, value in pairwise(arguments) if option == "--arch"] or ["fconv"]
+    return not all(name.startswith("lstm") or name.endswith("_encoder") for name in architectures)
+
+
 def schedule_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
     """How the learning rate changes; the transformer does not train with a constant one."""
     if options["schedule"] == "constant" and name != "transformer":
@@ -154,7 +161,7 @@ def convolution_arguments(decoder_size: int, words: list[str]) -> list[str]:
 
     With the output of the recurrent models: 5% fewer parameters than the lstm at 256 and 512 units and 6,000 words a
     side. Two positions of fconv's tables are never used: with fairseq's default of 1,024, it would reject sentences
-    that the other models accept.
+    that the transformer accepts.
     """
     width, positions = math.ceil(decoder_size / 2), POSITION_LIMIT + 3
     layers = ["--encoder-layers", f"[({width}, 3)] * 4", "--decoder-layers", f"[({width}, 3)] * 3"]

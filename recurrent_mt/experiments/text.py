@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..text_files import FileError, read_lines, write_aside
 
-#: fairseq's translation task rejects longer sentences (--max-source-positions); the end of sentence is one token.
+#: fairseq's models with positions take no longer sentences; the end of sentence is one token.
 POSITION_LIMIT = 1023
 
 
@@ -68,9 +68,9 @@ def checksum(file: Path) -> str:
 
 
 def limit_lengths(
-    prefix: str, out: str, languages: tuple[str, str], *, most: int, refuse: bool, same_as: str | None = None
+    prefix: str, out: str, languages: tuple[str, str], *, most: int | None, refuse: bool, same_as: str | None = None
 ) -> str:
-    """Copies the pairs with 1 to `most` tokens on each side.
+    """Copies the pairs with 1 to `most` tokens on each side, or with any number but 0.
 
     Args:
         prefix: ``PREFIX.LANG`` is read.
@@ -124,12 +124,12 @@ def read_pairs(prefix: str, languages: tuple[str, str], same_as: str | None) -> 
 
 
 def find_faults(
-    pair: tuple[str, str], prefix: str, languages: tuple[str, str], number: int, most: int
+    pair: tuple[str, str], prefix: str, languages: tuple[str, str], number: int, most: int | None
 ) -> Iterator[str]:
     """Why a pair cannot be used."""
     for text, language in zip(pair, languages, strict=True):
         count = len(text.split())
         if not count:
             yield f"{prefix}.{language} line {number} has no token"
-        elif count > most:
+        elif most is not None and count > most:
             yield f"{prefix}.{language} line {number} has {count} tokens, more than the {most} allowed"

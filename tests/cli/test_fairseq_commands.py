@@ -284,10 +284,38 @@ def test_a_missing_dictionary_is_named(data, tmp_path):
     assert str(copy / "dict.tgt.txt") in failure(process)
 
 
-def test_a_sentence_over_the_position_limit_is_named(data, trained):
+def test_a_sentence_over_the_position_limit_is_named(corpus, data, trained):
     path = trained["gru_encoder"][1] / "checkpoint_best.pt"
     process = toy.generate(data, path, "--max-source-positions", "4", check=False)
-    text = failure(process)
-    assert "invalid" in text and "max_positions=(4, 1024)" in text
+    lengths = [len(line.split()) + 1 for line in (corpus / "test.src").read_text().splitlines()]
+    first = next(number for number, length in enumerate(lengths) if length > 4)
+    size = f"{lengths[first]} source and {lengths[first]} target tokens, the end of sentence included"
+    assert f"sentence {first} (line {first + 1}) has {size}, and 4 source are allowed" in failure(process)
     skipped = toy.generate(data, path, "--max-source-positions", "4", "--skip-invalid-size-inputs-valid-test")
     assert 0 < len(toy.lines(skipped.stdout, "H")) < 20
+
+
+def test_a_line_longer_than_a_batch_is_translated_with_the_others(few_words):
+    """Neither our models nor fairseq's lstm have positions."""
+    text = ["w1 w2", "w3 " * 2001, "w4", "w5 w6"]
+    done = toy.run(
+        *("fairseq-interactive", few_words / "raw", "--user-dir", toy.PLUGIN, "--cpu", "--beam", 1, "--max-len-b", 5),
+        *("--path", few_words / "save/checkpoint_best.pt", "--max-tokens", 300, "--buffer-size", 2),
+        text="\n".join(text),
+    )
+    assert toy.lines(done.stdout, "H").keys() == {0, 1, 2, 3}
+
+
+def test_a_test_set_with_a_long_line_is_translated_and_a_typed_one_is_named(corpus, trained, data, tmp_path):
+    path = trained["gru_encoder"][1] / "checkpoint_best.pt"
+    for side, word in (("src", "w1"), ("tgt", "W1")):
+        (tmp_path / f"test.{side}").write_text(f"{word}\n" + f"{word} " * 2001 + "\n")
+    toy.run(
+        *("fairseq-preprocess", "-s", "src", "-t", "tgt", "--testpref", tmp_path / "test", "--destdir", tmp_path),
+        *("--srcdict", data / "dict.src.txt", "--tgtdict", data / "dict.tgt.txt"),
+    )
+    done = toy.generate(tmp_path, path, "--max-len-b", 5, "--max-tokens", 300)
+    assert toy.lines(done.stdout, "H").keys() == {0, 1}
+    model = ("--user-dir", toy.PLUGIN, "--path", path, "--cpu", "--max-source-positions", 4, "--buffer-size", 2)
+    done = toy.run("fairseq-interactive", data, *model, text="w1\nw2\nw3\nw1 w2 w3 w4\n", check=False)
+    assert "sentence 3 (line 4) has 5 source and 0 target tokens" in failure(done)

@@ -58,11 +58,10 @@ class Checkpoint:
         Args:
             sources: space-separated tokens; words missing from the dictionary become unknown words.
             targets: the same, and as many; None to leave out the decoder.
-            max_tokens: the most tokens in a batch, padding included.
+            max_tokens: the most tokens in a batch, padding included; a longer sentence is a batch.
 
         Raises:
-            ValueError: if there are not as many targets as sources, or if a sentence is longer than the model or a
-                batch allows.
+            ValueError: if there are not as many targets as sources, or if a sentence is longer than the model allows.
         """
         if targets is not None and len(targets) != len(sources):
             raise ValueError(f"{len(sources)} source sentences, but {len(targets)} target sentences")
@@ -70,9 +69,9 @@ class Checkpoint:
         target_ids = None if targets is None else encode(targets, self.task.target_dictionary)
         longest_source, longest_target = self.model.max_positions()
         for number, ids in enumerate(source_ids):
-            check_length(number, ids, "source", min(longest_source, max_tokens))
+            check_length(number, ids, "source", longest_source)
         for number, ids in enumerate(target_ids or []):
-            check_length(number, ids, "target", min(longest_target, max_tokens))
+            check_length(number, ids, "target", longest_target)
         dataset = LanguagePairDataset(
             source_ids,
             [ids.numel() for ids in source_ids],
@@ -85,7 +84,8 @@ class Checkpoint:
             shuffle=False,
         )
         if sources:
-            for indices in dataset.batch_by_size(dataset.ordered_indices(), max_tokens=max_tokens):
+            room = max([max_tokens, *map(dataset.num_tokens, range(len(dataset)))])
+            for indices in dataset.batch_by_size(dataset.ordered_indices(), max_tokens=room):
                 yield dataset.collater([dataset[index] for index in indices])
 
 
@@ -101,9 +101,7 @@ def check_length(number: int, ids: Tensor, side: str, longest: int) -> None:
         ValueError: naming the sentence.
     """
     if ids.numel() > longest:
-        raise ValueError(
-            f"{side} sentence {number} has {ids.numel()} tokens, </s> included; the model, or a batch, takes {longest}"
-        )
+        raise ValueError(f"{side} sentence {number} has {ids.numel()} tokens, </s> included; the model takes {longest}")
 
 
 def tokens_of(text: str) -> list[str]:

@@ -10,6 +10,9 @@ from recurrent_mt.onnx_export import ExportedModel
 from ..models.encoder_decoder import EncoderDecoderModel
 from .checkpoint import Checkpoint
 
+#: Sinusoids in the file of a model that has positions, unless it takes shorter sentences only.
+EXPORTED_POSITIONS = 4096
+
 
 def take_apart(checkpoint: Checkpoint) -> ExportedModel:
     """What an exported model is written from.
@@ -31,6 +34,8 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
             f"{checkpoint.path} has several heads of attention (--decoder-attention-heads), which are not exported"
         )
     longest_source, longest_target = model.max_positions()
+    if getattr(model.encoder.layer, "positions", False):
+        longest_source = min(longest_source, EXPORTED_POSITIONS)
     return ExportedModel(
         encoder=model.encoder.layer,
         encoder_attention=model.encoder.self_attention,

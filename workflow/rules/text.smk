@@ -175,6 +175,11 @@ rule segment:
         "{params.command} > {output} 2> {log}"
 
 
+def most_tokens(wildcards):
+    most = CORPORA[wildcards.corpus]["lengths"][wildcards.split]
+    return "" if most is None else f"--max {most}"
+
+
 rule limit_lengths:
     input:
         lambda wildcards: [f"{tokens_of(wildcards)}.{lang}" for lang in (SOURCE, TARGET)],
@@ -183,7 +188,7 @@ rule limit_lengths:
         [f"corpora/{{corpus}}/{{place}}/prepared/{{split}}.{lang}" for lang in (SOURCE, TARGET)],
     params:
         tokens=tokens_of,
-        most=lambda wildcards: CORPORA[wildcards.corpus]["lengths"][wildcards.split],
+        most=most_tokens,
         refuse=lambda wildcards: "--refuse" if wildcards.split.startswith("test") else "",
     log:
         "logs/{corpus}/{place}/lengths-{split}.log",
@@ -191,5 +196,5 @@ rule limit_lengths:
         "Limiting sentence lengths of {wildcards.split}"
     shell:
         "recurrent-mt limit-lengths {params.tokens} --pair {PAIR}"
-        " --max {params.most} {params.refuse} --same-as corpora/{wildcards.corpus}/{wildcards.place}/input/{wildcards.split}"
+        " {params.most} {params.refuse} --same-as corpora/{wildcards.corpus}/{wildcards.place}/input/{wildcards.split}"
         " --out corpora/{wildcards.corpus}/{wildcards.place}/prepared/{wildcards.split} > {log} 2>&1"

@@ -1,0 +1,147 @@
+"""Leaves the longest sentence to the model, and names a sentence that is longer.
+
+fairseq 0.12.2's translation takes no more than 1,024 tokens a side unless told otherwise, whether the model has
+positions or not: one long line, and nothing is translated. A batch of ``--max-tokens`` is a limit of the same kind.
+Now ``--max-source-positions`` and ``--max-target-positions`` limit where they are given. Without them, a recurrent
+model takes any sentence, and one that learns a vector for each position has 1,024 of them, as before. When text is
+translated, a sentence that is longer than a batch is a batch.
+"""
+
+import dataclasses
+import functools
+import types
+
+#: What stands for no limit: a number, so that other programs can read the checkpoint.
+UNLIMITED = 10**9
+#: fairseq's number of positions.
+POSITIONS = 1024
+SIDES = ("source", "target")
+OPTIONS = {side: f"max_{side}_positions" for side in SIDES}
+#: Models of fairseq that read these options and have no positions.
+WITHOUT_POSITIONS = ("lstm",)
+
+
+def repair(module):
+    """Repair one of the modules of fairseq that deal with limits."""
+    {
+        "fairseq.tasks.translation": _repair_translation,
+        "fairseq.models": _repair_models,
+        "fairseq.tasks.fairseq_task": _repair_task,
+    }.get(module.__name__, _repair_command)(module)
+
+
+def _repair_translation(translation):
+    from fairseq.tasks import TASK_DATACLASS_REGISTRY
+    from hydra.core.config_store import ConfigStore
+
+    original, load_dataset = translation.TranslationConfig, translation.load_langpair_dataset
+
+    def limit(side):
+        text = f"max number of tokens in the {side} sequence (default: as many as the model takes)"
+        return int, dataclasses.field(default=UNLIMITED, metadata={"help": text})
+
+    fields = [(OPTIONS[side], *limit(side)) for side in SIDES]
+    config = dataclasses.make_dataclass(original.__name__, fields, bases=(original,))
+    config.__module__, config.__doc__ = original.__module__, original.__doc__
+    translation.TranslationConfig = config
+    # What fairseq's register_task does.
+    translation.TranslationTask.__dataclass = TASK_DATACLASS_REGISTRY["translation"] = config
+    node = config()
+    node._name = "translation"
+    ConfigStore.instance().store(name="translation", group="task", node=node, provider="fairseq")
+
+    @functools.wraps(load_dataset)
+    def load_truncated(*args, **kwargs):
+        if kwargs.get("truncate_source") and kwargs.get("max_source_positions") == UNLIMITED:
+            kwargs["max_source_positions"] = POSITIONS
+        return load_dataset(*args, **kwargs)
+
+    translation.load_langpair_dataset = load_truncated
+
+
+def _repair_models(models):
+    build_model = models.build_model
+
+    @functools.wraps(build_model)
+    def build_with_positions(cfg, *args, **kwargs):
+        for option in OPTIONS.values():
+            if getattr(cfg, option, None) == UNLIMITED and _architecture(models, cfg) not in WITHOUT_POSITIONS:
+                setattr(cfg, option, POSITIONS)
+        return build_model(cfg, *args, **kwargs)
+
+    models.build_model = build_with_positions
+
+
+def _architecture(models, cfg):
+    """The name under which a model is registered."""
+    name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
+    return models.ARCH_MODEL_NAME_REGISTRY.get(name, name)
+
+
+class SentenceLengthError(ValueError):
+    """A sentence that the model does not take.
+
+    Attributes:
+        number: of the sentence, from 0.
+        reason: what is said about it.
+    """
+
+    def __init__(self, number, reason):
+        super().__init__(f"sentence {number} (line {number + 1}) {reason}")
+        self.number = number
+        self.reason = reason
+
+
+def _repair_task(fairseq_task):
+    filter_indices = fairseq_task.FairseqTask.filter_indices_by_size
+
+    @functools.wraps(filter_indices)
+    def filter_by_name(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):
+        if not ignore_invalid_inputs:
+            _, ignored = dataset.filter_indices_by_size(indices, max_positions)
+            if len(ignored) > 0:
+                raise _too_long(dataset, ignored, max_positions)
+        return filter_indices(self, indices, dataset, max_positions, ignore_invalid_inputs)
+
+    fairseq_task.FairseqTask.filter_indices_by_size = filter_by_name
+
+
+def _too_long(dataset, ignored, limits):
+    number, count = int(min(ignored)), len(ignored)
+    others = f", and {count - 1} other(s) are too long" if count > 1 else ""
+    return SentenceLengthError(
+        number,
+        f"has {_written(dataset.size(number))} tokens, the end of sentence included, and {_written(limits)} are allowed"
+        f"{others}: split it, raise --max-source-positions and --max-target-positions if they were given, or leave out "
+        "what is too long with --skip-invalid-size-inputs-valid-test",
+    )
+
+
+def _written(sizes):
+    """``5 source and 7 target``; a single number as it is."""
+    if not (isinstance(sizes, (tuple, list)) and len(sizes) == len(SIDES)):
+        return str(sizes)
+    known = ((size, side) for size, side in zip(sizes, SIDES) if size is not None and size < UNLIMITED)
+    return " and ".join(f"{int(size):,} {side}" for size, side in known)
+
+
+def _repair_command(command):
+    """``fairseq_cli.generate`` and ``fairseq_cli.interactive``, which use ``tasks`` for nothing else."""
+    tasks = command.tasks
+
+    def setup_task(*args, **kwargs):
+        task = tasks.setup_task(*args, **kwargs)
+        get_batch_iterator = task.get_batch_iterator
+
+        def with_room(dataset, max_tokens=None, max_positions=None, **options):
+            if max_tokens:
+                import numpy as np
+
+                indices, _ = dataset.filter_indices_by_size(np.arange(len(dataset)), max_positions)
+                max_tokens = max([max_tokens, *map(dataset.num_tokens, indices)])
+            return get_batch_iterator(dataset, max_tokens=max_tokens, max_positions=max_positions, **options)
+
+        task.get_batch_iterator = with_room
+        return task
+
+    command.tasks = types.SimpleNamespace(setup_task=setup_task)
