@@ -93,8 +93,12 @@ def test_a_sentence_too_long_is_named(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
     with pytest.raises(ValueError, match=r"source sentence 1 has 71 tokens, </s> included; .* takes 64"):
         sentence_gates(checkpoint, ["s1", "s1 " * 70])
-    with pytest.raises(ValueError, match=r"source sentence 0 has 12 tokens, .* takes 10"):
-        sentence_gates(checkpoint, ["s1 " * 11], max_tokens=10)
+
+
+def test_a_sentence_longer_than_a_batch_is_a_batch(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
+    sentences = ["s1", "s1 " * 11, "s2"]
+    assert sentence_gates(checkpoint, sentences, max_tokens=10) == sentence_gates(checkpoint, sentences)
 
 
 def test_no_sentences_have_no_gates(tmp_path):

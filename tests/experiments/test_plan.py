@@ -63,6 +63,13 @@ def test_texts_with_one_file_name_in_different_folders_are_told_apart(changed, c
     assert list(plan(*changes, file=file)["corpora"]) != before
 
 
+def test_a_test_set_is_limited_where_a_system_has_positions_and_its_text_stays_where_it_is():
+    (with_positions,) = plan("systems=lstm,fconv")["corpora"].values()
+    (without,) = plan("systems=lstm,gru_encoder-additive,rnnsearch-50-small")["corpora"].values()
+    assert with_positions["lengths"] == {"train": 100, "valid": 100, "test": 1023}
+    assert without == {**with_positions, "lengths": {"train": 100, "valid": 100, "test": None}}
+
+
 def test_systems_of_one_size_differ_in_their_architecture_alone():
     sizes = "--encoder-embed-dim 128 --decoder-embed-dim 128 --decoder-hidden-size 256 --decoder-out-embed-dim 256"
     assert f"{sizes} --arch lstm --encoder-bidirectional --encoder-hidden-size 128 --decoder-attention 1" in arguments(

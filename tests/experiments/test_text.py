@@ -26,6 +26,11 @@ def test_pairs_that_are_empty_or_too_long_are_dropped_and_the_first_is_named(tmp
     assert sides == [["a", "d"], ["A", "D D"]]
 
 
+def test_without_a_limit_only_what_is_empty_is_refused(tmp_path):
+    prefix = write(tmp_path, "test", ["a " * 2001, "b"], ["A", "B"])
+    assert limit(tmp_path, prefix, most=None, refuse=True) == ("", [["a " * 2001, "b"], ["A", "B"]])
+
+
 def test_a_pair_of_a_test_set_is_refused_with_its_line_and_nothing_is_written(tmp_path):
     prefix = write(tmp_path, "test", ["a", "b"], ["A", ""])
     with pytest.raises(ValueError, match=r"test\.en line 2 has no token"):
