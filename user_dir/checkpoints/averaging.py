@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from omegaconf import OmegaConf
 from torch import Tensor
+
+from fairseq_compat.changed_models import changed_options, model_options
 
 from .model_file import read_checkpoint, write_model
 
@@ -23,12 +26,16 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
         ema: average what fairseq's ``--store-ema`` has kept, the exponential moving averages, instead of the models.
 
     Raises:
-        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters, or if one has no
-            moving average though it is asked for.
+        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters or in options that
+            change what they compute, or if one has no moving average though it is asked for.
     """
     sums: dict[str, Tensor] = {}
+    first: Any = None
     for path in paths:
         state = read_checkpoint(path)
+        first = model_options(state) if first is None else first
+        if changes := changed_options(first, model_options(state)):
+            raise ValueError(f"{paths[0]} and {path} hold different models: {', '.join(changes)}")
         parameters = state["model"]
         if ema:
             if "ema" not in state["extra_state"]:

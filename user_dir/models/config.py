@@ -5,6 +5,7 @@ must not postpone their evaluation, and an optional value is spelled ``Optional`
 fairseq would invert its flag.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -16,6 +17,7 @@ from .products import FORMATS
 
 DECODER_ATTENTION_CHOICES = ChoiceEnum(["none", *ATTENTIONS])
 # Older checkpoints and commands call the same two orders score_first and update_first.
+FORMER_ORDERS = {"score_first": "word_first", "update_first": "attention_first"}
 WORD_FIRST = ("word_first", "score_first")
 DECODER_ORDER_CHOICES = ChoiceEnum([*WORD_FIRST, "attention_first", "update_first"])
 AUTOCAST_CHOICES = ChoiceEnum(list(FORMATS))
@@ -23,51 +25,75 @@ KERNEL_BACKEND_CHOICES = ChoiceEnum(["auto", "native", "packed", "fused"])
 INITIALIZATION_CHOICES = ChoiceEnum(["default", "published"])
 
 
-def option(default: Any, text: str) -> Any:
-    """A dataclass field with its help text, which names the source; a meaningful default is added to the text."""
+def option(
+    default: Any, text: str, *, keeps_function: bool = False, former_names: Mapping[str, str] | None = None
+) -> Any:
+    """A dataclass field with its help text, which names the source; a meaningful default is added to the text.
+
+    Args:
+        default: its value where none is given, also for checkpoints that are older than the option.
+        text: the help.
+        keeps_function: whether a trained model computes the same with any value, as with dropout, starting values, and
+            kernels. All other options are compared when a training continues from a checkpoint and when checkpoints
+            are averaged, and a difference is refused (``fairseq_compat/changed_models.py``).
+        former_names: of values, and what each is called now.
+    """
     shown = "" if default is None or default is False else f" (default: {default})"
-    return field(default=default, metadata={"help": text + shown})
+    marks = {"keeps_function": keeps_function, "former_names": former_names or {}}
+    return field(default=default, metadata={"help": text + shown, **marks})
 
 
 @dataclass
 class EncoderDecoderConfig(FairseqDataclass):
     """Options of every model here, with the names that fairseq's ``lstm`` uses where it has them."""
 
-    dropout: float = option(0.1, "dropout probability, as in fairseq's lstm")
+    dropout: float = option(0.1, "dropout probability, as in fairseq's lstm", keeps_function=True)
     encoder_dropout_in: Optional[float] = option(
-        None, "dropout of source embeddings, as in fairseq's lstm (default: --dropout)"
+        None, "dropout of source embeddings, as in fairseq's lstm (default: --dropout)", keeps_function=True
     )
     encoder_dropout_out: Optional[float] = option(
-        None, "dropout of annotations and summary, as in fairseq's lstm (default: --dropout)"
+        None, "dropout of annotations and summary, as in fairseq's lstm (default: --dropout)", keeps_function=True
     )
     decoder_dropout_in: Optional[float] = option(
-        None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)"
+        None, "dropout of target embeddings, as in fairseq's lstm (default: --dropout)", keeps_function=True
     )
     decoder_dropout_out: Optional[float] = option(
-        None, "dropout of the readout and between layers, as in fairseq's lstm (default: --dropout)"
+        None,
+        "dropout of the readout and between layers, as in fairseq's lstm (default: --dropout)",
+        keeps_function=True,
     )
     recurrent_dropout: float = option(
         0.0,
         "probability of dropping a number of the GRUs' recurrent matrices, in the decoder and in gru_encoder, for all "
         "steps of a batch at once (Merity et al. 2018, section 3); in a search with --retain-dropout, the decoder "
         "drops other numbers at each step",
+        keeps_function=True,
     )
     word_dropout: float = option(
         0.0,
         "probability of dropping the whole embedding of a word, on both sides (Gal and Ghahramani 2016; Sennrich and "
         "Zhang 2019, section 3.1)",
+        keeps_function=True,
     )
 
     encoder_embed_dim: int = option(512, "source embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
-    encoder_embed_path: Optional[str] = option(None, "file of pretrained source embeddings, as in fairseq's lstm")
-    encoder_freeze_embed: bool = option(False, "do not train the source embeddings, as in fairseq's lstm")
+    encoder_embed_path: Optional[str] = option(
+        None, "file of pretrained source embeddings, as in fairseq's lstm", keeps_function=True
+    )
+    encoder_freeze_embed: bool = option(
+        False, "do not train the source embeddings, as in fairseq's lstm", keeps_function=True
+    )
     encoder_hidden_size: int = option(
         512, "units of the encoder, per direction if it has two (Bahdanau et al. 2015, A.2.3: 1000)"
     )
 
     decoder_embed_dim: int = option(512, "target embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")
-    decoder_embed_path: Optional[str] = option(None, "file of pretrained target embeddings, as in fairseq's lstm")
-    decoder_freeze_embed: bool = option(False, "do not train the target embeddings, as in fairseq's lstm")
+    decoder_embed_path: Optional[str] = option(
+        None, "file of pretrained target embeddings, as in fairseq's lstm", keeps_function=True
+    )
+    decoder_freeze_embed: bool = option(
+        False, "do not train the target embeddings, as in fairseq's lstm", keeps_function=True
+    )
     decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
     decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
     decoder_out_embed_dim: int = option(
@@ -94,6 +120,7 @@ class EncoderDecoderConfig(FairseqDataclass):
         "'attention_first': attention asks with s_{i-1}, which has not read y_{i-1} (Bahdanau et al. 2015, A.2.2 to "
         "the letter), then the state reads y_{i-1} and the context, and y_i is scored from s_i, y_{i-1}, and the "
         "context (ibid., eq. 4; the readout in A.2.2 prints s_{i-1}). Formerly called score_first and update_first",
+        former_names=FORMER_ORDERS,
     )
     decoder_output_rank: int = option(
         0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"
@@ -148,15 +175,18 @@ class EncoderDecoderConfig(FairseqDataclass):
         "default",
         "'published': orthogonal recurrent matrices, N(0, 0.01²) elsewhere, N(0, 0.001²) in the alignment model "
         "(Bahdanau et al. 2015, B.1)",
+        keeps_function=True,
     )
     encoder_spectral_radius: float = option(
         1.0,
         "scale of the encoder's recurrent matrices (GRUs, grConv) in --initialization published, as in the authors' "
         "released code",
+        keeps_function=True,
     )
     decoder_spectral_radius: float = option(
         1.0,
         "scale of the decoder's recurrent matrices in --initialization published, as in the authors' released code",
+        keeps_function=True,
     )
 
     share_decoder_input_output_embed: bool = option(
@@ -175,6 +205,7 @@ class EncoderDecoderConfig(FairseqDataclass):
         "none",
         "'bfloat16': matrix products in that format, in training and search; weights, states, sums, and softmax keep "
         "their own (torch.autocast; Micikevicius et al. 2018); 'none': up to fairseq, whose --amp does it on a GPU",
+        keeps_function=True,
     )
     kernel_backend: KERNEL_BACKEND_CHOICES = option(
         "auto",
@@ -182,4 +213,5 @@ class EncoderDecoderConfig(FairseqDataclass):
         "PyTorch operations, 'fused' in Triton on a GPU, 'auto' natively where that was built and otherwise as "
         "'packed'; the model is the same either way: to run a model trained with 'fused' on a CPU, use "
         "--model-overrides \"{'kernel_backend': 'auto'}\"",
+        keeps_function=True,
     )

@@ -44,6 +44,7 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
         0,
         "K: keep one of K levels of the pyramid for the backward pass and compute the others again, where memory is "
         "short (Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost); 0: keep all that takes a product",
+        keeps_function=True,
     )
 
 
