@@ -31,7 +31,7 @@ REPAIRS = {
     "fairseq.utils": ("unknown_word_copies", "literal_options", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
-    "fairseq_cli.train": ("finished_training", "terminated_training"),
+    "fairseq_cli.train": ("finished_training", "terminated_training", "early_stopping", "best_checkpoints"),
 }
 
 #: Other modules of fairseq that evaluate options.

@@ -1,7 +1,7 @@
-"""Lets a training run that has made all its updates or used up its time end when it is called again.
+"""Lets a training run that has made all its updates, used up its time, or lost patience end when it is called again.
 
-fairseq 0.12.2 checks ``--max-update`` and ``--stop-time-hours`` after an update, not before: called again with a final
-checkpoint, it makes one more update and overwrites the checkpoint.
+fairseq 0.12.2 checks ``--max-update``, ``--stop-time-hours``, and ``--patience`` after an update, not before: called
+again with a final checkpoint, it makes one more update, or many more, and overwrites the checkpoint.
 """
 
 import functools
@@ -22,6 +22,12 @@ def repair(train_module):
         if hours > 0 and updates and (spent := trainer.cumulative_training_time() / 3600) > hours:
             message = "nothing is left to train: cumulative_training_time: %f > stop_time_hours: %f hour(s)"
             train_module.logger.info(message, spent, hours)
+            return [None], True
+        # early_stopping restores the number from the checkpoint.
+        worse, patience = getattr(train_module.should_stop_early, "num_runs", 0), cfg.checkpoint.patience
+        if 0 < patience <= worse:
+            message = "nothing is left to train: validations without improvement: %d >= patience: %d"
+            train_module.logger.info(message, worse, patience)
             return [None], True
         return train(cfg, trainer, task, epoch_itr)
 

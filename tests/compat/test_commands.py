@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shutil
 import sys
@@ -11,51 +10,8 @@ from pathlib import Path
 import pytest
 from fairseq import options
 
-from tests import commands
-
+from .conftest import TRAINING, WIDTHS
 from .test_checkpoints import globals_in
-
-WIDTHS = {
-    "lstm": "--encoder-embed-dim 32 --encoder-hidden-size 32 --decoder-embed-dim 32 --decoder-hidden-size 32"
-    " --decoder-out-embed-dim 32",
-    "transformer": "--encoder-embed-dim 32 --encoder-ffn-embed-dim 64 --encoder-layers 2 --encoder-attention-heads 2"
-    " --decoder-embed-dim 32 --decoder-ffn-embed-dim 64 --decoder-layers 2 --decoder-attention-heads 2",
-}
-TRAINING = (
-    "--cpu --seed 1 --optimizer adam --lr 0.003 --clip-norm 1 --max-tokens 800 --num-workers 0"
-    " --no-progress-bar --log-format simple --log-interval 5"
-)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A binarized corpus in which a sentence's translation is the same words in upper case."""
-    folder = tmp_path_factory.mktemp("data")
-    generator = random.Random(1)
-    for split, size in (("train", 600), ("valid", 20), ("test", 20)):
-        sentences = [
-            " ".join(generator.choice("abcdefgh") for _ in range(generator.randint(2, 8))) for _ in range(size)
-        ]
-        (folder / f"{split}.src").write_text("\n".join(sentences) + "\n")
-        (folder / f"{split}.tgt").write_text("\n".join(sentences).upper() + "\n")
-    prefixes = [part for split in ("train", "valid", "test") for part in (f"--{split}pref", folder / split)]
-    languages = ("-s", "src", "-t", "tgt")
-    done = commands.run_warm("fairseq-preprocess", *languages, *prefixes, "--destdir", folder / "binary")
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.fixture
-def train(data: Path, run_in_environment):
-    """Runs fairseq-train on the corpus and returns what it printed."""
-
-    def run(arch: str, save_dir: Path, *arguments: object, warm: bool = False) -> str:
-        words = [*f"{TRAINING} --arch {arch} {WIDTHS[arch]}".split(), "--save-dir", save_dir, *arguments]
-        finished = run_in_environment("fairseq-train", data / "binary", *words, warm=warm)
-        assert finished.returncode == 0, finished.stdout
-        return finished.stdout
-
-    return run
 
 
 def losses(log: str) -> list[float]:

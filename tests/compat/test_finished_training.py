@@ -22,12 +22,13 @@ class Epochs:
         raise EpochBegunError
 
 
-def train(updates: int, max_update: int, *, spent: float = 0, hours: float = 0) -> object:
+def train(updates: int, max_update: int, *, spent: float = 0, hours: float = 0, patience: int = -1) -> object:
     trainer = SimpleNamespace(get_num_updates=lambda: updates, cumulative_training_time=lambda: spent * 3600)
     config = SimpleNamespace(
         optimization=SimpleNamespace(max_update=max_update, stop_time_hours=hours),
         distributed_training=SimpleNamespace(fix_batches_to_gpus=False),
         dataset=SimpleNamespace(curriculum=0),
+        checkpoint=SimpleNamespace(patience=patience),
     )
     return fairseq_cli.train.train(config, trainer, None, Epochs())
 
@@ -55,3 +56,19 @@ def test_a_training_with_its_hours_behind_it_begins_no_epoch(caplog: pytest.LogC
 def test_a_training_with_hours_left_begins_an_epoch(updates: int, spent: float, hours: float):
     with pytest.raises(EpochBegunError):
         train(updates, 0, spent=spent, hours=hours)
+
+
+def test_a_training_with_its_patience_at_an_end_begins_no_epoch(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(fairseq_cli.train.should_stop_early, "num_runs", 3, raising=False)
+    with caplog.at_level(logging.INFO):
+        assert train(30, 0, patience=3) == ([None], True)
+    assert "nothing is left to train: validations without improvement: 3 >= patience: 3" in caplog.text
+
+
+@pytest.mark.parametrize(("worse", "patience"), [(2, 3), (3, 4), (3, 0), (0, -1)])
+def test_a_training_with_patience_left_begins_an_epoch(worse: int, patience: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fairseq_cli.train.should_stop_early, "num_runs", worse, raising=False)
+    with pytest.raises(EpochBegunError):
+        train(30, 0, patience=patience)

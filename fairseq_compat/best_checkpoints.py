@@ -1,0 +1,37 @@
+"""Saves the best model of every validation.
+
+fairseq 0.12.2 saves ``checkpoint_best.pt`` only when it is about to save other checkpoints: with
+``--validate-interval-updates`` but without ``--save-interval-updates``, or with ``--save-interval`` above
+``--validate-interval``, the best model may be on no disk, and the best loss in the log may be the current one.
+"""
+
+import functools
+
+
+def repair(train_module):
+    """Let ``fairseq_cli.train.validate_and_save`` save whenever a validation is better than all before."""
+    main, validate_and_save = train_module.main, train_module.validate_and_save
+    checkpoint_utils = train_module.checkpoint_utils
+
+    @functools.wraps(main)
+    def main_with_its_own_best(cfg, *args, **kwargs):
+        # fairseq keeps it as an attribute of its function, where another training of this process may have left one.
+        vars(checkpoint_utils.save_checkpoint).pop("best", None)
+        return main(cfg, *args, **kwargs)
+
+    @functools.wraps(validate_and_save)
+    def validate_and_save_the_best(cfg, trainer, task, epoch_itr, valid_subsets, end_of_epoch):
+        valid_losses, should_stop = validate_and_save(cfg, trainer, task, epoch_itr, valid_subsets, end_of_epoch)
+        # If fairseq has saved, the best value is at least as good as this one.
+        if valid_losses[0] is not None and _is_better(valid_losses[0], cfg.checkpoint, checkpoint_utils):
+            checkpoint_utils.save_checkpoint(cfg.checkpoint, trainer, epoch_itr, valid_losses[0])
+        return valid_losses, should_stop
+
+    train_module.main, train_module.validate_and_save = main_with_its_own_best, validate_and_save_the_best
+
+
+def _is_better(value, options, checkpoint_utils):
+    best = getattr(checkpoint_utils.save_checkpoint, "best", None)
+    if best is None or best != best:  # not a number
+        return True
+    return value > best if options.maximize_best_checkpoint_metric else value < best
