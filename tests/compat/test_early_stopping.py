@@ -32,8 +32,8 @@ def test_a_stock_training_stops_where_it_would_have_and_stays_stopped(tmp_path: 
 
 
 @pytest.fixture
-def training() -> Trainer:
-    new = trainer(build("gru_encoder"), "cross_entropy", *ADAM)
+def training(tmp_path: Path) -> Trainer:
+    new = trainer(build("gru_encoder"), "cross_entropy", *ADAM, save_dir=str(tmp_path))
     new.cfg.checkpoint.patience = 3
     new.consolidate_optimizer()
     forget()
@@ -73,7 +73,7 @@ def test_a_training_that_begins_anew_begins_to_count(training, tmp_path, reset):
 
 def test_a_new_training_does_not_count_what_another_of_its_process_has_left(training, tmp_path):
     stops(training, 4.0, 4.5, 4.5)
-    training.load_checkpoint(str(tmp_path / "missing.pt"))
+    training.load_checkpoint(str(tmp_path / "checkpoint_last.pt"))
     assert stops(training, 9.0, 9.0, 9.0, 9.0) == [False, False, False, True]
 
 

@@ -117,6 +117,7 @@ def test_batches_and_buffers_change_no_translation(run, out, tmp_path):
     [
         (("--mode", "rev"), "--mode rev needs the inverse model"),
         (("--mode", "norm", "--max-span", "0"), "'0' is not a whole number above zero"),
+        (("--mode", "norm", "--candidates", "4"), "--candidates 4 are more than a search with --beam 3 has"),
         (("--mode", "norm", "--forward", "nowhere.pt"), "nowhere.pt"),
         (("--mode", "norm", "--data", "."), "with the dictionaries of .: Could not infer language pair"),
         (("--inverse", "FORWARD"), "the forward model is src-tgt, so the inverse one must be tgt-src"),

@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--mode", choices=[*MODES, "all"], default="all", help="what a span costs (all)")
     add("--max-span", **number, default=20, help="words in a span (20)")
     add("--beam", **number, default=10, help="beam size of the search (10)")
-    add("--candidates", **number, default=10, help="translations of a span that the inverse model scores (10)")
+    add("--candidates", **number, help="translations of a span that the inverse model scores (10, at most --beam)")
     add("--shrinking-beam", action="store_true", help="search as the papers' released code does")
     add("--unkpen", type=float, default=0.0, metavar="X", help="penalty of <unk> in translations; inf forbids it (0)")
     add("--copy-unknown-words", action="store_true", help="cut around unknown words and copy them")
@@ -74,6 +74,10 @@ def run(options: argparse.Namespace) -> None:
     if inverse and not options.inverse:
         needed = f"--mode {options.mode} needs the inverse model"
         options.parser.error(f"{needed}: give --inverse, or --mode default or norm")
+    if options.candidates is None:
+        options.candidates = min(10, options.beam)
+    if options.candidates > options.beam:
+        options.parser.error(f"--candidates {options.candidates} are more than a search with --beam {options.beam} has")
     sentences = [tuple(text.split()) for _, text in read_lines(options.input)]
     table = build_table(options, inverse=inverse)
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
