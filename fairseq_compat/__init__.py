@@ -15,9 +15,9 @@ REPAIRS = {
     "dataclasses": ("dataclass_hashes",),
     "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files"),
     "fairseq.data.data_utils": ("numpy_names",),
-    "fairseq.data.dictionary": ("dictionary_files",),
-    "fairseq.data.indexed_dataset": ("merged_data_sizes",),
-    "fairseq.data.language_pair_dataset": ("numpy_names",),
+    "fairseq.data.dictionary": ("dictionary_files", "text_lines"),
+    "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines"),
+    "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("hydra_advice",),
     "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes"),
@@ -27,11 +27,12 @@ REPAIRS = {
     "fairseq.optim.fp16_optimizer": ("fp16_option",),
     "fairseq.options": ("bfloat16_option", "nbest_option"),
     "fairseq.tasks.fairseq_task": ("position_limits",),
-    "fairseq.tasks.translation": ("position_limits",),
+    "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
     "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints"),
-    "fairseq.utils": ("unknown_word_copies", "literal_options", "embedding_files"),
+    "fairseq.utils": ("unknown_word_copies", "literal_options", "text_lines", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
+    "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": ("finished_training", "terminated_training", "early_stopping", "best_checkpoints"),
 }
 
@@ -56,6 +57,17 @@ EVALUATING = (
     "optim.fused_lamb",
 )
 REPAIRS.update(("fairseq." + name, ("literal_options",)) for name in EVALUATING)
+
+#: Other modules that read text line by line.
+READING = (
+    "fairseq.data.huffman.huffman_coder",
+    "fairseq.file_chunker_utils",
+    "fairseq.tasks.sentence_prediction",
+    "fairseq.tasks.sentence_ranking",
+    "fairseq_cli.interactive",
+    "fairseq_cli.score",
+)
+REPAIRS.update((name, ("text_lines",)) for name in READING)
 
 
 class RepairFinder:

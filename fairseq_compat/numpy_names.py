@@ -1,28 +1,35 @@
-"""Gives fairseq's modules the names that numpy has dropped.
+"""Gives fairseq's modules what numpy has dropped.
 
 fairseq 0.12.2 asks for ``np.compat.long`` where it counts tokens and cuts text into blocks (numpy 2 dropped it), for
-``np.int`` where it masks spans, and for ``np.float`` in its CRF layer (dropped by numpy 1.24).
+``np.int`` where it masks spans, for ``np.float`` in its CRF layer (dropped by numpy 1.24), and for
+``np.percentile(interpolation=...)`` where it sorts sentences into buckets of lengths (dropped by numpy 2.4).
 """
 
+import functools
+import inspect
 import types
+
+from .module_view import ModuleView
 
 #: What each name used to mean.
 DROPPED = {"int": int, "float": float, "compat": types.SimpleNamespace(long=int)}
 
 
 def repair(module):
-    """Let the module's ``np`` be a view of numpy that also has the names numpy itself lacks."""
+    """Let the module's ``np`` be a view of numpy that also has what numpy itself lacks."""
     missing = {name: value for name, value in DROPPED.items() if not hasattr(module.np, name)}
+    percentile = getattr(module.np, "percentile", None)
+    if percentile and "interpolation" not in inspect.signature(percentile).parameters:
+        missing["percentile"] = _with_interpolation(percentile)
     if missing:
-        module.np = _NumpyWithOldNames(module.np, missing)
+        module.np = ModuleView(module.np, **missing)
 
 
-class _NumpyWithOldNames(types.ModuleType):
-    """numpy, with further names."""
+def _with_interpolation(percentile):
+    @functools.wraps(percentile)
+    def percentile_with_interpolation(*args, interpolation=None, **kwargs):
+        if interpolation is not None:
+            kwargs["method"] = interpolation
+        return percentile(*args, **kwargs)
 
-    def __init__(self, numpy, names):
-        super().__init__(numpy.__name__)
-        self.__dict__.update(names, _numpy=numpy)
-
-    def __getattr__(self, name):
-        return getattr(self._numpy, name)
+    return percentile_with_interpolation
