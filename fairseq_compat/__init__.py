@@ -20,12 +20,13 @@ REPAIRS = {
     "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("hydra_advice",),
+    "fairseq.dataclass.utils": ("optional_types",),
     "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes"),
     "fairseq.models": ("position_limits",),
     "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.optim.fp16_optimizer": ("fp16_option",),
-    "fairseq.options": ("bfloat16_option", "nbest_option"),
+    "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
     "fairseq.tasks.fairseq_task": ("position_limits",),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
     "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints"),
@@ -34,6 +35,7 @@ REPAIRS = {
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": ("finished_training", "terminated_training", "early_stopping", "best_checkpoints"),
+    "hydra._internal.utils": ("lazy_help",),
 }
 
 #: Other modules of fairseq that evaluate options.

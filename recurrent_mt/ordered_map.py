@@ -53,6 +53,7 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     if jobs == 1:
         yield from map(function, items)
         return
+    # By name, because Python 3.14 forks only those that ask for it, and a function with its tables could not be sent.
     with ProcessPoolExecutor(jobs, get_context("fork"), _start, (function,)) as pool:
         waiting: deque[Future[Result]] = deque()
         try:

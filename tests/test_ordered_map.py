@@ -1,5 +1,8 @@
 """Work for several processes, in order."""
 
+import subprocess
+import sys
+
 import pytest
 
 from recurrent_mt.ordered_map import map_lines, ordered_map
@@ -32,3 +35,13 @@ def test_the_error_of_an_item_is_raised_where_it_is_read():
     assert next(results) == 1
     with pytest.raises(ZeroDivisionError):
         next(results)
+
+
+def test_functions_need_not_be_sent_where_python_does_not_fork_by_itself():
+    """As Python 3.14, which starts processes with a server unless asked otherwise."""
+    program = (
+        "import multiprocessing; multiprocessing.set_start_method('forkserver')\n"
+        "from recurrent_mt.ordered_map import map_lines\n"
+        "assert list(map_lines(lambda line: line + '!', 'abc', 2)) == ['a!', 'b!', 'c!']\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)

@@ -38,6 +38,23 @@ def test_the_crf_layer_scores_a_sentence():
     assert score.isfinite().all() and (score < 0).all()
 
 
+def test_sentences_are_sorted_into_buckets_of_lengths():
+    """What ``--num-batch-buckets`` does."""
+    pairs = LanguagePairDataset(
+        *(ListDataset(SENTENCES), SIZES, Dictionary(), ListDataset(SENTENCES), SIZES, Dictionary()), num_buckets=2
+    )
+    assert [len(pairs[number]["source"]) for number in range(3)] == [3, 3, 4]
+    assert data_utils.get_buckets(np.array([1, 2, 3, 9]), 3).tolist() == [2, 3, 9]
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher"])
+def test_percentiles_are_numpys_own(interpolation):
+    sizes = [1, 2, 4, 8]
+    expected = np.percentile(sizes, 40, method=interpolation)
+    assert data_utils.np.percentile(sizes, 40, interpolation=interpolation) == expected
+    assert data_utils.np.percentile(sizes, 40, method=interpolation) == expected
+
+
 @pytest.mark.parametrize("name", [name for name, repairs in REPAIRS.items() if "numpy_names" in repairs])
 def test_only_fairseqs_view_of_numpy_has_the_names(name):
     module = importlib.import_module(name)

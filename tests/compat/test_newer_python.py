@@ -1,0 +1,90 @@
+"""What Python 3.14 changed and fairseq or hydra stumble over, tried on the Python that runs the tests."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import List, Optional, Union  # noqa: UP035 (what fairseq's dataclasses are written with)
+
+import pytest
+from fairseq.dataclass import FairseqDataclass
+from fairseq.dataclass.utils import gen_parser_from_dataclass, interpret_dc_type
+
+from tests.cli import toy
+
+#: The check of Python 3.14's argparse, for those before it.
+CHECK = """
+import argparse
+
+def check_help(self, action):
+    if action.help and hasattr(self, "_get_formatter"):
+        try:
+            self._get_formatter()._expand_help(action)
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError("badly formed help string") from error
+
+def add_and_check(self, *names, add=argparse.ArgumentParser.add_argument, **options):
+    action = add(self, *names, **options)
+    self._check_help(action)
+    return action
+
+if not hasattr(argparse.ArgumentParser, "_check_help"):
+    argparse.ArgumentParser._check_help = check_help
+    argparse.ArgumentParser.add_argument = add_and_check
+"""
+
+
+def test_fairseq_hydra_train_starts_where_help_is_checked(tmp_path: Path, run_in_environment):
+    program = f"{CHECK}\nfrom fairseq_cli.hydra_train import cli_main\ncli_main()"
+    finished = run_in_environment("python", "-c", program, "--hydra-help")
+    assert finished.returncode == 0, finished.stdout
+    assert "Install or Uninstall shell completion" in finished.stdout and "Bash - Install" in finished.stdout
+
+
+@dataclass
+class Options(FairseqDataclass):
+    number: int | None = field(default=None, metadata={"help": "a number"})
+
+
+Options.__dataclass_fields__["number"].type = int | None
+
+
+def test_an_optional_value_is_read_however_its_type_is_written():
+    """On Python 3.14, ``Optional[int]`` is ``int | None``."""
+    parser = argparse.ArgumentParser()
+    gen_parser_from_dataclass(parser, Options())
+    assert parser.parse_args(["--number", "3"]).number == 3
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (int | None, int),
+        (None | str, str),
+        (Optional[float], float),  # noqa: UP045
+        (Union[int, None], int),  # noqa: UP007
+        (List[int] | None, List[int]),  # noqa: UP006
+        (int | str, int | str),
+        (int, int),
+    ],
+)
+def test_the_type_of_an_optional_value(written: object, meant: object):
+    assert interpret_dc_type(written) == meant
+
+
+@pytest.mark.slow
+def test_fairseq_preprocess_needs_no_forked_workers(tmp_path: Path, run_in_environment):
+    toy.write_corpus(tmp_path, train=50)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing\n"
+        "if __name__ == '__main__':\n"
+        "    multiprocessing.set_start_method('forkserver')\n"
+        "    from fairseq_cli.preprocess import cli_main\n"
+        "    cli_main()\n"
+    )
+    options = ("-s", "src", "-t", "tgt", "--trainpref", tmp_path / "train", "--destdir", tmp_path / "data")
+    finished = run_in_environment("python", program, *options, "--workers", 2)
+    assert finished.returncode == 0, finished.stdout
+    assert "train.src: 50 sents" in finished.stdout
