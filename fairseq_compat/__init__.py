@@ -13,10 +13,11 @@ import sys
 #: with that module after it was executed; its docstring says what is broken and since when.
 REPAIRS = {
     "dataclasses": ("dataclass_hashes",),
-    "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files"),
+    "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files", "resumed_batches"),
     "fairseq.data.data_utils": ("numpy_names",),
     "fairseq.data.dictionary": ("dictionary_files", "text_lines"),
-    "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines"),
+    "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
+    "fairseq.data.iterators": ("resumed_batches",),
     "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("hydra_advice",),
@@ -27,14 +28,14 @@ REPAIRS = {
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.optim.fp16_optimizer": ("fp16_option",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
-    "fairseq.tasks.fairseq_task": ("position_limits",),
+    "fairseq.tasks.fairseq_task": ("batch_limits", "position_limits"),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
     "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints"),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "text_lines", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
-    "fairseq_cli.train": ("finished_training", "terminated_training", "early_stopping", "best_checkpoints"),
+    "fairseq_cli.train": ("finished_training", "batch_limits", "terminated_training", "early_stopping", "best_checkpoints"),
     "hydra._internal.utils": ("lazy_help",),
 }
 

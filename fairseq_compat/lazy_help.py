@@ -4,18 +4,19 @@ Since then, ``argparse`` looks into the help of every option as soon as it is ad
 ``--shell-completion`` is no text but an object that writes one when it is shown: "badly formed help string".
 """
 
+import argparse
+
 from .module_view import ModuleView
 
 
 def repair(hydra_utils):
     """Let hydra's parser leave help alone that is no text yet, if this Python looks into it."""
-    parser_class = hydra_utils.argparse.ArgumentParser
-    if not hasattr(parser_class, "_check_help"):
+    if not hasattr(argparse.ArgumentParser, "_check_help"):
         return
 
-    class ParserWithLazyHelp(parser_class):
+    class ParserWithLazyHelp(argparse.ArgumentParser):
         def _check_help(self, action):
             if isinstance(action.help, str):
                 super()._check_help(action)
 
-    hydra_utils.argparse = ModuleView(hydra_utils.argparse, ArgumentParser=ParserWithLazyHelp)
+    hydra_utils.argparse = ModuleView(argparse, ArgumentParser=ParserWithLazyHelp)

@@ -1,6 +1,6 @@
 """Lets options have optional values on Python 3.14.
 
-fairseq 0.12.2 recognizes ``Optional[int]`` by how Python writes it. Since 3.14, that is ``int | None``, and ``argparse``
+fairseq 0.12.2 recognizes ``Optional[int]`` by how Python writes it. Since 3.14, that is ``int | None``, and argparse
 is asked to convert values by calling this type, which cannot be called.
 """
 

@@ -33,6 +33,8 @@ def _comparing_files(main):
             for files in _parallel_files(args):
                 counts = {file: count_lines(file) for file in files if os.path.isfile(file)}
                 for file, count in counts.items():
+                    if not count:
+                        raise ValueError(f"{file} has no line: give it some, or leave its option out")
                     if count != counts[next(iter(counts))]:
                         first = next(iter(counts))
                         raise UnequalSidesError(f"{first} has {counts[first]} lines, and {file} has {count}: {MEANING}")

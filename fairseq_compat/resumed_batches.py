@@ -1,0 +1,100 @@
+"""Says why training cannot go on in the middle of an epoch, or goes on with other batches.
+
+A checkpoint says how many batches of its epoch have been seen. If the epoch is divided otherwise when fairseq 0.12.2
+continues, it skips as many of the new batches: pairs come twice, others not at all. It says nothing about that unless
+there are fewer batches than it skips: "please report this to the fairseq developers".
+"""
+
+import functools
+
+#: Options that decide which pairs are in which batch.
+OPTIONS = (
+    "dataset.train_subset",
+    "dataset.max_tokens",
+    "dataset.batch_size",
+    "dataset.required_batch_size_multiple",
+    "dataset.grouped_shuffling",
+    "dataset.update_ordered_indices_seed",
+    "common.seed",
+    "optimization.skip_remainder_batch",
+    "distributed_training.distributed_world_size",
+    "task.max_source_positions",
+    "task.max_target_positions",
+    "task.num_batch_buckets",
+    "task.upsample_primary",
+)
+
+
+def repair(module):
+    """Let a checkpoint also know how many sentences there were, and compare when it is loaded."""
+    if module.__name__ == "fairseq.data.iterators":
+        iterator_class = module.EpochBatchIterator
+        iterator_class.state_dict = _counting_sentences(iterator_class.state_dict)
+        return
+    read, load, logger = module.load_checkpoint_to_cpu, module.load_checkpoint, module.logger
+    saved: dict = {}
+
+    @functools.wraps(read)
+    def read_and_remember(path, *args, **kwargs):
+        state = read(path, *args, **kwargs)
+        saved.update(
+            path=path,
+            cfg=state.get("cfg"),
+            sentences=(state.get("extra_state") or {}).get("train_iterator", {}).get("sentences"),
+        )
+        return state
+
+    @functools.wraps(load)
+    def load_and_compare(cfg, trainer, **kwargs):
+        saved.clear()
+        try:
+            extra_state, epoch_itr = load(cfg, trainer, **kwargs)
+        except RuntimeError as error:
+            if "dataloader mismatch" not in str(error):
+                raise
+            reasons = "; ".join(_differences(saved, trainer)) or "the data or an option has changed"
+            raise RuntimeError(
+                f"{saved.get('path', cfg.restore_file)} was saved in the middle of an epoch that has fewer batches "
+                f"now: {reasons}. Continue with what it was saved with, or with --reset-dataloader, which begins with "
+                "epoch 1"
+            ) from None
+        if epoch_itr.iterations_in_epoch > 0 and (reasons := _differences(saved, trainer)):
+            logger.warning(
+                "%s was saved in the middle of an epoch with other batches: %s. In this epoch, some pairs come twice "
+                "and others not at all; --reset-dataloader begins with epoch 1",
+                *(saved["path"], "; ".join(reasons)),
+            )
+        return extra_state, epoch_itr
+
+    module.load_checkpoint_to_cpu = read_and_remember
+    module.load_checkpoint = load_and_compare
+
+
+def _counting_sentences(state_dict):
+    @functools.wraps(state_dict)
+    def state_with_sentences(self):
+        return {**state_dict(self), "sentences": len(self.dataset)}
+
+    return state_with_sentences
+
+
+def _differences(saved, trainer):
+    """Say what differs between a checkpoint and this training; nothing in a process that has not read it."""
+    if not saved.get("cfg"):
+        return []
+    found = []
+    for option in OPTIONS:
+        before, now = _value(saved["cfg"], option), _value(trainer.cfg, option)
+        if before != now:
+            name = "--" + option.rpartition(".")[2].replace("_", "-")
+            found.append(f"{name} was {before} and is {now}")
+    now = len(trainer.task.dataset(trainer.cfg.dataset.train_subset))
+    if saved["sentences"] not in (None, now):
+        found.append(f"the training data had {saved['sentences']} sentences and has {now}")
+    return found
+
+
+def _value(config, option):
+    for name in option.split("."):
+        config = getattr(config, name, None)
+    return config
