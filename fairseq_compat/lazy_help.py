@@ -17,6 +17,6 @@ def repair(hydra_utils):
     class ParserWithLazyHelp(argparse.ArgumentParser):
         def _check_help(self, action):
             if isinstance(action.help, str):
-                super()._check_help(action)
+                super()._check_help(action)  # type: ignore[misc]
 
     hydra_utils.argparse = ModuleView(argparse, ArgumentParser=ParserWithLazyHelp)
