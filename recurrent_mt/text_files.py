@@ -56,6 +56,8 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
 
     A line ends at a line feed (or ``\r\n``) alone: translations may contain other characters that Python takes for
     line ends. A byte order mark at the start is dropped: it is how some editors save UTF-8, and no part of the text.
+    A carriage return or a NUL inside a line is a space, so that no tool that reads the text next finds another number
+    of lines. `fairseq_compat.text_lines` does the same for fairseq's own readers.
 
     Raises:
         FileError: if the file is missing or cut off, and at the first line that is not UTF-8.
@@ -83,7 +85,7 @@ def decode_lines(path: str | PathLike[str], lines: Iterable[bytes]) -> Iterator[
         for number, raw in enumerate(lines, start=1):
             if number == 1:
                 raw = raw.removeprefix(BYTE_ORDER_MARK)
-            yield number, raw.decode("utf-8").rstrip("\r\n")
+            yield number, raw.rstrip(b"\r\n").replace(b"\r", b" ").replace(b"\0", b" ").decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
         raise FileError(path, message, line=number) from error

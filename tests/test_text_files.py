@@ -26,6 +26,11 @@ def test_lines_end_at_a_line_feed_alone(tmp_path):
     assert read_sentences(file) == ["one", "", " two \u2028 three\x0bfour", "last"]
 
 
+def test_what_other_programs_take_for_the_end_of_a_line_or_of_the_text_is_a_space(tmp_path):
+    (tmp_path / "text").write_bytes(b"one\rtwo\r\r\n\rthree\0four\n\0\n")
+    assert read_sentences(tmp_path / "text") == ["one two", " three four", " "]
+
+
 def test_a_byte_order_mark_is_not_text(tmp_path):
     (tmp_path / "text").write_bytes("one\ntwo\n".encode("utf-8-sig"))
     assert list(read_lines(tmp_path / "text")) == [(1, "one"), (2, "two")]
@@ -74,7 +79,7 @@ def test_standard_input_is_read_as_files_are(monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="ascii"))
         return list(read_standard_input())
 
-    assert give("\ufeffété\rhiver\r\n\nlast".encode()) == ["été\rhiver", "", "last"]
+    assert give("\ufeffété\rhiver\r\n\nlast".encode()) == ["été hiver", "", "last"]
     assert give(b"") == []
     with pytest.raises(FileError, match="standard input, line 2: byte 6 is not UTF-8"):
         give(b"one\nthree\xff\n")

@@ -68,7 +68,7 @@ def train(files: list[str], model: str, size: int) -> None:
 def make_splitter(model: str) -> Callable[[str], str]:
     """The function from a line to its pieces, separated by spaces."""
     processor = sentencepiece.SentencePieceProcessor(model_file=model)
-    return lambda line: " ".join(processor.encode(line.rstrip("\r"), out_type=str))
+    return lambda line: " ".join(processor.encode(line, out_type=str))
 
 
 def encode(model: str, jobs: int) -> None:

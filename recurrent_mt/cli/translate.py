@@ -96,7 +96,7 @@ def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[s
     """Raw text; what is empty is not translated."""
     words = choose_splitter(form, form.source)
     segment = choose_segmenter(form)
-    tokens = [segment(words(line.replace("\r", " "))) for line in raw]
+    tokens = [segment(words(line)) for line in raw]
     sentences = [line for line in tokens if line.split()]
     if not sentences and not options.dry_run:
         return ["" for _ in raw]

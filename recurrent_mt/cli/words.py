@@ -3,9 +3,12 @@
     recurrent-mt words split --language fr <RAW >WORDS
     recurrent-mt words join --language zh <WORDS >RAW
     recurrent-mt words normalize --language en <RAW >REGULAR
+    recurrent-mt words copy --language en <RAW >LINES
 
 Languages with spaces are split as in Moses (sacremoses), Chinese with jieba. normalize does not change words; it makes
 characters and spaces regular, which split does, too; with --whole-words, it accepts no text that BPE has split already.
+copy leaves characters alone, so that every program finds the same lines: carriage returns and NULs become spaces, and a
+byte order mark is dropped, which all of these do.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from ..text_files import FileError, read_standard_input
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("action", choices=["split", "join", "normalize"])
+    parser.add_argument("action", choices=["split", "join", "normalize", "copy"])
     parser.add_argument("--language", required=True, help="code, such as fr, en, or zh")
     parser.add_argument("--whole-words", action="store_true", help="refuse words that end in @@, as subwords of BPE do")
     parser.add_argument("--lowercase", action="store_true", help="lowercase the output")
@@ -65,6 +68,8 @@ def require_whole_words(lines: Iterable[str]) -> Iterator[str]:
 
 def choose_function(action: str, language: str) -> Callable[[str], str]:
     """What is done with each line."""
+    if action == "copy":
+        return str
     if action == "normalize":
         return normalize
     tokenizer = make_tokenizer(language)

@@ -54,7 +54,7 @@ def test_translate_onnx_takes_utf_8_lines_that_end_in_a_line_feed(monkeypatch, t
     text = io.TextIOWrapper(io.BytesIO("été\rhiver\n\nlast".encode()), encoding="latin-1")
     monkeypatch.setattr(sys, "stdin", text)
     assert call("translate-onnx", tmp_path).returncode == 0
-    assert taken == ["été\rhiver", "", "last"]
+    assert taken == ["été hiver", "", "last"]
 
 
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])

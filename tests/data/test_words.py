@@ -66,6 +66,14 @@ def test_input_that_is_not_utf_8_is_named_with_its_line():
     assert done.stderr.startswith(b"error: standard input, line 2: byte 6 is not UTF-8")
 
 
+def test_copied_text_has_the_same_lines_for_every_program():
+    text = "\ufeffUn\rchat\u2028dort,\0 là\r\n\n e\u0301te\u0301 "
+    done = subprocess.run(
+        command_line("recurrent-mt", "words", "copy", "--language", "fr"), input=text.encode(), capture_output=True
+    )
+    assert done.stdout.decode() == "Un chat\u2028dort,  là\n\n e\u0301te\u0301 \n"
+
+
 def test_words_are_words(chinese):
     assert chinese.tokenize("北京大学的学生") == "北京大学 的 学生"
 

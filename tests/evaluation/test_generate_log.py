@@ -69,7 +69,7 @@ def test_an_empty_translation_is_text(tmp_path):
 
 def test_other_line_separators_belong_to_the_text(tmp_path):
     lines = [line.replace("translation 0, 0", "a\u2028b\x85c\rd") for line in generate_log()]
-    assert read_generate_log(write(tmp_path / "log", lines)).best()[0].text == "a\u2028b\x85c\rd"
+    assert read_generate_log(write(tmp_path / "log", lines)).best()[0].text == "a\u2028b\x85c d"
 
 
 COMPLETE = generate_log()

@@ -17,7 +17,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import OmegaConf
 from torch import Tensor
 
-from recurrent_mt.text_files import write_aside
+from recurrent_mt.text_files import read_lines, write_aside
 
 from .groundhog import Parameters, model_flags, read_parameters, state_dict
 from .model_file import write_model
@@ -113,14 +113,10 @@ def read_words(path: Path, size: int) -> list[str]:
     """The words in a file, one per line.
 
     Raises:
+        FileError: if the file is missing or not UTF-8.
         ValueError: if there are not ``size`` of them, or if one is empty, contains a space, or appears twice.
     """
-    try:
-        words = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: {error}") from error
-    if words[-1] == "":
-        words.pop()
+    words = [text for _, text in read_lines(path)]
     if len(words) != size:
         raise ValueError(f"{path} has {len(words)} lines, but the model has {size} words on that side")
     first: dict[str, int] = {}

@@ -73,7 +73,6 @@ rule synthetic_corpus:
         "recurrent-mt synthetic-corpus --pair {PAIR} --max-words 20 --out corpora/synthetic-{PAIR} > {log} 2>&1"
 
 
-# fairseq and others take a carriage return for the end of a line, so it becomes a space.
 rule copy_text:
     input:
         unless_local(source_of),
@@ -81,10 +80,12 @@ rule copy_text:
         "corpora/{corpus}/{place}/input/{split}.{lang}",
     params:
         source=source_of,
+    log:
+        "logs/{corpus}/{place}/input-{split}.{lang}.log",
     message:
         "Reading {wildcards.split}.{wildcards.lang}"
     shell:
-        r"tr '\r' ' ' < {params.source:q} > {output}"
+        "recurrent-mt words copy --language {wildcards.lang} < {params.source:q} > {output} 2> {log}"
 
 
 rule copy_reference:
@@ -94,10 +95,12 @@ rule copy_reference:
         "corpora/{corpus}/{place}/raw/{split}.{lang}",
     params:
         source=reference_of,
+    log:
+        "logs/{corpus}/{place}/raw-{split}.{lang}.log",
     message:
         "Reading the references {wildcards.split}.{wildcards.lang}"
     shell:
-        r"tr '\r' ' ' < {params.source:q} > {output}"
+        "recurrent-mt words copy --language {wildcards.lang} < {params.source:q} > {output} 2> {log}"
 
 
 rule split_words:
