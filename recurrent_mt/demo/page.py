@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-
-# Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
-os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-
-import gradio as gr
 
 from .fragments import (
     TEMPLATES,
@@ -24,6 +19,27 @@ from .fragments import (
     render_pyramids,
 )
 from .systems import System
+
+# Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+
+@contextmanager
+def no_proxies() -> Iterator[None]:
+    """Hides the proxies of the environment: Gradio asks its own page for an answer, which no proxy finds.
+
+    It would not even be imported where one of them is SOCKS.
+    """
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower().endswith("_proxy")}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+with no_proxies():
+    import gradio as gr
 
 #: The browser may ask this server alone, whatever Gradio or a sentence would have it load.
 POLICY = b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'self'"
@@ -48,28 +64,26 @@ class Demo:
     def translate(
         self, text: str, beam: float, length_penalty: float, count: float
     ) -> Iterator[tuple[str, str, str, str]]:
-        """Yields cards, alignments, pyramids and cuts; the cuts, which take longest, come second."""
-        if not text.strip():
-            yield render_notice("Type a sentence first."), "", "", ""
-            return
+        """Yields cards, alignments, pyramids and cuts: first the cards alone, then the drawings, and then the cuts."""
         readings = self.ask(
             lambda system: system.read(text, beam=int(beam), length_penalty=length_penalty, count=int(min(count, beam)))
         )
+        if (problem := shared_problem(readings)) is not None:
+            yield render_notice(problem), "", "", ""
+            return
         reference = self.examples.get(text.strip())
-        drawn = (
-            render_cards(readings, reference, lowercase=self.lowercase),
-            render_alignments(readings),
-            render_pyramids(readings),
-        )
+        cards = render_cards(readings, reference, lowercase=self.lowercase)
+        yield cards, "", "", ""
+        drawn = cards, render_alignments(readings), render_pyramids(readings)
         yield *drawn, render_notice("Translating the sentence cut at each word …")
         cuts = self.ask(lambda system: system.read_cuts(text, beam=int(beam)))
         yield *drawn, render_cuts(cuts)
 
     def force(self, text: str, target: str) -> str:
         """The user's own translation, word by word."""
-        if not (text.strip() and target.strip()):
-            return render_notice("Type a sentence above, and its translation here.")
-        return render_forced(self.ask(lambda system: system.force(text, target)))
+        forced = self.ask(lambda system: system.force(text, target))
+        problem = shared_problem(forced)
+        return render_forced(forced) if problem is None else render_notice(problem)
 
     def ask(self, question: Callable[[System], Any]) -> dict[str, Any]:
         """Each model's answer, or the sentence that says why it has none."""
@@ -80,6 +94,12 @@ class Demo:
             except ValueError as error:
                 answers[system.name] = str(error)
         return answers
+
+
+def shared_problem(answers: Mapping[str, Any]) -> str | None:
+    """The sentence that says why no model has an answer, if it is the same for all."""
+    first, *others = answers.values()
+    return first if isinstance(first, str) and all(other == first for other in others) else None
 
 
 def build_page(demo: Demo) -> gr.Blocks:
@@ -164,18 +184,19 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
     from starlette.middleware import Middleware
 
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("demo.css", "hover.js"))
-    _, local, public = page.launch(
-        server_name=host,
-        server_port=port,
-        share=share,
-        prevent_thread_lock=True,
-        quiet=True,
-        footer_links=[],
-        ssr_mode=False,
-        app_kwargs={"middleware": [Middleware(NoNetwork)]},
-        # Fonts of the machine: the theme's own come from the network.
-        theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
-        # Not as css=, of which Gradio changes the selectors.
-        head=f"<style>{style}</style><script>{script}</script>",
-    )
+    with no_proxies():
+        _, local, public = page.launch(
+            server_name=host,
+            server_port=port,
+            share=share,
+            prevent_thread_lock=True,
+            quiet=True,
+            footer_links=[],
+            ssr_mode=False,
+            app_kwargs={"middleware": [Middleware(NoNetwork)]},
+            # Fonts of the machine: the theme's own come from the network.
+            theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
+            # Not as css=, of which Gradio changes the selectors.
+            head=f"<style>{style}</style><script>{script}</script>",
+        )
     return public or local

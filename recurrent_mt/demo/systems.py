@@ -126,7 +126,7 @@ class System:
         """Translates a raw sentence.
 
         Raises:
-            ValueError: if it is too long.
+            ValueError: if it has no words or is too long.
         """
         tokens = self.split(text)
         found = self.translator.translate(tokens, beam=beam, length_penalty=length_penalty, count=count)
@@ -134,9 +134,9 @@ class System:
         best = found[0]
         source_words, target_words = self.words(source), self.words(best.tokens, target=True)
         alignment = pyramid = None
-        if max(len(source), len(best.tokens)) <= LONGEST_DRAWN:
+        if len(source) <= LONGEST_DRAWN:
             pyramid = self.find_pyramid(tokens)
-            if best.weights is not None:
+            if best.weights is not None and len(best.tokens) <= LONGEST_DRAWN:
                 whole = SoftAlignment(0, source, tuple(best.tokens), np.array(best.weights, dtype=float))
                 alignment = whole.merged(self.segmentation)
         listed = [Listed(self.write(one.tokens), one.score) for one in found]
@@ -146,10 +146,12 @@ class System:
         """The model's tokens of a raw sentence.
 
         Raises:
-            ValueError: if there are more than the model takes.
+            ValueError: if there are none, as in a text of characters that nobody sees, or more than the model takes.
         """
         tokens = (self.split_target if target else self.split_source)(" ".join(text.split()))
         count, most = len(tokens.split()), min(LONGEST, self.translator.longest - 1)
+        if not count:
+            raise ValueError(f"Type a {'translation' if target else 'sentence'} first.")
         if count > most:
             raise ValueError(f"This has {count:,} tokens; {self.name} takes {most:,}. Shorten it.")
         return tokens
@@ -183,7 +185,7 @@ class System:
         """Translates the first word of a sentence, the first two, and so on; of a long one, evenly spread lengths.
 
         Raises:
-            ValueError: if it is too long.
+            ValueError: if it has no words or is too long.
         """
         tokens = self.split(text).split()
         if len(tokens) > LONGEST_DRAWN:
@@ -203,10 +205,10 @@ class System:
         """The log-probability of each word of a given raw translation, ``</s>`` included.
 
         Raises:
-            ValueError: if a side is too long.
+            ValueError: if a side has no words or is too long.
         """
-        tokens = self.split(target, target=True)
-        scored = self.translator.score(self.split(source), tokens)
+        read, tokens = self.split(source), self.split(target, target=True)
+        scored = self.translator.score(read, tokens)
         given = [*tokens.split(), END_OF_SENTENCE]
         numbers = word_numbers(given, self.segmentation)
         sums = np.bincount(numbers, weights=scored.log_probabilities)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from recurrent_mt.layers.grconv import GRConvEncoder
 
+from ..tasks.native_translation import NativeGenerator
 from .checkpoint import Checkpoint
 from .gates import sentence_gates
 
@@ -71,11 +72,12 @@ class Translator:
     def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> list[Hypothesis]:
         """The best translations of a sentence of space-separated tokens, as ``fairseq-generate`` finds them.
 
-        The limits of a translation's length are those of the recipes.
+        The search is the native one where that can do it, which takes a tenth of the time. The limits of a
+        translation's length are those of the recipes.
         """
         options = Namespace(beam=beam, lenpen=length_penalty, max_len_a=2, max_len_b=10)
         with self._lock, torch.no_grad():
-            generator = self._task.build_generator([self._model], options)
+            generator = self._task.build_generator([self._model], options, seq_gen_cls=NativeGenerator)
             (batch,) = self._checkpoint.batches([source], max_tokens=MAX_TOKENS)
             (found,) = self._task.inference_step(generator, [self._model], batch)
         return [self._read(hypothesis) for hypothesis in found[:count]]

@@ -1,0 +1,79 @@
+"""What the page answers, asked without a browser."""
+
+import os
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+pytest.importorskip("gradio")
+
+from recurrent_mt.cli.demo import load_system
+from recurrent_mt.demo import page
+from recurrent_mt.demo.page import Demo
+from tests.demo.models import write_models
+from user_dir.tasks import native_translation
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    paths = write_models(tmp_path_factory.mktemp("models"))
+    return Demo([load_system(name, path, None)[0] for name, path in paths.items()], ("src", "tgt"), {})
+
+
+def translate(demo, text):
+    return list(demo.translate(text, beam=2, length_penalty=1, count=1))
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b", "\ufeff \u200d\u00ad"], ids=ascii)
+def test_a_sentence_without_words_gets_one_sentence(demo, text):
+    first = '<p class="notice" role="status">Type a sentence first.</p>\n'
+    assert translate(demo, text) == [(first, "", "", "")]
+    assert demo.force(text, "t1") == first
+    assert demo.force("s1", text) == first.replace("sentence", "translation")
+
+
+def test_translations_are_shown_before_anything_is_drawn(demo):
+    shown = [[bool(part) for part in parts] for parts in translate(demo, "s1 s2")]
+    assert shown == [[True, False, False, False], [True] * 4, [True] * 4]
+
+
+def test_a_sentence_is_cut_by_the_native_search(demo, monkeypatch):
+    calls, search = [], native_translation.beam_search
+    monkeypatch.setattr(native_translation, "beam_search", lambda *inputs: calls.append(1) or search(*inputs))
+    for system in demo.systems:
+        assert len(system.read_cuts("s1 s2 s3", beam=2)) == 3
+    assert len(calls) == 3 * len(demo.systems)
+
+
+def test_a_pyramid_is_drawn_whatever_the_length_of_the_translation(demo, monkeypatch):
+    (system,) = (one for one in demo.systems if one.name == "pyramid")
+    found = system.translator.translate("s1 s2", beam=1, length_penalty=1, count=1)
+    longer = [found[0]._replace(tokens=["t1"] * 100)]
+    monkeypatch.setattr(system.translator, "translate", lambda *_, **__: longer)
+    assert system.read("s1 s2", beam=1, length_penalty=1, count=1).pyramid.words == ("s1", "s2")
+
+
+PROXIES = {"http_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "all_proxy": "socks5://127.0.0.1:9"}
+
+
+def test_behind_a_proxy_the_page_is_served_and_the_proxy_stays(demo, monkeypatch):
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    for name, address in PROXIES.items():
+        monkeypatch.setenv(name, address)
+    blocks = page.build_page(demo)
+    address = page.serve(blocks, host="127.0.0.1", port=None, share=False)
+    try:
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        assert direct.open(address, timeout=60).status == 200
+    finally:
+        blocks.close()
+    assert {name: os.environ[name] for name in PROXIES} == PROXIES
+
+
+def test_gradio_is_imported_behind_a_proxy_that_it_cannot_speak_to():
+    environment = {**os.environ, **PROXIES}
+    done = subprocess.run([sys.executable, "-c", "import recurrent_mt.demo.page"], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
