@@ -49,7 +49,7 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
 
 
 def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30, 40, 50, 60)) -> Bucketing:
-    """Groups by length: up to each limit, and above the last.
+    """Groups by length: up to each limit, and above the last; 0 is a group of its own if there are such sentences.
 
     Args:
         test_set: what to group.
@@ -62,13 +62,14 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
     """
     if not limits or limits[0] < 0 or any(low >= high for low, high in itertools.pairwise(limits)):
         raise ValueError(f"limits of length must increase: {list(limits)}")
+    sentences = count_words(test_set, side)
+    if limits[0] > 0 and not all(map(any, sentences)):
+        limits = [0, *limits]
     labels = [
         *(f"{low + 1}–{high}" if low + 1 < high else f"{high}" for low, high in zip([0, *limits], limits)),
         f"over {limits[-1]}",
     ]
-    groups = [
-        {sum(length > limit for limit in limits) for length in lengths} for lengths in count_words(test_set, side)
-    ]
+    groups = [{sum(length > limit for limit in limits) for length in lengths} for lengths in sentences]
     return collect_groups(f"{side} length", labels, [group.pop() if len(group) == 1 else None for group in groups])
 
 

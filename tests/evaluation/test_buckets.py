@@ -22,9 +22,13 @@ def test_both_sides_have_to_agree():
     assert sizes(bucketing) == {"1–2": [0, 4], "3–6": [1, 2], "over 6": [3]}
 
 
-def test_an_empty_sentence_is_in_the_first_group():
-    test_set = small(source_words=[[]] * 6)
-    assert len(by_length(test_set, "source", (2, 6)).buckets["1–2"]) == 6
+def test_a_sentence_without_words_is_in_a_group_of_its_own():
+    words = [[], ["a"], ["a", "b", "c"], [], ["a"], ["a"] * 9]
+    expected = {"0": [0, 3], "1–2": [1, 4], "3–6": [2], "over 6": [5]}
+    test_set = small(source_words=words)
+    assert sizes(by_length(test_set, "source", (2, 6))) == sizes(by_length(test_set, "source", (0, 2, 6))) == expected
+    assert "0" not in by_length(small(source_words=[[]] * 6), "both", (2, 6)).buckets
+    assert "0" not in by_length(test_set, "reference", (2, 6)).buckets
 
 
 @pytest.mark.parametrize("limits", [(), (5, 5), (6, 5), (-1, 3)])
