@@ -15,7 +15,7 @@ REPAIRS = {
     "dataclasses": ("dataclass_hashes",),
     "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files", "resumed_batches"),
     "fairseq.data.data_utils": ("numpy_names",),
-    "fairseq.data.dictionary": ("dictionary_files", "text_lines"),
+    "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
     "fairseq.data.iterators": ("resumed_batches",),
     "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),

@@ -70,8 +70,9 @@ class OnnxModel:
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
-        self.source_words = {word: number for number, word in enumerate(source)}
         self.pad, self.eos, self.unk = (manifest["special"][name] for name in SPECIAL)
+        # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
+        self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
         self.longest_source, self.longest_target = manifest["longest_source"], manifest["longest_target"]
 
     def numbers(self, text: str) -> np.ndarray:

@@ -62,9 +62,9 @@ def test_gates_differ_between_nodes(encoder):
 
 def test_gates_of_a_checkpoint_come_in_the_order_of_the_sentences(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder")
-    sentences = ["s1 s2 s3 s4", "", "s5", "s0 never-seen", "s1 s2 s3 s4 s5 s6"]
+    sentences = ["s1 s2 s3 s4", "", "s5", "s0 never-seen", "s1 s2 s3 s4 s5 s6", "<pad> s1 <pad>"]
     found = sentence_gates(checkpoint, sentences, max_tokens=10)
-    assert [record["sentence"] for record in found] == [0, 1, 2, 3, 4]
+    assert [record["sentence"] for record in found] == [0, 1, 2, 3, 4, 5]
     assert [record["source"] for record in found] == [[*text.split(), "</s>"] for text in sentences]
     assert [[len(level) for level in record["gates"]] for record in found] == [
         [4, 3, 2, 1],
@@ -72,6 +72,7 @@ def test_gates_of_a_checkpoint_come_in_the_order_of_the_sentences(tmp_path):
         [1],
         [2, 1],
         [6, 5, 4, 3, 2, 1],
+        [3, 2, 1],
     ]
     for text, record in zip(sentences, found):
         encoder = checkpoint.model.encoder

@@ -74,8 +74,8 @@ def test_a_forced_word_names_what_the_model_prefers_unless_that_is_the_word(syst
 
 
 def test_words_that_a_model_does_not_know_are_marked(systems):
-    reading = systems["attentive"].read(SOURCES[1], beam=2, length_penalty=1, count=1)
-    assert [word.known for word in reading.source] == [True, False, True, True]
+    reading = systems["attentive"].read(f"{SOURCES[1]} <pad>", beam=2, length_penalty=1, count=1)
+    assert [word.known for word in reading.source] == [True, False, True, False, True]
 
 
 def test_only_attention_has_alignments_and_only_a_pyramid_has_gates(systems):

@@ -158,6 +158,11 @@ def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_th
     assert exported.numbers("s1 never-seen").tolist() == [4 + 1, exported.unk, exported.eos]
 
 
+def test_a_word_like_the_padding_symbol_is_an_unknown_word(tmp_path):
+    model = export(build("gru_encoder"), tmp_path)
+    assert model.numbers("<pad> s0").tolist() == [model.unk, 4, model.eos]
+
+
 def test_the_largest_numbers_are_found_in_order():
     values, columns = largest(np.array([[1.0, 5.0, 3.0, 4.0], [9.0, 0.0, 8.0, 1.0]]), 3)
     assert values.tolist() == [[5, 4, 3], [9, 8, 1]] and columns.tolist() == [[1, 3, 2], [0, 2, 3]]

@@ -67,7 +67,8 @@ class Translator:
     def knows(self, token: str, *, target: bool = False) -> bool:
         """Whether a token is in the dictionary of its side."""
         dictionary = self._task.target_dictionary if target else self._task.source_dictionary
-        return dictionary.index(token) != dictionary.unk()
+        # fairseq-compat has the models read a literal <pad> as an unknown word.
+        return dictionary.index(token) not in (dictionary.unk(), dictionary.pad())
 
     def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> list[Hypothesis]:
         """The best translations of a sentence of space-separated tokens, as ``fairseq-generate`` finds them.
