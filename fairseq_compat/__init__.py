@@ -31,7 +31,7 @@ REPAIRS = {
     "fairseq.tasks.fairseq_task": ("batch_limits", "position_limits"),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
     "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints"),
-    "fairseq.utils": ("unknown_word_copies", "literal_options", "text_lines", "embedding_files"),
+    "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
