@@ -64,6 +64,16 @@ def test_a_sampled_sentence_has_the_same_words_in_other_pieces(kind, files):
     assert sampler.resample(tokens, words, 3).equal(drawn[3])
 
 
+def test_words_that_subword_nmt_was_told_to_keep_whole_are_kept(files):
+    sampler, words = load_sampler(files["BPE-dropout"], 0.9), dictionary()
+    words.add_symbol("<2fr>")
+    tokens = words.encode_line("<2fr> lowest newer", add_if_not_exist=False).long()
+    drawn = [sampler.resample(tokens, words, seed) for seed in range(8)]
+    assert len({tuple(one.tolist()) for one in drawn}) > 1
+    assert {words[one[0]] for one in drawn} == {"<2fr>"}
+    assert {tuple(text_of(sampler, words, one)) for one in drawn} == {("<2fr> lowest newer",)}
+
+
 @pytest.mark.parametrize(
     ("kind", "text"),
     [

@@ -27,10 +27,15 @@ class SubwordSampler(ABC):
     def is_one_word(self, left: str, right: str) -> bool:
         """Whether two adjacent subwords, or ``<unk>``, belong to the same word."""
 
+    def is_protected(self, word: list[str]) -> bool:
+        """Whether a word's subwords are not for sampling."""
+        return False
+
     def resample(self, tokens: Tensor, dictionary: Dictionary, seed: int) -> Tensor:
         """Another segmentation of a sentence's tokens (T,).
 
-        Special symbols stay, and so do the subwords of a word with an ``<unk>`` in it, which cannot be joined.
+        Special symbols and protected words stay, and so do the subwords of a word with an ``<unk>`` in it, which cannot
+        be joined.
         """
         numbers: list[int] = []
         subwords: list[str] = []
@@ -42,7 +47,7 @@ class SubwordSampler(ABC):
                 subwords.clear()
 
         for word in self._words(tokens.tolist(), dictionary):
-            if min(word) < dictionary.nspecial:
+            if min(word) < dictionary.nspecial or self.is_protected([dictionary[token] for token in word]):
                 finish()
                 numbers.extend(word)
             else:
@@ -75,6 +80,8 @@ class BPEDropout(SubwordSampler):
 
         with open(codes, encoding="utf-8") as file:
             self._bpe = BPE(file)
+            # That of another keeps what was drawn last in its cache.
+            self._whole = BPE(file)
         self._dropout = dropout
 
     def join(self, subwords: list[str]) -> str:
@@ -84,6 +91,10 @@ class BPEDropout(SubwordSampler):
     def is_one_word(self, left: str, right: str) -> bool:
         """See :class:`SubwordSampler`; what follows an ``<unk>`` in a word is split like a word."""
         return left.endswith("@@")
+
+    def is_protected(self, word: list[str]) -> bool:
+        """Whether it has fewer subwords than the merges make of it: subword-nmt has kept it whole (``--glossaries``)."""
+        return len(word) < len(self._whole.segment_tokens([self.join(word)]))
 
     def split(self, text: str, seed: int) -> list[str]:
         """See :class:`SubwordSampler`."""
