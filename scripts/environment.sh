@@ -14,15 +14,27 @@ print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "
 # list_options: what an experiment may set.
 list_options() {
   if [[ -x $VENV/bin/python ]]; then
+    check_environment
     "$VENV/bin/python" -m recurrent_mt experiment --help
   else
     echo "$ROOT/workflow/experiment.schema.yaml explains every KEY; once $VENV is set up, so does this help."
   fi
 }
 
+# check_environment: its code must be this clone's, not that of another whose environment it is.
+check_environment() {
+  local code
+  code=$("$VENV/bin/python" -c 'import recurrent_mt; print(recurrent_mt.__path__[0])') ||
+    fail "VENV=$VENV has no installation of this project (see above): bash $ROOT/scripts/setup.sh makes one"
+  [[ $code -ef $ROOT/recurrent_mt ]] ||
+    fail "VENV=$VENV would run $code, not $ROOT/recurrent_mt: choose this clone's own environment"
+}
+
+fail() { echo "error: $*" >&2 && exit 1; }
+
 # prepare_environment: set up what is missing. SETUP=no uses VENV unchanged.
 prepare_environment() {
-  if [[ ${SETUP:-yes} != no ]]; then bash "$ROOT/scripts/setup.sh"; fi
+  if [[ ${SETUP:-yes} != no ]]; then bash "$ROOT/scripts/setup.sh"; else check_environment; fi
 }
 
 # run_experiment FILE.yaml [ARGUMENT...]: set up, then become the experiment.

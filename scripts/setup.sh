@@ -79,16 +79,38 @@ project_checksum() {
     } | cksum
 }
 
+# Sets `owner` to the project for which this environment was made here, as the first line of FILE, "PROJECT VENV", says.
+# Fails if it says nothing, or is a copy of another environment's.
+read_owner() {
+    local recorded
+    [[ -s $1 ]] && IFS= read -r recorded <"$1" || return 1
+    owner=$recorded
+    # Both paths may have spaces, and other spellings.
+    while [[ $owner == *" /"* ]]; do
+        owner=${owner% /*}
+        [[ ! ${recorded#"$owner "} -ef $venv ]] || return 0
+    done
+    return 1
+}
+
+# Another clone would lose its environment, or share it from now on. One that is gone needs none.
+refuse_environment_of_another_clone() {
+    local file owner
+    for file in "$stamp" "$unfinished"; do
+        if read_owner "$file" && [[ -d $owner && ! $owner -ef $project ]]; then
+            stop "$venv is the environment of $owner, not of $project; choose another folder with VENV=."
+        fi
+    done
+}
+
 # True if the stamp says that the environment was made completely, here, by the interpreter asked for.
 # Sets `recorded_interpreter`, `recorded_requirements`, `recorded_project`.
 is_complete() {
-    local recorded_place
-    [[ -f $stamp ]] || return 1
+    local owner
+    read_owner "$stamp" && [[ $owner -ef $project ]] || return 1
     {
-        read -r recorded_place && read -r recorded_interpreter &&
-            read -r recorded_requirements && read -r recorded_project
+        read -r && read -r recorded_interpreter && read -r recorded_requirements && read -r recorded_project
     } <"$stamp" || return 1
-    [[ $recorded_place == "$place" ]] || return 1
     [[ -z ${PYTHON:-} || $interpreter == "$recorded_interpreter" ]] || return 1
     [[ -x $venv/bin/fairseq-train ]] && "$venv/bin/python" -c '' 2>/dev/null
 }
@@ -105,7 +127,7 @@ lock() {
 }
 
 # From here until `finish` the environment counts as half made.
-distrust() { touch "$unfinished" && rm -f "$stamp"; }
+distrust() { printf '%s\n' "$place" >"$unfinished" && rm -f "$stamp"; }
 
 # Empties the folder, but for the marker that says it is ours to empty, and makes the environment.
 make_environment() {
@@ -195,6 +217,7 @@ main() {
     unset PYTHONHOME PYTHONPATH
     export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1
 
+    refuse_environment_of_another_clone
     [[ -z ${PYTHON:-} ]] || choose_python
     if ! is_ready; then
         mkdir -p "$venv" || stop "cannot make the folder $venv."
