@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import getpass
 import json
 import os
 import signal
@@ -169,7 +170,8 @@ def run_workflow(
         limit = plan["options"].get("updates")
         console = Console(settings.out, limit=limit, plan_only=settings.dry_run)
         command = engine_command(settings, folder, file.resolve(), threads)
-        status, stopped = follow(command, console, environment())
+        home = find_home(Path(elsewhere) if settings.dry_run else folder, shared=settings.profile is not None)
+        status, stopped = follow(command, console, environment() | home)
     if stopped:
         raise StoppedError(STOPPED)
     if status and not console.failed:
@@ -218,6 +220,32 @@ def environment() -> dict[str, str]:
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     # Corpora are UTF-8, whatever the locale says; modules are not looked for in the run folder.
     return {**variables, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
+
+
+def find_home(folder: Path, *, shared: bool = False) -> dict[str, str]:
+    """Variables for what Snakemake and the tools look for at home, where that cannot be had, as in many containers.
+
+    Args:
+        folder: that can be written, such as that of the run: in place of the user's caches.
+        shared: whether jobs run on other machines, which may have another home folder, or none.
+    """
+    import platformdirs  # a dependency of Snakemake
+
+    cache = str(folder.resolve() / ".cache")
+    variables = {"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR") or f"{cache}/matplotlib"}
+    try:
+        place = platformdirs.user_cache_path(ensure_exists=True)
+        if os.access(place, os.W_OK) and not shared:
+            variables = {}
+    except OSError:
+        pass
+    except RuntimeError:  # no home folder at all
+        variables["HOME"] = cache
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # a number without a name
+        variables["USER"] = str(os.getuid())
+    return variables
 
 
 def follow(command: Sequence[str], console: Console, variables: Mapping[str, str]) -> tuple[int, bool]:
