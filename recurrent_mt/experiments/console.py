@@ -57,6 +57,7 @@ class Console:
         failed: jobs that have.
         finished: how many have ended well.
         total: how many there are.
+        cluster_run: the name that all jobs on a cluster have; None before one is there.
     """
 
     folder: Path
@@ -68,6 +69,7 @@ class Console:
     errors: list[str] = field(default_factory=list)
     finished: int = 0
     total: int = 0
+    cluster_run: str | None = None
 
     def __post_init__(self) -> None:
         """Starts with no job and no progress line."""
@@ -87,6 +89,8 @@ class Console:
                     self.finish(event["job_id"])
                 case "job_error":
                     self.fail(event)
+                case "cluster_run":
+                    self.cluster_run = str(event["name"])
                 case "error":
                     self.errors.append(str(event.get("text", "")))
 
@@ -119,7 +123,7 @@ class Console:
                 self.say(text)
 
     def fail(self, event: Mapping[str, Any]) -> None:
-        """A job has failed: the last lines of its own log, or else what the engine said since the last."""
+        """A job has failed: what a cluster says of it, and the end of its own log, or else what the engine has said."""
         job = self.jobs.pop(event["jobid"], None)
         if job is None:
             return
@@ -127,7 +131,8 @@ class Console:
         log = self.folder / job.logs[0] if job.logs else None
         end = read_end(log, SHOWN_OF_A_LOG) if log else ""
         whole = [f"  The whole log: {log}"] if end else []
-        shown = end.splitlines() or "\n".join(self.errors).splitlines()[-SHOWN_OF_A_LOG:]
+        shown = str(event.get("rule_msg") or "").splitlines()
+        shown += end.splitlines() or "\n".join(self.errors).splitlines()[-SHOWN_OF_A_LOG:]
         self.errors.clear()
         self.say("\n".join([f"{job.title}: failed", *(f"  | {line[:300]}" for line in shown if line), *whole]))
 

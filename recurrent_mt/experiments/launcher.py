@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-import getpass
-import json
 import os
-import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,11 +16,11 @@ import yaml
 
 from ..ordered_map import processors
 from .console import Console, Job
+from .engine import PATIENCE, WORKFLOW, environment, find_home, follow
 from .failures import Failures, find_reason, read_failure, record_failure
-from .options import PROJECT
 from .plan import all_trainings, lay_out_results, show_results
+from .slurm import cancel_jobs, status_options
 
-WORKFLOW = PROJECT / "workflow"
 STOPPED = "stopped; the same call continues from here"
 
 
@@ -162,6 +157,7 @@ def run_workflow(
         RuntimeError: if Snakemake fails for another reason than its jobs.
     """
     threads = threads_of_a_training(settings, os.environ)
+    profile = find_profile(settings)
     with TemporaryDirectory() as elsewhere:
         place = Path(elsewhere) if settings.dry_run else folder / plan["results"]
         file = place / "experiment.yaml"
@@ -170,9 +166,12 @@ def run_workflow(
         limit = plan["options"].get("updates")
         console = Console(settings.out, limit=limit, plan_only=settings.dry_run)
         command = engine_command(settings, folder, file.resolve(), threads)
+        if profile and not settings.dry_run:
+            command += status_options(profile)
         home = find_home(Path(elsewhere) if settings.dry_run else folder, shared=settings.profile is not None)
-        status, stopped = follow(command, console, environment() | home)
+        status, stopped = follow(command, console, environment() | home, patience=PATIENCE if profile else None)
     if stopped:
+        cancel_jobs(console.cluster_run)
         raise StoppedError(STOPPED)
     if status and not console.failed:
         messages = [line for line in console.errors if line] or [f"Snakemake ended with status {status}"]
@@ -186,6 +185,14 @@ def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> i
         return 1
     # Who sets OMP_NUM_THREADS knows what else the machine has to do.
     return int(environment.get("OMP_NUM_THREADS") or max(1, processors() // settings.jobs))
+
+
+def find_profile(settings: Launch) -> Path | None:
+    """The profile of a cluster: one of this project's by its name, or one of the user's."""
+    if settings.profile is None:
+        return None
+    known = WORKFLOW / "profiles" / settings.profile
+    return known if known.is_dir() else Path(settings.profile)
 
 
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:
@@ -204,110 +211,7 @@ def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> 
     command += ["--rerun-incomplete", "--rerun-triggers", "mtime", "input"]
     command += ["--scheduler", "greedy", "--resources", "downloads=1"]
     if settings.profile:
-        known = WORKFLOW / "profiles" / settings.profile
-        command += ["--profile", str(known if known.is_dir() else settings.profile)]
+        command += ["--profile", str(find_profile(settings))]
     else:
         command += ["--cores", str(threads * settings.jobs)]
     return [*command, "--dry-run"] if settings.dry_run else command
-
-
-def environment() -> dict[str, str]:
-    """The tools of this environment by their names, and the workflow's own plugin."""
-    variables = dict(os.environ)
-    programs = str(Path(sys.executable).parent)
-    variables["PATH"] = f"{programs}{os.pathsep}{variables.get('PATH', '')}"
-    paths = [str(WORKFLOW), variables.get("PYTHONPATH", "")]
-    variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    # Corpora are UTF-8, whatever the locale says; modules are not looked for in the run folder.
-    return {**variables, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
-
-
-def find_home(folder: Path, *, shared: bool = False) -> dict[str, str]:
-    """Variables for what Snakemake and the tools look for at home, where that cannot be had, as in many containers.
-
-    Args:
-        folder: that can be written, such as that of the run: in place of the user's caches.
-        shared: whether jobs run on other machines, which may have another home folder, or none.
-    """
-    import platformdirs  # a dependency of Snakemake
-
-    cache = str(folder.resolve() / ".cache")
-    variables = {"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR") or f"{cache}/matplotlib"}
-    try:
-        place = platformdirs.user_cache_path(ensure_exists=True)
-        if os.access(place, os.W_OK) and not shared:
-            variables = {}
-    except OSError:
-        pass
-    except RuntimeError:  # no home folder at all
-        variables["HOME"] = cache
-    try:
-        getpass.getuser()
-    except (KeyError, OSError):  # a number without a name
-        variables["USER"] = str(os.getuid())
-    return variables
-
-
-def follow(command: Sequence[str], console: Console, variables: Mapping[str, str]) -> tuple[int, bool]:
-    """Runs Snakemake, whose status it returns, and whether a signal has stopped it."""
-    stopped = False
-    started: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        nonlocal stopped
-        stopped = True
-        for process_id in started:
-            terminate_all(process_id)
-
-    # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    process = subprocess.Popen(
-        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
-    started.append(process.pid)
-    done = threading.Event()
-    watcher = threading.Thread(target=console.watch, args=[done], daemon=True)
-    watcher.start()
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            event = read_event(line)
-            if event is None:
-                console.errors.append(line.rstrip())
-            elif not stopped:
-                console.handle(event)
-        status = process.wait()
-    finally:
-        done.set()
-        watcher.join()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return status, stopped
-
-
-def read_event(line: str) -> dict[str, Any] | None:
-    """An event of the logger plugin; None for what else is written."""
-    if not line.startswith('{"event": '):
-        return None
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) else None
-
-
-def terminate_all(process: int) -> None:
-    """Asks Snakemake and everything it has started to end; a training then keeps where it is."""
-    import psutil  # a dependency of Snakemake
-
-    try:
-        parent = psutil.Process(process)
-        children = parent.children(recursive=True)
-    except psutil.NoSuchProcess:
-        return
-    # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
-    for one, number in [*((child, signal.SIGTERM) for child in children), (parent, signal.SIGINT)]:
-        try:
-            one.send_signal(number)
-        except psutil.NoSuchProcess:
-            continue

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.experiment import report
-from recurrent_mt.experiments.launcher import environment
+from recurrent_mt.experiments.engine import environment
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
 from tests.cli.recipes import copy, experiment, needs_tools, write_corpus

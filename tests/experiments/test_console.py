@@ -3,7 +3,7 @@
 import io
 
 from recurrent_mt.experiments.console import Console
-from recurrent_mt.experiments.launcher import read_event
+from recurrent_mt.experiments.engine import read_event
 
 REPORT = '2026-01-02 03:04:05 | INFO | train_inner | {{"epoch": 1, "loss": "4.5", "wps": "1200", "ups": "2", {}}}\n'
 
@@ -51,6 +51,15 @@ def test_a_failed_job_without_a_log_shows_what_the_engine_said_of_it(tmp_path):
         shown.handle({"event": "job_error", "jobid": number})
     said = "Reading: failed\n  | tr: {}\n  | RuleException:\n  | it returned non-zero exit status 1.\n"
     assert shown.out.getvalue() == said.format("no such file") + said.format("no room")
+
+
+def test_a_failed_job_shows_what_the_cluster_says_of_it(tmp_path):
+    (tmp_path / "x.log").write_text("update 80\n")
+    shown = console(tmp_path)
+    shown.handle(job(1, "train", "Training", "x.log"))
+    shown.handle({"event": "job_error", "jobid": 1, "rule_msg": "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'."})
+    said = "Training: failed\n  | SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.\n  | update 80\n"
+    assert said in shown.out.getvalue()
 
 
 def test_a_plan_prints_every_command_and_nothing_else(tmp_path):

@@ -1,0 +1,121 @@
+"""Stand-ins for the commands of a cluster with Slurm, which run jobs on this machine: a folder for PATH.
+
+What is submitted, what becomes of it, and what is cancelled is in the folder ``jobs`` beside them: JOB.state, JOB.name
+and JOB.process. No job is forgotten. A file ``command``, where it is not empty, has what every job does instead, and an
+executable that is removed from ``bin`` is a command that the cluster does not have.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+COMMANDS = ("sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "srun")
+
+
+def write_commands(folder: Path, *, accounting: bool, youngest: int | None = 300) -> Path:
+    """Makes the commands.
+
+    Args:
+        folder: new; it gets the folders ``bin`` and ``jobs``.
+        accounting: whether `sacct` answers.
+        youngest: seconds for which Slurm remembers a job that has ended; None if nothing says so.
+
+    Returns:
+        The folder with the commands.
+    """
+    (folder / "jobs").mkdir(parents=True)
+    (folder / "accounting").write_text("yes" if accounting else "")
+    (folder / "MinJobAge").write_text("" if youngest is None else f"MinJobAge               = {youngest} sec\n")
+    (folder / "command").touch()
+    (folder / "bin").mkdir()
+    for name in COMMANDS:
+        (folder / "bin" / name).write_text(f'#!/bin/sh\nexec {sys.executable} -E -S {__file__} {name} "$0" "$@"\n')
+        (folder / "bin" / name).chmod(0o755)
+    return folder / "bin"
+
+
+def states(folder: Path) -> dict[str, str]:
+    """Number to state of every job."""
+    return {file.stem: file.read_text() for file in sorted((folder / "jobs").glob("*.state"))}
+
+
+def submit(folder: Path, words: list[str]) -> int:
+    """sbatch: starts the job, which outlives this process, and prints its number."""
+    number = len(list((folder / "jobs").iterdir())) + 1
+    while True:
+        try:
+            (folder / "jobs" / f"{number}.state").touch(exist_ok=False)
+            break
+        except FileExistsError:
+            number += 1
+    wrapped = next(word.removeprefix("--wrap=") for word in words if word.startswith("--wrap="))
+    command = (folder / "command").read_text() or wrapped
+    output = words[words.index("--output") + 1].replace("%j", str(number))
+    (folder / "jobs" / f"{number}.name").write_text(words[words.index("--job-name") + 1])
+    write_state(folder, number, "RUNNING")
+    if not os.fork():
+        os.setsid()
+        with Path(output).open("w") as log:
+            job = subprocess.Popen(
+                ["sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "SLURM_JOB_ID": str(number)},
+            )
+        for stream in (0, 1, 2):
+            os.close(stream)
+        (folder / "jobs" / f"{number}.process").write_text(str(os.getpid()))
+        status = job.wait()
+        write_state(folder, number, "FAILED" if status else "COMPLETED")
+        os._exit(0)
+    print(number)
+    return 0
+
+
+def write_state(folder: Path, number: object, state: str) -> None:
+    new = folder / "jobs" / f"{number}.new"
+    new.write_text(state)
+    new.replace(folder / "jobs" / f"{number}.state")
+
+
+def cancel(folder: Path, words: list[str]) -> int:
+    """scancel: ends the jobs, each a session of its own, by their numbers or by their name."""
+    if words[0] == "--name":
+        words = [file.stem for file in (folder / "jobs").glob("*.name") if file.read_text() == words[1]]
+    for number in words:
+        process = folder / "jobs" / f"{number}.process"
+        if process.exists() and states(folder)[number] == "RUNNING":
+            os.killpg(int(process.read_text()), signal.SIGTERM)
+            write_state(folder, number, "CANCELLED")
+    return 0
+
+
+def answer(name: str, folder: Path, words: list[str]) -> int:
+    """What a command does."""
+    if name == "sbatch":
+        return submit(folder, words)
+    if name == "scancel":
+        return cancel(folder, words)
+    if name == "srun":
+        command = next(index for index, word in enumerate(words) if not word.startswith("-"))
+        os.execvp(words[command], words[command:])
+    if name == "sacct" and not (folder / "accounting").read_text():
+        print("Slurm accounting storage is disabled", file=sys.stderr)
+        return 1
+    if name in ("sacct", "squeue"):
+        print("".join(f"{number}|{state}\n" for number, state in states(folder).items()), end="")
+    elif name == "scontrol":
+        print((folder / "MinJobAge").read_text())
+    elif name == "sinfo":
+        print("PARTITION\nmain*")
+    return 0
+
+
+if __name__ == "__main__":
+    _, command_name, place, *arguments = sys.argv
+    sys.exit(answer(command_name, Path(place).resolve().parents[1], arguments))

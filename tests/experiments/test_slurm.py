@@ -1,0 +1,123 @@
+"""An experiment on a cluster, with stand-ins for Slurm's commands that run jobs on this machine."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from recurrent_mt.experiments.engine import WORKFLOW
+from recurrent_mt.experiments.slurm import status_options
+from tests.cli.recipes import needs_tools, write_corpus
+from tests.commands import command_line, environment
+from tests.experiments.slurm import states, write_commands
+from tests.waiting import wait_until
+
+OURS = WORKFLOW / "profiles" / "slurm"
+SQUEUE = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks"]
+#: The text of an experiment without systems.
+DATA = "pair: fr-en\nsegmentation: word:40\ntokenizer: none\n"
+
+
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    """Puts the commands on PATH."""
+
+    def make(**settings):
+        monkeypatch.setenv("PATH", f"{write_commands(tmp_path / 'slurm', **settings)}:{os.environ['PATH']}")
+        return tmp_path / "slurm"
+
+    return make
+
+
+def write_profile(folder, text):
+    folder.mkdir()
+    (folder / "config.yaml").write_text(text)
+    return folder
+
+
+def test_jobs_are_asked_for_again_where_nothing_answers_for_a_while(cluster):
+    cluster(accounting=True)
+    assert status_options(OURS) == ["--slurm-status-attempts", "8640", "--max-status-checks-per-second", "0.1"]
+
+
+@pytest.mark.parametrize(("lines", "pause"), [("", 40), ("slurm-init-seconds-before-status-checks: 120", 66)])
+def test_squeue_is_asked_where_there_is_no_accounting(lines, pause, cluster, tmp_path):
+    cluster(accounting=False, youngest=200)
+    profile = write_profile(tmp_path / "profile", f"executor: slurm\n{lines}\n")
+    assert status_options(profile)[-4:] == [*SQUEUE, str(pause)]
+
+
+@pytest.mark.parametrize("youngest", [60, None])
+def test_a_cluster_that_forgets_its_jobs_is_refused(youngest, cluster):
+    cluster(accounting=False, youngest=youngest)
+    with pytest.raises(RuntimeError, match=f"no accounting.*MinJobAge in slurm.conf is {youngest or 'not known'}"):
+        status_options(OURS)
+
+
+def test_a_machine_without_slurm_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="neither sacct nor squeue answers"):
+        status_options(OURS)
+
+
+def test_what_a_profile_says_stays(cluster, tmp_path):
+    cluster(accounting=False, youngest=60)
+    said = "slurm-status-command: squeue\nslurm-status-attempts: 3\nmax-status-checks-per-second: 1\n"
+    assert status_options(write_profile(tmp_path / "own", f"executor: slurm\n{said}")) == []
+    assert status_options(write_profile(tmp_path / "lsf", "executor: lsf\n")) == []
+    assert status_options(tmp_path / "in the folder of the call, or Snakemake's own") == []
+
+
+def start(tmp_path):
+    """An experiment that makes data, on the cluster."""
+    write_corpus(tmp_path / "corpus")
+    (tmp_path / "data.yaml").write_text(DATA)
+    pauses = "slurm-init-seconds-before-status-checks: 1\nmax-status-checks-per-second: 1\n"
+    profile = write_profile(tmp_path / "profile", f"executor: slurm\njobs: 20\n{pauses}")
+    arguments = (tmp_path / "data.yaml", f"corpus={tmp_path / 'corpus'}", f"out={tmp_path / 'out'}")
+    line = command_line("recurrent-mt", "experiment", *arguments, "--profile", profile)
+    return subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(), cwd=tmp_path
+    )
+
+
+@pytest.mark.slow
+@needs_tools
+def test_an_experiment_ends_and_shows_every_job_where_there_is_no_accounting(cluster, tmp_path):
+    folder = cluster(accounting=False)
+    process = start(tmp_path)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    assert set(states(folder).values()) == {"COMPLETED"} and len(states(folder)) == 10
+    assert "[16/16] Binarizing: " in said and said.count("] Splitting ") == 6
+    assert (tmp_path / "out" / "data" / "train.fr-en.fr.bin").exists()
+
+
+@pytest.mark.slow
+@needs_tools
+def test_sigterm_ends_an_experiment_and_all_its_jobs(cluster, tmp_path):
+    folder = cluster(accounting=False)
+    (folder / "command").write_text(f"exec {sys.executable} -c 'import time; time.sleep(3600)'")
+    process = start(tmp_path)
+    wait_until(lambda: len(list((folder / "jobs").glob("*.process"))) >= 2, process)
+    # As `timeout` and shells do: once to the process, and once to its group.
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate()
+    assert process.returncode == 1 and "stopped; the same call continues from here" in said
+    assert "Traceback" not in said
+    assert set(states(folder).values()) == {"CANCELLED"}
+
+
+@pytest.mark.slow
+@needs_tools
+def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
+    folder = cluster(accounting=False)
+    (folder / "bin" / "sinfo").unlink()
+    process = start(tmp_path)
+    said, _ = process.communicate()
+    assert process.returncode == 1 and not states(folder)
+    assert "Splitting train.fr into words: failed" in said
+    assert "not submitted: FileNotFoundError: [Errno 2] No such file or directory: 'sinfo'" in said

@@ -1,0 +1,36 @@
+"""What Snakemake's executor for Slurm, version 2.6.1, leaves out: jobs are announced, and what is not submitted fails.
+
+It hands jobs to threads, whose exceptions nobody reads: the run would wait for ever for a job that was never submitted.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
+
+def repair_executor() -> None:
+    """Wraps two methods of the executor, if Snakemake has loaded it; a second call changes nothing."""
+    executor = getattr(sys.modules.get("snakemake_executor_plugin_slurm"), "Executor", None)
+    if executor is None or hasattr(executor.run_jobs, "__wrapped__"):
+        return
+    run_jobs, run_job = executor.run_jobs, executor.run_job
+
+    @functools.wraps(run_jobs)
+    def announce_and_run(self: Any, jobs: Sequence[Any]) -> None:
+        for job in jobs:
+            self.run_job_pre(job)
+        run_jobs(self, jobs)
+
+    @functools.wraps(run_job)
+    def run_or_report(self: Any, job: Any) -> None:
+        try:
+            run_job(self, job)
+        except Exception as error:
+            self._report_job_error_threadsafe(SubmittedJobInfo(job), f"not submitted: {type(error).__name__}: {error}")
+
+    executor.run_jobs, executor.run_job = announce_and_run, run_or_report
