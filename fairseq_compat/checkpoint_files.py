@@ -3,12 +3,16 @@
 fairseq 0.12.2 writes one checkpoint aside and renames it, but copies it over ``checkpoint_best.pt`` and
 ``checkpoint_last.pt`` in place: a kill or a full disk at that moment leaves a last checkpoint that cannot be read, and
 training cannot continue. Its second attempt to write a file appends to what the first one left, which produces a file
-that no reader opens, and renames it. Neither its errors nor PyTorch's name the file.
+that no reader opens, and renames it. Neither its errors nor PyTorch's name the file, and for one that is no checkpoint,
+PyTorch advises to turn the protection against code in it off.
 """
 
 import contextlib
 import functools
 import os
+import pickle
+import re
+import zipfile
 
 
 def repair(checkpoint_utils):
@@ -71,7 +75,28 @@ def _naming_the_file(load, logger):
         try:
             return load(path, *args, **kwargs)
         except Exception as error:
-            logger.error("%s cannot be loaded: %s", path, (str(error) or type(error).__name__).partition("\n")[0])
+            reason = _what_it_is_not(path, error)
+            shown = reason or str(error).partition("\n")[0] or type(error).__name__
+            logger.error("%s cannot be loaded: %s", path, shown)
+            if reason:
+                raise pickle.UnpicklingError(reason) from None
             raise
 
     return load_or_name
+
+
+def _what_it_is_not(path, error):
+    """Why a file is no checkpoint; None if it might be one, and something else is wrong."""
+    unsafe = re.search(r"\bGLOBAL (\S+)", str(error))
+    if unsafe:
+        return f"it holds {unsafe[1]}, and nothing that could run code is read from a checkpoint"
+    damaged = isinstance(error, EOFError) or "weights_only" in str(error)
+    if damaged or (os.path.isfile(path) and not _may_be_saved_by_torch(path)):
+        return "it is no checkpoint, or damaged"
+    return None
+
+
+def _may_be_saved_by_torch(path):
+    """Whether a file is an archive, or begins as a pickle does, which is what PyTorch wrote before version 1.6."""
+    with open(path, "rb") as file:
+        return file.read(1) == b"\x80" or zipfile.is_zipfile(file)

@@ -127,7 +127,7 @@ def test_what_cannot_be_averaged_is_named_by_the_command(save, tmp_path):
     for arguments, message in (
         ([path, "--ema"], f"{path} has no moving average: it was trained without --store-ema"),
         ([path, tmp_path / "missing.pt"], f"there is no checkpoint {tmp_path}/missing.pt"),
-        ([path, tmp_path / "text.pt"], f"{tmp_path}/text.pt is not a checkpoint: "),
+        ([path, tmp_path / "text.pt"], f"{tmp_path}/text.pt cannot be loaded: "),
     ):
         done = call("average", *arguments, "--out", tmp_path / "mean.pt")
         assert done.returncode == 1 and message in done.stderr

@@ -6,6 +6,7 @@ import errno
 import logging
 import pickle
 import shutil
+import traceback
 from pathlib import Path
 
 import pytest
@@ -71,12 +72,33 @@ def test_a_second_attempt_does_not_append_to_the_first(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"PK\x03\x04 the beginning of a checkpoint", b"\x00" * 5000, b"not a checkpoint"]
+    "content",
+    [
+        *(b"", b"PK\x03\x04 the beginning of a checkpoint", b"\x00" * 5000, b"not a checkpoint", b"hello world\n"),
+        *(pickle.dumps(["a", 1]), b"\x80\x02}"),
+    ],
 )
 def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes):
     path = tmp_path / "checkpoint.pt"
     path.write_bytes(content)
-    refusals = (EOFError, RuntimeError, pickle.UnpicklingError)
-    with pytest.raises(refusals), caplog.at_level(logging.ERROR):
+    with pytest.raises(pickle.UnpicklingError, match=r"^it is no checkpoint, or damaged$") as refusal:
         checkpoint_utils.load_checkpoint_to_cpu(str(path))
-    assert f"{path} cannot be loaded: " in caplog.text
+    assert f"{path} cannot be loaded: it is no checkpoint, or damaged" in caplog.text
+    # PyTorch's advice is in no traceback.
+    assert "weights_only" not in "".join(traceback.format_exception(refusal.value))
+
+
+def test_code_in_a_checkpoint_is_named_without_advice_to_run_it(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    path = tmp_path / "checkpoint.pt"
+    torch.save({"model": {}, "cfg": Path("/")}, path)
+    with pytest.raises(pickle.UnpicklingError, match=r"^it holds pathlib\.\w+, and nothing that could run code"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    assert f"{path} cannot be loaded: it holds pathlib." in caplog.text and "weights_only" not in caplog.text
+
+
+def test_what_is_wrong_with_a_checkpoint_itself_is_said_as_ever(last: Path):
+    with pytest.raises(FileNotFoundError, match="none"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(last.parent / "none.pt"))
+    with pytest.raises(KeyError, match="best_loss"):
+        torch.save({"args": {"arch": "lstm"}}, last)
+        checkpoint_utils.load_checkpoint_to_cpu(str(last))

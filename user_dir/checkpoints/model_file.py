@@ -32,7 +32,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         return checkpoint_utils.load_checkpoint_to_cpu(str(path))
     except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
         reason = (str(error) or type(error).__name__).partition("\n")[0]
-        raise ValueError(f"{path} is not a checkpoint: {reason}") from error
+        raise ValueError(f"{path} cannot be loaded: {reason}") from error
 
 
 def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, state: Mapping[str, Any]) -> None:

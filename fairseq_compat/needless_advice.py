@@ -1,12 +1,15 @@
-"""Keeps hydra's advice to fairseq's authors off the screen of those who use fairseq.
+"""Keeps advice off the screen that those who use fairseq cannot follow, or have no reason to.
 
 Since hydra 1.1, each command of fairseq 0.12.2 begins with up to six warnings about the way it calls hydra and about
 the header of its configurations. Nothing that a user could do makes them go away, and hydra 1.3 does what 1.0 did.
+fairseq asks for pinned memory everywhere, and PyTorch warns where there is no GPU. And each command asks to install
+tensorboardX, which one task for speech uses.
 """
 
+import logging
 import warnings
 
-#: How those warnings begin.
+#: How warnings begin.
 ADVICE = (
     r"hydra\.experimental\.\w+\(\) is no longer experimental",
     r"\s*The version_base parameter is not specified",
@@ -14,10 +17,15 @@ ADVICE = (
     r"In '.*': Usage of deprecated keyword in package header '# @package _group_'",
     r"\s*Future Hydra versions will no longer change working directory",
     r"\s*'.*' is validated against ConfigStore schema with the same name",
+    r"'pin_memory' argument is set as true but no accelerator is found",
 )
 
 
 def repair(_initialize):
-    """Ignore the warnings, unless the user has asked for warnings of all kinds with ``-W``."""
+    """Ignore the warnings, unless the user has asked for warnings of all kinds with ``-W``, and drop the line."""
     for beginning in ADVICE:
         warnings.filterwarnings("ignore", beginning, UserWarning, append=True)
+    # The module writes it while it is imported, which comes later.
+    logging.getLogger("fairseq.tasks.text_to_speech").addFilter(
+        lambda record: not record.getMessage().startswith("Please install tensorboardX")
+    )
