@@ -93,7 +93,7 @@ def test_published_sizes_give_the_published_models_number_of_parameters(name):
         assert encoder + 30_001 * 620 + 620 == pytest.approx(27.9e6, abs=0.06e6)
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [*PAIRS, "de-en", "pt_BR-no"])
 def test_a_pair_is_chosen_by_name(pair):
     arguments = command("rnnsearch-50", f"pair={pair}")
     source, target = pair.split("-")
@@ -128,7 +128,7 @@ def test_what_is_missing_or_unknown_is_named():
     for overrides, message in (
         ([CONFIGS["rnnsearch-50"]], "task.data is missing: give task.data=VALUE"),
         (["configs/nothing.yaml"], "there is no configuration configs/nothing.yaml"),
-        ([CONFIGS["rnnsearch-50"], "pair=de-en"], "de-en"),
+        ([CONFIGS["rnnsearch-50"], "pair=de"], "pair=de is no pair of languages: write SRC-TGT, such as pair=de-en"),
     ):
         done = call("train", "--dry-run", *overrides)
         assert done.returncode and message in done.stderr, done.stderr

@@ -8,6 +8,7 @@ leaves in place what was there. A system that fails is named at the end, and sto
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ def report(plan: dict[str, Any], out: Path) -> None:
     if (out / "report.html").is_file():
         print(f"The report: {out / 'report.html'}. Open it in a browser.")
     if next(out.glob("systems/*/seed-*/checkpoints/checkpoint_best.pt"), None):
-        print(f"See the models translate: {Path(sys.executable).parent / 'recurrent-mt'} demo {out}")
+        line = shlex.join([str(Path(sys.executable).parent / "recurrent-mt"), "demo", str(out)])
+        print(f"See the models translate: {line}")
         print("  (bash scripts/setup.sh --demo installs what that page needs)")
     if plan["systems"]:
         return
@@ -95,8 +97,8 @@ def report(plan: dict[str, Any], out: Path) -> None:
         if corpus["shards"] > 1:
             data = ":".join(f"{out}/data/shard{number}" for number in range(corpus["shards"]))
         source, target = plan["languages"]
-        languages = f"--source-lang {source} --target-lang {target}"
+        train = ["fairseq-train", data, "--source-lang", source, "--target-lang", target]
+        system = [f"{PROJECT}/scripts/train.sh", f"{PROJECT}/configs/rnnsearch-50.yaml"]
         print(f"\nThe data is in {out}/data; {out}/data/REPORT.md says what happened to the text. Train with")
-        print(f"  fairseq-train {data} {languages} --user-dir {PROJECT}/user_dir ...\nor")
-        system = f"{PROJECT}/scripts/train.sh {PROJECT}/configs/rnnsearch-50.yaml"
-        print(f"  bash {system} task.data={data} pair={source}-{target}")
+        print(f"  {shlex.join([*train, '--user-dir', f'{PROJECT}/user_dir'])} ...\nor")
+        print(f"  {shlex.join(['bash', *system, f'task.data={data}', f'pair={source}-{target}'])}")

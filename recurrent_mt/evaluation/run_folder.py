@@ -35,7 +35,7 @@ class RunFolder:
         self.path = Path(path)
         file = self.path / "options"
         if not file.is_file():
-            raise FileError(self.path, "there is no file 'options' in it: is this the --out folder of a recipe?")
+            raise FileError(self.path, "there is no file 'options' in it: it is no run folder (a recipe's out=DIR)")
         self.options = dict(text.partition(" ")[::2] for _, text in read_lines(file) if not text.startswith("checksum"))
         missing = [name for name in ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION") if not self.options.get(name)]
         if missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from os import PathLike
@@ -36,8 +37,29 @@ def quote_path(override: str) -> str:
     return assign(key, value) if several else override
 
 
+def name_languages(overrides: Sequence[str], pairs: Path) -> list[str]:
+    """The overrides with both languages in place of each ``pair=SRC-TGT`` for which a folder of pairs has no file.
+
+    Raises:
+        ValueError: if such a pair is not two languages.
+    """
+    result = []
+    for override in overrides:
+        key, _, pair = override.partition("=")
+        if key != "pair" or (pairs / f"{pair}.yaml").is_file():
+            result.append(override)
+            continue
+        languages = pair.split("-")
+        if len(languages) != 2 or not all(re.fullmatch(r"\w+", language) for language in languages):
+            raise ValueError(f"{override} is no pair of languages: write SRC-TGT, such as pair=de-en")
+        result += [assign(f"task.{side}_lang", language) for side, language in zip(("source", "target"), languages)]
+    return result
+
+
 def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[str]:
-    """The arguments that a file stands for, changed by ``KEY=VALUE`` as for fairseq-hydra-train, see `quote_path`.
+    """The arguments that a file stands for, changed by ``KEY=VALUE`` as for fairseq-hydra-train, with any pair.
+
+    See `quote_path` and `name_languages`.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -49,6 +71,7 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
     path = Path(file).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {file}")
+    overrides = name_languages(overrides, path.parent / "pair")
     try:
         with warnings.catch_warnings():
             # Hydra warns of this version, which holds for the whole process: fairseq calls what 1.2 no longer has.

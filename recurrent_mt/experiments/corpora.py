@@ -128,7 +128,7 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
         sets["train"]["train"] = f"{folder}/{options['train']}"
         sets["valid"]["valid"] = f"{folder}/{options['valid']}"
         tests = options["test"].split(",")
-        sets["test"] = {f"test-{Path(test).name}": f"{folder}/{test}" for test in tests}
+        sets["test"] = {f"test-{name_set(test)}": f"{folder}/{test}" for test in tests}
         named = len(tests)
     else:
         for corpus in options["published"]:
@@ -136,7 +136,7 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
                 sets[corpus["role"]][corpus["id"]] = None
         named = len(sets["test"])
     for prefix in options["add"]:
-        sets["train"][f"added-{Path(prefix).name}"] = str(Path(prefix).resolve())
+        sets["train"][f"added-{name_set(prefix)}"] = str(Path(prefix).resolve())
     names = [name for texts in sets.values() for name in texts]
     if len(set(names)) < len(names) or named != len(sets["test"]):
         raise ValueError(f"two of the corpora have the same name: {', '.join(names)}")
@@ -156,6 +156,11 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
         "select_words": None if options["select_words"] is None else str(options["select_words"]),
         "checksums": marks,
     }
+
+
+def name_set(prefix: str) -> str:
+    """What a text is called after its prefix, in paths of the run folder: without spaces."""
+    return re.sub(" +", "-", Path(prefix).name)
 
 
 def check_files(options: Mapping[str, Any], corpus: Mapping[str, Any]) -> list[str]:

@@ -173,6 +173,8 @@ def run_workflow(
     if stopped:
         cancel_jobs(console.cluster_run)
         raise StoppedError(STOPPED)
+    if settings.dry_run and not status and not console.total:
+        console.say(f"Everything is there: nothing is left to do in {settings.out}.")
     if status and not console.failed:
         messages = [line for line in console.errors if line] or [f"Snakemake ended with status {status}"]
         raise RuntimeError("\n".join(messages[-5:]))

@@ -89,6 +89,19 @@ def test_text_in_a_folder_with_a_space_in_its_path_is_read(folder, spaced, colle
     assert collected.count("get local ") == collected.count(f"get local '{spaced}") == 3
 
 
+def test_paths_may_have_spaces_in_them(folder, spaced, monkeypatch):
+    monkeypatch.chdir(spaced)
+    for language in ("fr", "en"):
+        (spaced / f"far away.{language}").write_text("a b\n")
+    given = {"corpus": f"{spaced}/corpus", "out": folder / "an out"}
+    said = experiment(folder / "mine.yaml", "--dry-run", **given, extra_tests="far=far away")
+    assert f"'{spaced}/far away.fr'" in said and f"'{spaced}/corpus/train.en'" in said
+    # What results are called after such a text has none.
+    said = experiment("wmt-fr-en.yaml", "--dry-run", **given, test="test,../far away", add="far away")
+    for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
+        assert re.search(rf"get local '{spaced}/{path}' --pair fr-en --out \S+/raw/{name}.new ", said)
+
+
 def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tmp_path):
     (line,) = [line for line in collected.splitlines() if "get local" in line and "corpus/valid'" in line]
     new, place = re.search(r"mv (\S+)/\* (\S+) ", line).groups()

@@ -1,4 +1,4 @@
-"""The quickstart from text to report with a tiny model, and the same call again."""
+"""The quickstart from text to report with a tiny model, in folders with spaces, and the same call again."""
 
 import re
 
@@ -16,7 +16,7 @@ def trained(out):
 
 @needs_tools
 def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_is_new(tmp_path):
-    corpus, out = write_corpus(tmp_path / "corpus"), tmp_path / "quickstart"
+    corpus, out = write_corpus(tmp_path / "my corpus"), tmp_path / "my run"
     options = {**TINY, "corpus": corpus, "segmentation": "word:40", "systems": MODEL, "baseline": MODEL, "out": out}
     options |= {"tokenizer": "none", "updates": 4}
     said = run(command("quickstart.sh", **options))
@@ -28,7 +28,7 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     assert bleu == {MODEL: score("bleu", translations, references).value}
     assert MODEL in (out / "table.txt").read_text()
     assert (out / "table.txt").read_text() in said and f"The report: {out}/report.html" in said
-    assert f"recurrent-mt demo {out}" in said
+    assert f"recurrent-mt demo '{out}'" in said
     page = (out / "report.html").read_text(encoding="utf-8")
     for heading in ("Scores", "Alignments", "Structure", "Training"):
         assert f">{heading}</h2>" in page, heading
@@ -37,6 +37,8 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     again = run(command("quickstart.sh", **options))
     assert "Training" not in again.replace((out / "table.txt").read_text(), "") and trained(out) == made
     assert (out / "table.txt").read_text() in again
+    planned = run(command("quickstart.sh", "--dry-run", **options))
+    assert planned == f"Everything is there: nothing is left to do in {out}.\n"
 
     for gold in ("test.fr-en.align", "test.fr.ptb"):
         (corpus / gold).touch()

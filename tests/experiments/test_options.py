@@ -13,6 +13,8 @@ from tests.commands import call
 EXPERIMENTS = sorted((PROJECT / "configs" / "experiments").rglob("*.yaml"))
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 
+NAME = "a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"
+
 
 def write(folder, text, name="mine.yaml"):
     file = folder / name
@@ -63,7 +65,14 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("segmentation=char:3", "segmentation must be word:N, bpe:N, or sentencepiece:N, not 'char:3'"),
         ("pair=fr", "pair must be two languages like fr-en, not 'fr'"),
         ("pair=fr-fr", "source and target language of pair are both fr"),
-        ("corpus=$(touch ran)", "corpus must be a path of letters, digits, and ._/~+@%-, not '$(touch ran)'"),
+        ("corpus=$(touch ran)", "corpus must be a path of letters, digits, spaces, and ._/~+@%-, not '$(touch ran)'"),
+        ("corpus=a:b", "corpus must be a path of letters"),
+        ("out= a", "out must be a path of letters"),
+        ("test=a ;b", "test must be a path of letters"),
+        *(
+            (f"extra_tests={name}=x", f"extra_tests must be {NAME}, not '{name}'")
+            for name in ("..", ".", "a/b", "-x", "a b")
+        ),
         ("learning_rate=fast", "learning_rate must be a number, not 'fast'"),
         ("lowercase=maybe", "lowercase must be true or false, not 'maybe'"),
         ("baseline=fconv", "baseline fconv is not among the systems"),
@@ -140,8 +149,9 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
         ("pair: fr-en\nmirror: http://x;touch\n", "mirror must be an address"),
         (
             "pair: fr-en\npublished: [{role: train, sizes: [small], id: a b}]\n",
-            "published.0.id must be an id of mtdata",
+            f"published.0.id must be {NAME}, not 'a b'",
         ),
+        ("pair: fr-en\npublished: [{role: train, sizes: [small], id: ..}]\n", f"published.0.id must be {NAME}"),
     ],
 )
 def test_a_file_that_cannot_be_meant_is_refused_with_its_name(text, message, tmp_path):
