@@ -35,7 +35,13 @@ REPAIRS = {
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
-    "fairseq_cli.train": ("finished_training", "batch_limits", "terminated_training", "early_stopping", "best_checkpoints"),
+    "fairseq_cli.train": (
+        "finished_training",
+        "batch_limits",
+        "terminated_training",
+        "early_stopping",
+        "best_checkpoints",
+    ),
     "hydra._internal.utils": ("lazy_help",),
 }
 
@@ -70,7 +76,7 @@ READING = (
     "fairseq_cli.interactive",
     "fairseq_cli.score",
 )
-REPAIRS.update((name, ("text_lines",)) for name in READING)
+REPAIRS.update((name, (*REPAIRS.get(name, ()), "text_lines")) for name in READING)
 
 
 class RepairFinder:

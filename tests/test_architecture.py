@@ -74,7 +74,13 @@ ALLOWED = {
         "models": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"},
         "checkpoints": {
             *("torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.layers", "recurrent_mt.kernels"),
-            *("recurrent_mt.onnx_export", "recurrent_mt.text_files", "user_dir.models", "user_dir.tasks", "fairseq_compat"),
+            *(
+                "recurrent_mt.onnx_export",
+                "recurrent_mt.text_files",
+                "user_dir.models",
+                "user_dir.tasks",
+                "fairseq_compat",
+            ),
         },
         "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
         "tasks": {

@@ -93,7 +93,7 @@ class BPEDropout(SubwordSampler):
         return left.endswith("@@")
 
     def is_protected(self, word: list[str]) -> bool:
-        """Whether it has fewer subwords than the merges make of it: subword-nmt has kept it whole (``--glossaries``)."""
+        """Whether it has fewer subwords than the merges make of it: subword-nmt kept it whole (``--glossaries``)."""
         return len(word) < len(self._whole.segment_tokens([self.join(word)]))
 
     def split(self, text: str, seed: int) -> list[str]:
