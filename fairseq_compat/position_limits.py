@@ -135,13 +135,20 @@ def _repair_command(command):
 
         def with_room(dataset, max_tokens=None, max_positions=None, **options):
             if max_tokens:
-                import numpy as np
-
-                indices, _ = dataset.filter_indices_by_size(np.arange(len(dataset)), max_positions)
-                max_tokens = max([max_tokens, *map(dataset.num_tokens, indices)])
+                max_tokens = max(max_tokens, _longest(dataset, max_positions))
             return get_batch_iterator(dataset, max_tokens=max_tokens, max_positions=max_positions, **options)
 
         task.get_batch_iterator = with_room
         return task
 
     command.tasks = types.SimpleNamespace(setup_task=setup_task)
+
+
+def _longest(dataset, max_positions):
+    """The tokens of the longest sentence that is not too long."""
+    import numpy as np
+
+    indices = np.arange(len(dataset))
+    if max_positions is not None:
+        indices, _ = dataset.filter_indices_by_size(indices, max_positions)
+    return max(map(dataset.num_tokens, indices), default=0)

@@ -5,7 +5,7 @@ Bad values of options are in tests/experiments/test_options.py.
 
 import pytest
 
-from tests.cli.recipes import command, copy, experiment, needs_tools, run, write_corpus
+from tests.cli.recipes import TINY, command, copy, experiment, needs_tools, read_table, run, write_corpus
 
 pytestmark = needs_tools
 
@@ -61,9 +61,18 @@ def test_a_sentence_over_the_position_limit_is_refused_by_line(corpus):
     edit(corpus / "test.fr", lambda lines: [*lines[:3], "très " * 1024 + "\n", *lines[4:]])
     out = corpus.parent / "run"
     options = {"corpus": corpus, "segmentation": "word:99", "tokenizer": "none", "out": out}
-    message = experiment("comparison.yaml", succeeds=False, **options)
+    message = experiment("comparison.yaml", succeeds=False, systems="lstm,transformer", **options)
     assert "line 4" in message and "1024 tokens" in message
     assert not list(out.glob("corpora/*/data"))
+
+
+@pytest.mark.slow
+def test_recurrent_systems_translate_a_sentence_over_the_position_limit(corpus):
+    edit(corpus / "test.fr", lambda lines: [*lines[:3], "rouge " * 2001 + "\n", *lines[4:]])
+    out = corpus.parent / "run"
+    options = {"corpus": corpus, "segmentation": "word:99", "tokenizer": "none", "out": out, **TINY}
+    experiment("comparison.yaml", systems="lstm,gru_encoder-none", **options)
+    assert len(read_table(out)) > 0
 
 
 def test_text_that_is_not_utf_8_is_refused_by_file(corpus):
