@@ -273,7 +273,8 @@ def test_a_checkpoint_of_another_architecture_is_not_loaded(data, trained, tmp_p
     shutil.copy(trained["gru_encoder"][1] / "checkpoint_last.pt", tmp_path)
     process = toy.train(data, tmp_path, *MODELS["grconv_encoder"], "--max-update", "200", check=False)
     text = failure(process)
-    assert f"{tmp_path}/checkpoint_last.pt; please ensure that the architectures match" in text
+    assert f"{tmp_path}/checkpoint_last.pt holds another model than these options make" in text
+    assert "--arch gru_encoder → grconv_encoder" in text
 
 
 def test_a_missing_dictionary_is_named(data, tmp_path):
