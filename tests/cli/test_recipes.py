@@ -191,9 +191,8 @@ def test_compare_baselines_with_bpe_and_lowercase(corpus):
     """An empty pair is dropped, carriage returns and NULs end no line, the tokenized score has its own column."""
     source = copy(corpus, corpus.parent / "with-empty-line")
     lines = (source / "train.fr").read_text().splitlines(keepends=True)
-    (source / "train.fr").write_text(
-        "\ufeff" + "".join([*lines[:5], "Un\rchat\0 noir.\n", lines[6], "\r\n", *lines[8:]])
-    )
+    lines[5], lines[7] = "Un\rchat\0 noir.\n", "\r\n"
+    (source / "train.fr").write_text("\ufeff" + "".join(lines))
     for language in ("fr", "en"):
         (source / f"valid.{language}").rename(source / f"dev.{language}")
     out = corpus.parent / "baselines"

@@ -164,6 +164,9 @@ OPTIONS = {
             args, extra = parser.parse_known_args(input_args)
             args.tpu = args.tpu or args.bf16
             return (args, extra) if parse_known else args
+
+        def get_validation_parser(default_task=None):
+            return default_task
     """,
 }
 
@@ -185,6 +188,19 @@ def test_bfloat16_does_not_imply_tpu(package, run_python):
             known, _ = options.parse_args_and_arch(parser, input_args=words, parse_known=True)
             for parsed in (from_argv, from_list, known):
                 assert (parsed.bf16, parsed.tpu) == ("--bf16" in words, "--tpu" in words), (words, parsed)
+        """,
+    )
+    assert_succeeds(finished)
+
+
+def test_the_parser_of_validation_has_a_task(package, run_python):
+    package(OPTIONS)
+    finished = run_python(
+        sys.version_info[:2],
+        """
+        from fairseq import options
+        assert options.get_validation_parser() == "translation"
+        assert options.get_validation_parser("language_modeling") == "language_modeling"
         """,
     )
     assert_succeeds(finished)
