@@ -36,11 +36,8 @@ REPAIRS = {
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
-        "finished_training",
-        "batch_limits",
-        "terminated_training",
-        "early_stopping",
-        "best_checkpoints",
+        *("batch_limits", "finished_training", "terminated_training"),
+        *("early_stopping", "best_checkpoints"),
     ),
     "hydra._internal.utils": ("lazy_help",),
 }

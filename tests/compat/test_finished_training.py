@@ -27,7 +27,7 @@ def train(updates: int, max_update: int, *, spent: float = 0, hours: float = 0, 
     config = SimpleNamespace(
         optimization=SimpleNamespace(max_update=max_update, stop_time_hours=hours),
         distributed_training=SimpleNamespace(fix_batches_to_gpus=False),
-        dataset=SimpleNamespace(curriculum=0),
+        dataset=SimpleNamespace(curriculum=0, disable_validation=True),
         checkpoint=SimpleNamespace(patience=patience),
     )
     return fairseq_cli.train.train(config, trainer, None, Epochs())
