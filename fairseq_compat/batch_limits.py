@@ -8,7 +8,8 @@ which one is empty.
 
 import functools
 
-SKIPPING = "--skip-invalid-size-inputs-valid-test"
+#: In fairseq's own words, which its users and its tests look for.
+SKIPPING = "skip this example with --skip-invalid-size-inputs-valid-test"
 
 
 def repair(module):
@@ -87,8 +88,8 @@ def require_lengths(task, dataset, max_tokens, max_positions):
     others = f", and {len(refused) - 1} other lines" if refused[1:] else ""
     raise ValueError(
         f"{_split_of(task, dataset) or 'the input'}, line {first + 1}: {' and '.join(map(str, lengths))} tokens, "
-        f"the end of the sentence included, are more than {option}{others}. Raise the limit, or leave such lines out "
-        f"with {SKIPPING}"
+        f"the end of the sentence included, are more than {option}{others}. Raise the limit, or "
+        f"{SKIPPING}"
     )
 
 
