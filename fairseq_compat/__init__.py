@@ -28,7 +28,7 @@ REPAIRS = {
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.optim.fp16_optimizer": ("fp16_option",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
-    "fairseq.tasks.fairseq_task": ("batch_limits", "position_limits"),
+    "fairseq.tasks.fairseq_task": ("batch_limits",),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
     "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints"),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),

@@ -8,6 +8,8 @@ which one is empty.
 
 import functools
 
+from .position_limits import SIDES, UNLIMITED
+
 #: In fairseq's own words, which its users and its tests look for.
 SKIPPING = "skip this example with --skip-invalid-size-inputs-valid-test"
 
@@ -80,17 +82,41 @@ def require_lengths(task, dataset, max_tokens, max_positions):
         return
     first = int(min(refused))
     size = dataset.size(first)
-    lengths = [int(length) for length in (size if isinstance(size, tuple) else (size,))]
-    if max_tokens is not None and max(lengths) > max_tokens:
-        option = f"--max-tokens {max_tokens}"
+    if max_tokens is not None and max(size if isinstance(size, tuple) else (size,)) > max_tokens:
+        limit = f"--max-tokens {max_tokens}"
     else:
-        option = f"the model takes ({max_positions}, see --max-source-positions and --max-target-positions)"
+        limit = f"the model takes ({_written(max_positions)}, see --max-source-positions and --max-target-positions)"
     others = f", and {len(refused) - 1} other lines" if refused[1:] else ""
-    raise ValueError(
-        f"{_split_of(task, dataset) or 'the input'}, line {first + 1}: {' and '.join(map(str, lengths))} tokens, "
-        f"the end of the sentence included, are more than {option}{others}. Raise the limit, or "
-        f"{SKIPPING}"
+    raise SentenceLengthError(
+        _split_of(task, dataset) or "the input",
+        first,
+        f"{_written(size)} tokens, the end of the sentence included, are more than {limit}{others}. "
+        f"Raise the limit, or {SKIPPING}",
     )
+
+
+class SentenceLengthError(ValueError):
+    """A sentence that is too long.
+
+    Attributes:
+        text: where it is: a split, or the input.
+        number: of the sentence, from 0.
+        reason: what is said about it.
+    """
+
+    def __init__(self, text, number, reason):
+        super().__init__(f"{text}, line {number + 1}: {reason}")
+        self.text = text
+        self.number = number
+        self.reason = reason
+
+
+def _written(sizes):
+    """``5 source and 7 target``; a single number as it is."""
+    if not (isinstance(sizes, (tuple, list)) and len(sizes) == len(SIDES)):
+        return str(sizes)
+    known = ((size, side) for size, side in zip(sizes, SIDES) if size is not None and size < UNLIMITED)
+    return " and ".join(f"{int(size):,} {side}" for size, side in known)
 
 
 def _limits(max_tokens, max_positions):

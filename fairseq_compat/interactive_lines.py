@@ -6,7 +6,7 @@ not only which of a buffer.
 
 import functools
 
-from .position_limits import SentenceLengthError
+from .batch_limits import SentenceLengthError
 
 
 def repair(interactive):
@@ -28,7 +28,7 @@ def repair(interactive):
         try:
             yield from make_batches(*args, **kwargs)
         except SentenceLengthError as error:
-            raise SentenceLengthError(before + error.number, error.reason) from None
+            raise SentenceLengthError(error.text, before + error.number, error.reason) from None
 
     interactive.buffered_read = read_and_count
     interactive.make_batches = make_named_batches

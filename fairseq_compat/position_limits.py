@@ -26,7 +26,6 @@ def repair(module):
     {
         "fairseq.tasks.translation": _repair_translation,
         "fairseq.models": _repair_models,
-        "fairseq.tasks.fairseq_task": _repair_task,
     }.get(module.__name__, _repair_command)(module)
 
 
@@ -76,53 +75,6 @@ def _architecture(models, cfg):
     """The name under which a model is registered."""
     name = getattr(cfg, "_name", None) or getattr(cfg, "arch", None)
     return models.ARCH_MODEL_NAME_REGISTRY.get(name, name)
-
-
-class SentenceLengthError(ValueError):
-    """A sentence that the model does not take.
-
-    Attributes:
-        number: of the sentence, from 0.
-        reason: what is said about it.
-    """
-
-    def __init__(self, number, reason):
-        super().__init__(f"sentence {number} (line {number + 1}) {reason}")
-        self.number = number
-        self.reason = reason
-
-
-def _repair_task(fairseq_task):
-    filter_indices = fairseq_task.FairseqTask.filter_indices_by_size
-
-    @functools.wraps(filter_indices)
-    def filter_by_name(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):
-        if not ignore_invalid_inputs:
-            _, ignored = dataset.filter_indices_by_size(indices, max_positions)
-            if len(ignored) > 0:
-                raise _too_long(dataset, ignored, max_positions)
-        return filter_indices(self, indices, dataset, max_positions, ignore_invalid_inputs)
-
-    fairseq_task.FairseqTask.filter_indices_by_size = filter_by_name
-
-
-def _too_long(dataset, ignored, limits):
-    number, count = int(min(ignored)), len(ignored)
-    others = f", and {count - 1} other(s) are too long" if count > 1 else ""
-    return SentenceLengthError(
-        number,
-        f"has {_written(dataset.size(number))} tokens, the end of sentence included, and {_written(limits)} are allowed"
-        f"{others}: split it, raise --max-source-positions and --max-target-positions if they were given, or leave out "
-        "what is too long with --skip-invalid-size-inputs-valid-test",
-    )
-
-
-def _written(sizes):
-    """``5 source and 7 target``; a single number as it is."""
-    if not (isinstance(sizes, (tuple, list)) and len(sizes) == len(SIDES)):
-        return str(sizes)
-    known = ((size, side) for size, side in zip(sizes, SIDES) if size is not None and size < UNLIMITED)
-    return " and ".join(f"{int(size):,} {side}" for size, side in known)
 
 
 def _repair_command(command):

@@ -290,8 +290,8 @@ def test_a_sentence_over_the_position_limit_is_named(corpus, data, trained):
     process = toy.generate(data, path, "--max-source-positions", "4", check=False)
     lengths = [len(line.split()) + 1 for line in (corpus / "test.src").read_text().splitlines()]
     first = next(number for number, length in enumerate(lengths) if length > 4)
-    size = f"{lengths[first]} source and {lengths[first]} target tokens, the end of sentence included"
-    assert f"sentence {first} (line {first + 1}) has {size}, and 4 source are allowed" in failure(process)
+    size = f"{lengths[first]} source and {lengths[first]} target tokens, the end of the sentence included"
+    assert f"test, line {first + 1}: {size}, are more than the model takes (4 source, see" in failure(process)
     skipped = toy.generate(data, path, "--max-source-positions", "4", "--skip-invalid-size-inputs-valid-test")
     assert 0 < len(toy.lines(skipped.stdout, "H")) < 20
 
@@ -319,4 +319,4 @@ def test_a_test_set_with_a_long_line_is_translated_and_a_typed_one_is_named(corp
     assert toy.lines(done.stdout, "H").keys() == {0, 1}
     model = ("--user-dir", toy.PLUGIN, "--path", path, "--cpu", "--max-source-positions", 4, "--buffer-size", 2)
     done = toy.run("fairseq-interactive", data, *model, text="w1\nw2\nw3\nw1 w2 w3 w4\n", check=False)
-    assert "sentence 3 (line 4) has 5 source and 0 target tokens" in failure(done)
+    assert "the input, line 4: 5 source and 0 target tokens" in failure(done)

@@ -50,7 +50,7 @@ def test_a_long_validation_line_is_named_before_the_first_update(data: Path, tmp
 def test_a_line_that_the_model_does_not_take_is_named_before_the_first_update(data: Path, tmp_path: Path):
     done = train(data, tmp_path, "--max-tokens", 600, "--max-epoch", 1, "--max-source-positions", 50)
     assert done.returncode == 1
-    assert "valid, line 3: 70 and " in done.stderr and "are more than the model takes ((50, 1024)" in done.stderr
+    assert "valid, line 3: 70 source and " in done.stderr and "the model takes (50 source" in done.stderr
     assert "num_updates" not in done.stdout
 
 
