@@ -2,8 +2,12 @@
 
 import pytest
 import torch
+from fairseq.models import MODEL_DATACLASS_REGISTRY
 from torch.utils.flop_counter import FlopCounterMode
 
+from recurrent_mt.layers.gru import GRUEncoder
+from recurrent_mt.layers.unet import UNetEncoder
+from recurrent_mt.layers.vnet import VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call
 from user_dir.checkpoints.operations import FORMULAS, count_operations
@@ -68,3 +72,16 @@ def test_operations_of_no_pairs_are_refused(tmp_path):
 def test_a_missing_checkpoint_is_named(tmp_path):
     result = call("count-operations", "--checkpoint", tmp_path / "no.pt", "--data", tmp_path)
     assert result.returncode == 1 and "error: there is no checkpoint" in result.stderr
+
+
+@pytest.mark.parametrize(("network", "encoder"), [("unet", UNetEncoder), ("vnet", VNetEncoder)])
+def test_the_help_says_what_a_word_costs_an_hourglass_in_gru_layers(network, encoder):
+    embedded, padding = torch.zeros(1, 64, 16), torch.zeros(1, 64, dtype=torch.bool)
+    counts = []
+    for layer in (encoder(16, 16), GRUEncoder(16, 16)):
+        with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+            layer(embedded, padding)
+        counts.append(counter.get_total_flops())
+    config = MODEL_DATACLASS_REGISTRY[f"{network}_encoder"]
+    text = config.__dataclass_fields__[f"{network}_depth"].metadata["help"]
+    assert f"a word costs {round(counts[0] / counts[1])} times what it costs a GRU" in text

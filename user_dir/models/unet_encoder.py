@@ -15,7 +15,11 @@ from .encoder_decoder import EncoderDecoderModel, dropout
 class UNetEncoderConfig(EncoderDecoderConfig):
     """Options of ``unet_encoder``."""
 
-    unet_depth: int = option(3, "how often the U-Net halves the sentence (Ronneberger et al. 2015: 4)")
+    unet_depth: int = option(
+        3,
+        "how often the U-Net halves the sentence (Ronneberger et al. 2015: 4); with the defaults, a word costs 5 times "
+        "what it costs a GRU of the same --encoder-hidden-size in one direction: on a CPU, take 128 or 256",
+    )
     unet_growth: int = option(
         1, "how many times wider each of its levels is than the one above (Ronneberger et al. 2015: 2)"
     )

@@ -15,7 +15,11 @@ from .encoder_decoder import EncoderDecoderModel, dropout
 class VNetEncoderConfig(EncoderDecoderConfig):
     """Options of ``vnet_encoder``."""
 
-    vnet_depth: int = option(3, "how often the V-Net halves the sentence (Milletari et al. 2016: 4)")
+    vnet_depth: int = option(
+        3,
+        "how often the V-Net halves the sentence (Milletari et al. 2016: 4); with the defaults, a word costs 10 times "
+        "what it costs a GRU of the same --encoder-hidden-size in one direction: on a CPU, take 128 or 256",
+    )
     vnet_growth: int = option(
         1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
     )
