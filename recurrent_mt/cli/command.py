@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib.util import find_spec
+from io import TextIOWrapper
 from types import ModuleType
 
 from .plugin import import_from_plugin
@@ -28,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: after a tool's help, and with status 2 after options that it does not accept.
     """
+    write_utf8()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words:
         print(list_tools(), end="", file=sys.stderr)
@@ -49,6 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EXPLAINED as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         return 1
+
+
+def write_utf8() -> None:
+    """Makes all text UTF-8, whatever the locale says: what this process prints, and what those that it starts do."""
+    os.environ.pop("PYTHONIOENCODING", None)
+    os.environ["PYTHONUTF8"] = "1"
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
 
 
 def load_module(name: str) -> ModuleType:

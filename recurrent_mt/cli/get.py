@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..data import published_sets
 from ..data.download import file_sha256
-from ..data.parallel_text import read_pairs, write_pairs
+from ..data.parallel_text import read_pairs, require_room, write_pairs
 from ..text_files import FileError, read_lines
 
 
@@ -79,6 +79,7 @@ def find_corpora(options: argparse.Namespace) -> None:
 
 def get_published(options: argparse.Namespace) -> None:
     """Downloads and unpacks a corpus."""
+    require_room(options.out)
     corpus = published_sets.load(options.sources, options.identifier)
     place = corpus.url.partition("://")[2]
     known = read_checksums(options.checksums) if options.checksums else {}

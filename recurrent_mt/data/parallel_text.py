@@ -17,6 +17,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from ..text_files import DAMAGE, OPENERS, FileError, find_file, read_lines
+from .partial_files import partial_folder
 
 #: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
 LINE_BREAKS = re.compile("[\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029]+")
@@ -60,6 +61,16 @@ def read_pairs(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str, s
         yield left, right
 
 
+def require_room(folder: Path) -> None:
+    """Refuses a folder that something is in.
+
+    Raises:
+        FileError: naming it.
+    """
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise FileError(folder, "it is there already, and nothing is replaced: remove it, or choose another --out")
+
+
 def write_pairs(pairs: Iterable[tuple[str, str]], folder: Path, languages: tuple[str, str]) -> int:
     """Writes ``FOLDER/text.LANGUAGE``, and the folder appears only when both files are whole.
 
@@ -67,23 +78,24 @@ def write_pairs(pairs: Iterable[tuple[str, str]], folder: Path, languages: tuple
         The number of pairs.
 
     Raises:
-        ValueError: if there is none.
+        FileError: if there is something in the folder.
+        ValueError: if there is no pair.
     """
-    partial = Path(f"{folder}.partial")
-    partial.mkdir(parents=True, exist_ok=True)
-    count = 0
-    with ExitStack() as stack:
-        files: list[IO[str]] = [
-            stack.enter_context((partial / f"text.{language}").open("w", encoding="utf-8", newline="\n"))
-            for language in languages
-        ]
-        for pair in pairs:
-            count += 1
-            for file, sentence in zip(files, pair):
-                file.write(sentence + "\n")
-    if not count:
-        raise ValueError(f"there is no sentence pair for {folder}")
-    partial.rename(folder)
+    require_room(folder)
+    with partial_folder(folder) as partial:
+        count = 0
+        with ExitStack() as stack:
+            files: list[IO[str]] = [
+                stack.enter_context((partial / f"text.{language}").open("w", encoding="utf-8", newline="\n"))
+                for language in languages
+            ]
+            for pair in pairs:
+                count += 1
+                for file, sentence in zip(files, pair):
+                    file.write(sentence + "\n")
+        if not count:
+            raise ValueError(f"there is no sentence pair for {folder}")
+        partial.rename(folder)
     return count
 
 

@@ -87,7 +87,12 @@ def follow(
     # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     process = subprocess.Popen(
-        command, env=dict(variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        command,
+        env=dict(variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
     )
     started.append(process)
     done = threading.Event()

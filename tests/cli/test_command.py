@@ -10,7 +10,7 @@ import pytest
 
 import recurrent_mt.cli
 import user_dir.cli
-from recurrent_mt.cli.command import load_module, make_parser
+from recurrent_mt.cli.command import load_module, make_parser, write_utf8
 from recurrent_mt.cli.plugin import find_plugin
 from recurrent_mt.cli.tools import INDEX, TOOLS, Tool
 from tests.commands import REPOSITORY, call, run
@@ -29,6 +29,22 @@ def test_the_list_has_each_tool_once_with_what_it_does_and_an_example():
         (place,) = [number for number, line in enumerate(lines) if line.startswith(f"  {tool.name} ")]
         assert lines[place].endswith(f" {tool.summary}") and tool.summary
         assert lines[place + 1].strip() == tool.example
+
+
+@pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "latin-1"}], ids=["locale", "variable"])
+def test_what_tools_write_is_utf8_whatever_the_locale(variables):
+    listed = run("recurrent-mt", "--help", **variables, PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    assert listed.returncode == 0 and listed.stdout.startswith("usage: recurrent-mt TOOL …\n"), listed.stderr
+
+
+def test_what_tools_start_reads_and_writes_utf8_too(monkeypatch):
+    for name, value in {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    write_utf8()
+    program = "import sys; print('é'); print(sys.stdin.encoding, open('/dev/null').encoding)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert done.stdout.decode("utf-8") == "é\nutf-8 utf-8\n", done.stderr
 
 
 def modules_of(package):

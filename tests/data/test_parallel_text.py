@@ -129,8 +129,24 @@ def test_a_folder_appears_when_both_sides_are_whole(tmp_path):
 
     with pytest.raises(RuntimeError, match="broken"):
         write_pairs(broken(), tmp_path / "set", LANGUAGES)
-    assert not (tmp_path / "set").exists()
+    assert not list(tmp_path.iterdir())
+    # What a call left that was killed is no part of the next.
+    (tmp_path / "set.partial").mkdir()
+    (tmp_path / "set.partial" / "text.de").write_text("ei")
     assert write_pairs([("un", "one"), ("", "two")], tmp_path / "set", LANGUAGES) == 2
     assert (tmp_path / "set" / "text.fr").read_text() == "un\n\n"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["set", "text.en", "text.fr"]
     with pytest.raises(ValueError, match="no sentence pair"):
         write_pairs([], tmp_path / "other", LANGUAGES)
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+
+
+def test_what_is_there_already_is_not_replaced(tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert write_pairs([("un", "one")], tmp_path / "empty", LANGUAGES) == 1
+    for path in (tmp_path / "empty", tmp_path / "file"):
+        path.is_dir() or path.write_text("years of work")
+        with pytest.raises(FileError, match=f"{path.name}: it is there already, .* remove it, or choose another --out"):
+            write_pairs([("deux", "two")], path, LANGUAGES)
+    assert (tmp_path / "empty" / "text.fr").read_text() == "un\n"
+    assert (tmp_path / "file").read_text() == "years of work"

@@ -75,6 +75,17 @@ def test_a_failed_download_is_told_in_one_line(server, tmp_path):
     assert re.fullmatch(r"error: http\S+fr-en\.tgz: the server answers 404 Not Found\n", done.stderr)
 
 
+def test_a_folder_that_is_there_is_refused_before_the_download(server, tmp_path):
+    corpus, _, _ = publish("tgz", server.folder / "mirror")
+    save([corpus], tmp_path / "sources.json")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "text.fr").write_text("un\n")
+    files = ("--sources", tmp_path / "sources.json", "--downloads", tmp_path, "--out", tmp_path / "out")
+    done = call("get", "published", corpus.identifier, *files, "--mirror", server.url("mirror"), "--pair", "fr-en")
+    assert done.returncode == 1 and not server.requests
+    assert done.stderr.startswith(f"error: {tmp_path}/out: it is there already, and nothing is replaced: ")
+
+
 @pytest.mark.slow
 def test_mtdata_knows_what_the_recipes_ask_for():
     """Each looked up in mtdata's own index."""
