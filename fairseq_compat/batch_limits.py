@@ -115,7 +115,7 @@ def _written(sizes):
     """``5 source and 7 target``; a single number as it is."""
     if not (isinstance(sizes, (tuple, list)) and len(sizes) == len(SIDES)):
         return str(sizes)
-    known = ((size, side) for size, side in zip(sizes, SIDES) if size is not None and size < UNLIMITED)
+    known = ((size, side) for size, side in zip(sizes, SIDES) if size and size < UNLIMITED)
     return " and ".join(f"{int(size):,} {side}" for size, side in known)
 
 

@@ -103,4 +103,4 @@ def _longest(dataset, max_positions):
     indices = np.arange(len(dataset))
     if max_positions is not None:
         indices, _ = dataset.filter_indices_by_size(indices, max_positions)
-    return max(map(dataset.num_tokens, indices), default=0)
+    return int(max(map(dataset.num_tokens, indices), default=0))
