@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def follow(
         for process in started:
             terminate_all(process.pid)
             if patience is not None and not stopped:
-                killer = threading.Timer(patience, process.kill)
+                killer = threading.Timer(patience, kill_all, [process.pid])
                 killer.daemon = True
                 killer.start()
         stopped = True
@@ -128,14 +129,20 @@ def read_event(line: str) -> dict[str, Any] | None:
 
 def terminate_all(process: int) -> None:
     """Asks Snakemake and everything it has started to end; a training then keeps where it is."""
-    try:
-        parent = psutil.Process(process)
-        children = parent.children(recursive=True)
-    except psutil.NoSuchProcess:
-        return
     # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
-    for one, number in [*((child, signal.SIGTERM) for child in children), (parent, signal.SIGINT)]:
-        try:
-            one.send_signal(number)
-        except psutil.NoSuchProcess:
-            continue
+    signal_all(process, signal.SIGINT, children=signal.SIGTERM)
+
+
+def kill_all(process: int) -> None:
+    """Ends Snakemake and everything it has started, so that nothing is submitted to a cluster any more."""
+    signal_all(process, signal.SIGKILL, children=signal.SIGKILL)
+
+
+def signal_all(process: int, number: int, *, children: int) -> None:
+    """Sends signals to what a process has started, and to itself; whatever has ended gets none."""
+    with suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(process)
+        for child in parent.children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.send_signal(children)
+        parent.send_signal(number)

@@ -7,10 +7,13 @@ executable that is removed from ``bin`` is a command that the cluster does not h
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 COMMANDS = ("sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "srun")
@@ -38,6 +41,22 @@ def write_commands(folder: Path, *, accounting: bool, youngest: int | None = 300
     return folder / "bin"
 
 
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """No command sees a job that is half there."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def living(folder: Path) -> list[int]:
+    """The processes of jobs that have not ended."""
+    found = [int(file.read_text()) for file in (folder / "jobs").glob("*.process")]
+    # The third field of a process that has ended and that nobody has waited for is Z.
+    stats = {number: Path(f"/proc/{number}/stat") for number in found}
+    return [number for number, stat in stats.items() if stat.exists() and stat.read_text().split()[2] != "Z"]
+
+
 def states(folder: Path) -> dict[str, str]:
     """Number to state of every job."""
     return {file.stem: file.read_text() for file in sorted((folder / "jobs").glob("*.state"))}
@@ -45,34 +64,25 @@ def states(folder: Path) -> dict[str, str]:
 
 def submit(folder: Path, words: list[str]) -> int:
     """sbatch: starts the job, which outlives this process, and prints its number."""
-    number = len(list((folder / "jobs").iterdir())) + 1
-    while True:
-        try:
-            (folder / "jobs" / f"{number}.state").touch(exist_ok=False)
-            break
-        except FileExistsError:
-            number += 1
+    number = len(states(folder)) + 1
     wrapped = next(word.removeprefix("--wrap=") for word in words if word.startswith("--wrap="))
-    command = (folder / "command").read_text() or wrapped
-    output = words[words.index("--output") + 1].replace("%j", str(number))
+    line = (folder / "command").read_text() or wrapped
+    output = Path(words[words.index("--output") + 1].replace("%j", str(number)))
+    # A job is there or not, whatever ends this process: it takes a signal only afterwards, and the job takes its own.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    supervisor = [sys.executable, "-E", "-S", __file__, "job", str(folder / "bin" / "sbatch"), str(number), line]
+    with output.open("w") as log:
+        process = subprocess.Popen(
+            supervisor,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "SLURM_JOB_ID": str(number)},
+            start_new_session=True,
+        )
+    (folder / "jobs" / f"{number}.process").write_text(str(process.pid))
     (folder / "jobs" / f"{number}.name").write_text(words[words.index("--job-name") + 1])
     write_state(folder, number, "RUNNING")
-    if not os.fork():
-        os.setsid()
-        with Path(output).open("w") as log:
-            job = subprocess.Popen(
-                ["sh", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "SLURM_JOB_ID": str(number)},
-            )
-        for stream in (0, 1, 2):
-            os.close(stream)
-        (folder / "jobs" / f"{number}.process").write_text(str(os.getpid()))
-        status = job.wait()
-        write_state(folder, number, "FAILED" if status else "COMPLETED")
-        os._exit(0)
     print(number)
     return 0
 
@@ -97,10 +107,14 @@ def cancel(folder: Path, words: list[str]) -> int:
 
 def answer(name: str, folder: Path, words: list[str]) -> int:
     """What a command does."""
-    if name == "sbatch":
-        return submit(folder, words)
-    if name == "scancel":
-        return cancel(folder, words)
+    if name in ("sbatch", "scancel"):
+        with one_at_a_time(folder):
+            return submit(folder, words) if name == "sbatch" else cancel(folder, words)
+    if name == "job":
+        number, line = words
+        status = subprocess.run(["sh", "-c", line]).returncode
+        with one_at_a_time(folder):
+            write_state(folder, number, "FAILED" if status else "COMPLETED")
     if name == "srun":
         command = next(index for index, word in enumerate(words) if not word.startswith("-"))
         os.execvp(words[command], words[command:])
