@@ -12,6 +12,8 @@ import contextlib
 import functools
 import types
 
+from .text_lines import open_text
+
 #: What fairseq's options call the two kinds of subwords that words can be put together from.
 MARKED_AT_THE_END = ("@@ ", "@@", "subword_nmt")
 MARKED_AT_THE_BEGINNING = ("sentencepiece",)
@@ -53,7 +55,7 @@ def _repair_utils(utils):
 
 
 def _read_dictionary(path):
-    with open(path, encoding="utf-8") as file:
+    with open_text(path) as file:
         pairs = [line.split() for line in file]
     for number, pair in enumerate(pairs, 1):
         if len(pair) != 2:

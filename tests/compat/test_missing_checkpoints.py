@@ -22,7 +22,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         training = trainer(build("gru_encoder"), "cross_entropy", *ADAM, save_dir="save")
         for name, value in options.items():
             setattr(training.cfg.checkpoint, name, value)
-        monkeypatch.setattr(training, "get_train_iterator", lambda **_: SimpleNamespace(epoch=1))
+        monkeypatch.setattr(training, "get_train_iterator", lambda **_: SimpleNamespace(epoch=1, iterations_in_epoch=0))
         return checkpoint_utils.load_checkpoint(training.cfg.checkpoint, training)[0]
 
     return run

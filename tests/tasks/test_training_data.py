@@ -86,12 +86,13 @@ def test_subwords_are_sampled_with_the_options(dropout, pieces, folder):
 
 
 def test_of_two_files_the_first_is_for_the_source_and_the_seed_decides(folder):
-    (folder / "others").write_text("#version: 0.2\nx y\n")
+    (folder / "others").write_text("#version: 0.2\no w</w>\nl ow</w>\n")
     files = f"{folder / 'codes'},{folder / 'others'}"
     options = {"sample_subwords": files, "subword_dropout": 0.5}
     first, again, other = (load(folder, SampledSubwordsDataset, seed=seed, **options) for seed in (1, 1, 2))
-    assert all(len(first[number]["target"]) == 3 * length + 1 for number, length in enumerate(LENGTHS))
-    assert any(len(first[number]["source"]) < 3 * length + 1 for number, length in enumerate(LENGTHS))
+    merged = first.dataset.src_dict.index("lo@@")
+    assert any(merged in first[number]["source"] for number in range(8))
+    assert not any(merged in first[number]["target"] for number in range(8))
     drawn = [[one[number]["source"].tolist() for number in range(8)] for one in (first, again, other)]
     assert drawn[0] == drawn[1] != drawn[2]
 
