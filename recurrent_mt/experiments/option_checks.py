@@ -83,12 +83,21 @@ def check_flags(options: Mapping[str, Any], place: str) -> None:
         if len({flag.replace("_", "-") for flag in flags}) < len(flags):
             raise OptionError(f"{place}: flags are there twice, with hyphens and with underscores: {', '.join(flags)}")
         for flag, value in flags.items():
-            if flag.lower().replace("-", "_") in FIXED:
-                raise OptionError(f"{place}: {flag} cannot be a flag: the experiment sets it for every training")
             try:
-                check_training_flag(flag, value)
+                check_flag(flag, value)
             except ValueError as error:
                 raise OptionError(f"{place}: {error}") from None
+
+
+def check_flag(flag: str, value: object) -> None:
+    """What a system sets of fairseq-train's options must change the training, and nothing else.
+
+    Raises:
+        ValueError: naming the option.
+    """
+    if flag.lower().replace("-", "_") in FIXED:
+        raise ValueError(f"{flag} cannot be a flag: the experiment sets it for every training")
+    check_training_flag(flag, value)
 
 
 def check_ignored(given: Mapping[str, Any], options: Mapping[str, Any], place: str) -> None:

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from .configurations import assign, read_arguments
+from .option_checks import check_flag
+from .options import PROJECT
 from .text import POSITION_LIMIT
 
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")
-ENCODERS = ("gru_encoder", "grconv_encoder")
+#: This project's: each is a file of the plug-in, which cannot be imported here.
+ARCHITECTURES = tuple(sorted(file.stem for file in (PROJECT / "user_dir" / "models").glob("*_encoder.py")))
 ATTENTIONS = ("none", "additive", "dot", "general", "scaled_dot", "scaled_general")
 #: Updates over which the learning rate rises: the 4,000 of Vaswani et al. (2017) if the budget has ten
 #: times as many, and this many if it is not counted in updates.
@@ -46,13 +49,15 @@ def training_arguments(name: str, options: Mapping[str, Any], configurations: Pa
         return [*without(own, common), *flag_arguments(own), "--seed", SEED]
     source, target = options["pair"].split("-")
     rate = [] if options["learning_rates"] else ["--lr", options["learning_rate"]]
-    return [
-        *(DATA, "--user-dir", PLUGIN, "--task", "translation", "--source-lang", source, "--target-lang", target),
+    model, own = (name, {}) if is_ablation(options) else read_name(name)
+    shared = [
+        *("--task", "translation", "--source-lang", source, "--target-lang", target),
         *("--dropout", str(options["dropout"]), "--optimizer", "fused_adam", *rate, "--clip-norm", "1.0"),
-        *schedule_arguments(name, options),
-        *objective_arguments(stock=name in STOCK and not is_ablation(options), smoothing=options["label_smoothing"]),
-        *("--max-tokens", str(options["max_tokens"]), *model_arguments(name, options), "--seed", SEED),
+        *schedule_arguments(model, options),
+        *objective_arguments(stock=model in STOCK and not is_ablation(options), smoothing=options["label_smoothing"]),
+        *("--max-tokens", str(options["max_tokens"]), *model_arguments(model, own, options)),
     ]
+    return [DATA, "--user-dir", PLUGIN, *without(own, shared), *flag_arguments(own), "--seed", SEED]
 
 
 def configured_arguments(name: str, options: Mapping[str, Any], configurations: Path) -> list[str]:
@@ -116,8 +121,8 @@ def is_configuration(name: str, options: Mapping[str, Any], configurations: Path
     return not is_ablation(options) and "/" not in name and (configurations / f"{name}.yaml").is_file()
 
 
-def model_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
-    """The architecture and its sizes.
+def model_arguments(name: str, own: Collection[str], options: Mapping[str, Any]) -> list[str]:
+    """The architecture and its sizes; ``own`` are the options that the system sets itself.
 
     grconv_encoder has no directions: it is as wide as a bidirectional encoder's annotations.
 
@@ -140,15 +145,35 @@ def model_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
     if name == "transformer":
         return [*transformer_arguments(decoder), *shared]
     architecture, _, attention = name.partition("-")
-    if architecture not in ENCODERS or attention not in ATTENTIONS:
+    if architecture not in ARCHITECTURES or attention not in ATTENTIONS:
         raise ValueError(
-            f"unknown system '{name}': choose {', '.join(STOCK)}, {' or '.join(ENCODERS)} followed by a hyphen and "
-            f"one of {', '.join(ATTENTIONS)}, or the name of a file of configs/"
+            f"unknown system '{name}': choose {', '.join(STOCK)}, one of {', '.join(ARCHITECTURES)} followed by a "
+            f"hyphen and one of {', '.join(ATTENTIONS)}, or the name of a file of configs/; +OPTION=VALUE after it sets "
+            "an option of fairseq-train, as in grconv_encoder-none+grconv-height=2"
         )
     width = directions if architecture == "gru_encoder" else sizes(encoder_hidden_size=2 * encoder)
-    normalized = ["encoder", "decoder"] if architecture == "gru_encoder" else ["decoder"]
-    norms = [f"--{side}-layer-norm" for side in normalized if options["layer_norm"]]
+    # The pyramid of grConv as published is not normalized.
+    normalizes = architecture == "gru_encoder" or "grconv-dilated" in own
+    norms = [f"--{side}-layer-norm" for side in ("encoder", "decoder")[not normalizes :] if options["layer_norm"]]
     return [*recurrent, "--arch", architecture, *width, "--decoder-attention", attention, *norms]
+
+
+def read_name(name: str) -> tuple[str, dict[str, Any]]:
+    """Reads ``MODEL+OPTION=VALUE+OPTION``, as in ``grconv_encoder-none+grconv-height=2+dropout=0.3``.
+
+    Returns:
+        The model, and options of fairseq-train with their values, True where there is none.
+
+    Raises:
+        ValueError: if an option could do more than change a training.
+    """
+    model, *settings = name.split("+")
+    own: dict[str, Any] = {}
+    for setting in settings:
+        flag, _, value = setting.partition("=")
+        check_flag(flag, value or True)
+        own[flag.replace("_", "-")] = value or True
+    return model, own
 
 
 def sizes(**values: int) -> list[str]:

@@ -83,9 +83,7 @@ def test_text_that_is_not_utf_8_is_refused_by_file(corpus):
 def test_an_unknown_system_is_refused_with_those_that_there_are(good, tmp_path):
     line = command("compare_baselines.sh", corpus=good, pair="fr-en", systems="gru_encoder-loud", out=tmp_path / "run")
     message = run(line, succeeds=False)
-    assert (
-        "unknown system 'gru_encoder-loud': choose lstm, fconv, transformer, gru_encoder or grconv_encoder" in message
-    )
+    assert "unknown system 'gru_encoder-loud': choose lstm, fconv, transformer, one of grconv_encoder, " in message
 
 
 def test_a_comparison_without_a_corpus_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Plans: what decides a result is in its path, and what does not, is not; the command lines of every system."""
 
 import pytest
+from fairseq.models import MODEL_REGISTRY
 
 from recurrent_mt.experiments import systems
 from recurrent_mt.experiments.options import PROJECT, read_experiment
@@ -94,6 +95,37 @@ def test_all_systems_can_have_one_matrix_for_both_ends_of_the_decoder(name):
 
 def test_a_system_can_have_every_attention_that_there_is():
     assert ("none", *attention.ATTENTIONS) == systems.ATTENTIONS
+
+
+def test_every_architecture_is_a_system(tmp_path):
+    from user_dir import models
+
+    registered = {model for model in MODEL_REGISTRY if MODEL_REGISTRY[model].__module__.startswith(models.__name__)}
+    assert registered == set(systems.ARCHITECTURES)
+    for name in registered:
+        made = arguments(f"{name}-additive")
+        assert f"--arch {name} " in made and "--decoder-attention additive" in made
+
+
+def test_a_system_takes_options_of_its_own():
+    made = arguments(
+        "grconv_encoder-none+grconv_height=2+dropout=0.3+decoder-hidden-size=40", "layer_norm=true"
+    ).split()
+    assert made[made.index("--grconv-height") + 1] == "2"
+    assert made.count("--dropout") == made.count("--decoder-hidden-size") == 1
+    assert made[made.index("--dropout") + 1] == "0.3"
+    assert "--encoder-layer-norm" not in made
+    plain, other = (folders(f"systems=grconv_encoder-none{end}") for end in ("", "+grconv-unit-gates"))
+    assert set(plain.values()).isdisjoint(other.values())
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [("seed=2", "seed cannot be a flag"), ("user-dir=x", "would run code"), ("save-dir=x", "cannot be a flag")],
+)
+def test_options_of_a_system_reach_nothing_else(setting, message):
+    with pytest.raises(ValueError, match=message):
+        plan(f"systems=gru_encoder-none+{setting}")
 
 
 def test_models_of_this_project_can_have_layer_norm():

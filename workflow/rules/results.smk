@@ -59,7 +59,8 @@ def attends(system):
     """Whether a system's alignments can be drawn."""
     arguments = SYSTEMS[system]["arguments"]
     attention = arguments[arguments.index("--decoder-attention") + 1] if "--decoder-attention" in arguments else "none"
-    return architecture(system) in ("lstm", "gru_encoder", "grconv_encoder") and attention not in ("none", "0")
+    # fconv and the transformer attend in several layers at once.
+    return architecture(system) not in ("fconv", "transformer") and attention not in ("none", "0")
 
 
 def figures():
