@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 import torch
 
+from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.grnn import GRNNEncoder
 from recurrent_mt.layers.gru import GRUEncoder
@@ -51,6 +52,20 @@ WITH_BACKENDS = {
         EMBED, HIDDEN, height=3, annotation_height=3, backend=backend
     ),
     "grconv_unit_gates": lambda backend: GRConvEncoder(EMBED, HIDDEN, unit_gates=True, backend=backend),
+    "dilated": lambda backend: DilatedGRConvEncoder(EMBED, 2 * HIDDEN, backend=backend),
+    "dilated_own_weights": lambda backend: DilatedGRConvEncoder(
+        EMBED, 2 * HIDDEN, merges=Merges(weight_sets=9, bias_sets=9), layer_norm=True, backend=backend
+    ),
+    "dilated_top": lambda backend: DilatedGRConvEncoder(
+        EMBED, 2 * HIDDEN, annotations="top", merges=Merges("relu", bias_sets=2), backend=backend
+    ),
+    "dilated_top_and_leaf": lambda backend: DilatedGRConvEncoder(
+        EMBED,
+        2 * HIDDEN,
+        annotations="top_and_leaf",
+        merges=Merges(unit_gates=True, weight_sets=2),
+        backend=backend,
+    ),
 }
 ENCODERS = {
     **WITH_BACKENDS,

@@ -71,6 +71,20 @@ OPTIONS = {
     "pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
     "bounded_height": {"grconv_height": 2},
     "unit_gates": {"grconv_unit_gates": True},
+    "dilated": {"grconv_dilated": True, "encoder_hidden_size": 6},
+    "dilated_own_weights": {
+        "grconv_dilated": True,
+        "grconv_dilated_weights": 4,
+        "grconv_dilated_biases": 5,
+        "encoder_layer_norm": True,
+        "encoder_hidden_size": 6,
+    },
+    "dilated_leaves": {
+        "grconv_dilated": True,
+        "grconv_dilated_annotations": "top_and_leaf",
+        "grconv_unit_gates": True,
+        "encoder_hidden_size": 6,
+    },
     "published_grconv_variants": {
         "grconv_annotations": "pyramid",
         "grconv_annotation_height": 1,
@@ -91,6 +105,7 @@ ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "enc
 ATTENTION_ONLY = {
     "encoder_summary": "does not read one direction of --encoder-bidirectional",
     "grconv_annotations": "never reads the pyramid's nodes",
+    "grconv_dilated_annotations": "top_and_leaf with --decoder-attention none is never read",
     "grnn_annotations": "--grnn-annotations ancestors with --decoder-attention none never reads them",
     "decoder_attention_heads": "--decoder-attention-heads 5 needs attention, but --decoder-attention is none",
 }

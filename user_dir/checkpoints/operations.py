@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from recurrent_mt.layers.dilated_grconv import DilatedGRConv
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.gru import GRU
 
@@ -70,9 +71,8 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
 @contextmanager
 def _packed_kernels(model: torch.nn.Module) -> Iterator[None]:
     """Computes everything by PyTorch's own products, which can be counted."""
-    before = {
-        module: module.backend for module in model.modules() if isinstance(module, (GRU, GRConvEncoder, Products))
-    }
+    kinds = GRU, GRConvEncoder, DilatedGRConv, Products
+    before = {module: module.backend for module in model.modules() if isinstance(module, kinds)}
     try:
         for layer in before:
             layer.backend = "packed"

@@ -84,7 +84,8 @@ class EncoderDecoderConfig(FairseqDataclass):
         False, "do not train the source embeddings, as in fairseq's lstm", keeps_function=True
     )
     encoder_hidden_size: int = option(
-        512, "units of the encoder, per direction if it has two (Bahdanau et al. 2015, A.2.3: 1000)"
+        512,
+        "units of the encoder, of each direction in a bidirectional gru_encoder (Bahdanau et al. 2015, A.2.3: 1000)",
     )
 
     decoder_embed_dim: int = option(512, "target embedding dimension (Bahdanau et al. 2015, A.2.3: 620)")

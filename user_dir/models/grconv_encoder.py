@@ -1,5 +1,6 @@
-"""``grconv_encoder``: the gated recursive convolutional network of Cho et al. (2014b)."""
+"""``grconv_encoder``: the gated recursive convolutional network of Cho et al. (2014b), as published or dilated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairseq.dataclass import ChoiceEnum
@@ -7,6 +8,7 @@ from fairseq.models import register_model
 from torch import nn
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS
+from recurrent_mt.layers.dilated_grconv import ANNOTATIONS, DilatedGRConvEncoder, Merges
 from recurrent_mt.layers.grconv import GRConvEncoder
 
 from .config import EncoderDecoderConfig, option
@@ -14,6 +16,7 @@ from .encoder_decoder import EncoderDecoderModel
 
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
 ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
+DILATED_ANNOTATION_CHOICES = ChoiceEnum(list(ANNOTATIONS))
 
 
 @dataclass
@@ -46,41 +49,126 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
         "short (Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost); 0: keep all that takes a product",
         keeps_function=True,
     )
+    grconv_dilated: bool = option(
+        False,
+        "in place of the pyramid: on level t, the node at each word joins the one 2^(t-1) words before it, up to level "
+        "log2 n; a second copy, with weights of its own, joins those after it; each has half of --encoder-hidden-size "
+        "(this project's own, with the merge of Cho et al. 2014b and the distances of Kalchbrenner et al. 2016)",
+    )
+    grconv_dilated_annotations: DILATED_ANNOTATION_CHOICES = option(
+        "sum",
+        "what attention reads of a word with --grconv-dilated: the 'sum' of its nodes on all levels and its leaf, the "
+        "'top' node, or the 'top_and_leaf', added up (this project's own)",
+    )
+    grconv_dilated_weights: int = option(
+        1,
+        "sets of matrices with --grconv-dilated, one for each of the lowest levels, the last also for all above it; 1: "
+        "shared by all levels, as in Cho et al. (2014b)",
+    )
+    grconv_dilated_biases: int = option(
+        1, "the same for biases, which tell levels with shared matrices apart; 1: shared, as in Cho et al. (2014b)"
+    )
+    encoder_layer_norm: bool = option(
+        False, "layer norm on annotations and summary with --grconv-dilated, one for both (Ba et al. 2016)"
+    )
+
+
+PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "grconv_height", "checkpoint_levels")
+DILATED_ONLY = ("grconv_dilated_annotations", "grconv_dilated_weights", "grconv_dilated_biases", "encoder_layer_norm")
 
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
 class GRConvEncoderModel(EncoderDecoderModel):
-    """grConv. With attention, the decoder reads the leaves or all phrases, and its first state comes from the root."""
+    """grConv. With attention, the decoder reads leaves, phrases, or nodes; its first state comes from the root."""
 
     @classmethod
     def build_encoder_layer(cls, config: GRConvEncoderConfig) -> nn.Module:
-        """A pyramid over the words.
+        """A pyramid over the words, or dilated merges in both directions.
 
         Raises:
-            ValueError: if the annotation options contradict each other, or if nothing would read a pyramid.
+            ValueError: if options contradict each other, or if nothing would read what they ask for.
         """
-        annotations, annotation_height = str(config.grconv_annotations), config.grconv_annotation_height
-        if annotations == "pyramid" and str(config.decoder_attention) == "none":
-            raise ValueError(
-                "--grconv-annotations pyramid with --decoder-attention none never reads the pyramid's nodes: "
-                "use attention, or --grconv-annotations leaves"
-            )
-        if annotations == "pyramid" and annotation_height < 1:
-            raise ValueError(
-                "--grconv-annotations pyramid needs --grconv-annotation-height 1 (phrases of two words) or more, "
-                f"not {annotation_height}"
-            )
-        if annotations == "leaves" and annotation_height:
-            raise ValueError(
-                f"--grconv-annotation-height {annotation_height} needs --grconv-annotations pyramid, not leaves"
-            )
-        return GRConvEncoder(
-            config.encoder_embed_dim,
-            config.encoder_hidden_size,
-            activation=str(config.grconv_activation),
-            height=config.grconv_height,
-            annotation_height=annotation_height,
-            unit_gates=config.grconv_unit_gates,
-            checkpoint_levels=config.checkpoint_levels,
-            backend=str(config.kernel_backend),
+        return build_dilated(config) if config.grconv_dilated else build_pyramid(config)
+
+
+def flag(name: str) -> str:
+    """An option as it is given on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
+def check_defaults(config: GRConvEncoderConfig, names: Sequence[str], message: str) -> None:
+    """Rejects options that nothing reads.
+
+    Raises:
+        ValueError: with the option, its value, and the message.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if str(value) != str(getattr(GRConvEncoderConfig, name)):
+            shown = flag(name) if value is True else f"{flag(name)} {value}"
+            raise ValueError(f"{shown} {message}")
+
+
+def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
+    """Merges in both directions.
+
+    Raises:
+        ValueError: if an option is the pyramid's alone, or if a value makes no sense.
+    """
+    if str(config.initialization) == "published":
+        raise ValueError(
+            "--initialization published does not define the starting values of --grconv-dilated: "
+            "use --initialization default"
         )
+    check_defaults(config, PYRAMID_ONLY, "is for the pyramid of grconv_encoder: it does not work with --grconv-dilated")
+    if str(config.decoder_attention) == "none":
+        check_defaults(
+            config, DILATED_ONLY[:1], "with --decoder-attention none is never read: use attention, or leave it"
+        )
+    return DilatedGRConvEncoder(
+        config.encoder_embed_dim,
+        config.encoder_hidden_size,
+        annotations=str(config.grconv_dilated_annotations),
+        merges=Merges(
+            activation=str(config.grconv_activation),
+            unit_gates=config.grconv_unit_gates,
+            weight_sets=config.grconv_dilated_weights,
+            bias_sets=config.grconv_dilated_biases,
+        ),
+        layer_norm=config.encoder_layer_norm,
+        backend=str(config.kernel_backend),
+    )
+
+
+def build_pyramid(config: GRConvEncoderConfig) -> GRConvEncoder:
+    """A pyramid over the words.
+
+    Raises:
+        ValueError: if the annotation options contradict each other, or if nothing would read a pyramid.
+    """
+    check_defaults(config, DILATED_ONLY, "needs --grconv-dilated")
+    annotations, annotation_height = str(config.grconv_annotations), config.grconv_annotation_height
+    if annotations == "pyramid" and str(config.decoder_attention) == "none":
+        raise ValueError(
+            "--grconv-annotations pyramid with --decoder-attention none never reads the pyramid's nodes: "
+            "use attention, or --grconv-annotations leaves"
+        )
+    if annotations == "pyramid" and annotation_height < 1:
+        raise ValueError(
+            "--grconv-annotations pyramid needs --grconv-annotation-height 1 (phrases of two words) or more, "
+            f"not {annotation_height}"
+        )
+    if annotations == "leaves" and annotation_height:
+        raise ValueError(
+            f"--grconv-annotation-height {annotation_height} needs --grconv-annotations pyramid, not leaves"
+        )
+    return GRConvEncoder(
+        config.encoder_embed_dim,
+        config.encoder_hidden_size,
+        activation=str(config.grconv_activation),
+        height=config.grconv_height,
+        annotation_height=annotation_height,
+        unit_gates=config.grconv_unit_gates,
+        checkpoint_levels=config.checkpoint_levels,
+        backend=str(config.kernel_backend),
+    )

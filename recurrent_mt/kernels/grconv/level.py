@@ -71,6 +71,14 @@ class Pyramid:
         """How many nodes a level has."""
         return self._before[-1] - self._before[level]
 
+    def size_below(self, level: int) -> int:
+        """How many nodes a level's nodes are made of."""
+        return self._before[-1] - self._before[level - 1]
+
+    def first(self, level: int) -> int:
+        """How many of the nodes below come before the first right child: node n has row n + ``first`` as its own."""
+        return self.counts[level - 1]
+
     def left(self, level: int) -> Tensor:
         """The rows of the level below that are left children: all except each sentence's last."""
         rows, first = self.left_leaves(level)
@@ -102,7 +110,7 @@ class Pyramid:
         the next position are exactly those that have a parent here, so the right children are all rows after the first
         position's.
         """
-        return Children(below.index_select(0, self.left(level)), below[self.counts[level - 1] :])
+        return Children(below.index_select(0, self.left(level)), below[self.first(level) :])
 
 
 class Level(Protocol):
@@ -220,8 +228,8 @@ def gradient_below(
         pyramid: where the nodes are.
         level: from 1.
     """
-    first = pyramid.counts[level - 1]
-    below = grad.new_empty(pyramid.size(level - 1), grad.size(1))
+    first = pyramid.first(level)
+    below = grad.new_empty(pyramid.size_below(level), grad.size(1))
     below[:first] = 0
     add_product_(torch.mul(grad, gates[:, 2], out=below[first:]), grad_pre, weights.right)
     return below.index_add_(0, pyramid.left(level), add_product_(grad * gates[:, 1], grad_pre, weights.left))

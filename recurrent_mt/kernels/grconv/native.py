@@ -42,7 +42,7 @@ class NativeLevel(Level):
     """A level in three operations; left children are found by their rows."""
 
     def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
-        self.children = below, pyramid.left(level), pyramid.counts[level - 1]
+        self.children = below, pyramid.left(level), pyramid.first(level)
         self.is_tanh = pyramid.is_tanh
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -16,7 +16,6 @@ def grconv(
     leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
     """See :func:`recurrent_mt.kernels.grconv.grconv`; autograd keeps everything: ``checkpoint_levels`` is ignored."""
-    W_l, W_r, b, G_l, G_r, b_G = weights
     phi, height = PHI[activation], levels.height
     positions = leaves.split(list(counts))
     summaries, gates, nodes = [], {}, {}
@@ -24,11 +23,7 @@ def grconv(
         h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
         root = h.size(0) - 1
         for level in range(1, (min(height, root) if height else root) + 1):
-            left, right = h[:-1], h[1:]
-            candidate = phi(left @ W_l.t() + right @ W_r.t() + b)
-            logits = left @ G_l.t() + right @ G_r.t() + b_G  # (n - level, 3), or three per unit: (n - level, 3H)
-            w = torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
-            h = w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right
+            h, w = merge(h[:-1], h[1:], weights, phi)
             for position in range(h.size(0)):
                 gates[level, position, sentence] = w[position].detach().mean(dim=1)
                 if level <= levels.annotation_height:
@@ -36,10 +31,22 @@ def grconv(
         summaries.append(h.mean(dim=0))  # one node, the root, unless the height is bounded
     return GRConvOutput(
         torch.stack(summaries),
-        _in_packed_order(gates, leaves.new_zeros(0, 3)),
-        _in_packed_order(nodes, leaves.new_zeros(0, leaves.size(1))),
+        in_packed_order(gates, leaves.new_zeros(0, 3)),
+        in_packed_order(nodes, leaves.new_zeros(0, leaves.size(1))),
     )
 
 
-def _in_packed_order(rows: dict[tuple[int, int, int], Tensor], empty: Tensor) -> Tensor:
+def merge(
+    left: Tensor, right: Tensor, weights: GRConvWeights, phi: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    """The nodes (n, H) of children (n, H), and their gates (n, 3, 1), or (n, 3, H) if each unit has three."""
+    W_l, W_r, b, G_l, G_r, b_G = weights
+    candidate = phi(left @ W_l.t() + right @ W_r.t() + b)
+    logits = left @ G_l.t() + right @ G_r.t() + b_G  # (n, 3), or three per unit: (n, 3H)
+    w = torch.softmax(logits.unflatten(1, (3, -1)), dim=1)
+    return w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right, w
+
+
+def in_packed_order(rows: Mapping[tuple[int, ...], Tensor], empty: Tensor) -> Tensor:
+    """One under the other, by their level, position and sentence."""
     return torch.stack([rows[node] for node in sorted(rows)]) if rows else empty

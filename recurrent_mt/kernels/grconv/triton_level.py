@@ -241,7 +241,7 @@ class FusedLevel(Level):
         self.below = below.contiguous()
         self.left_leaves, self.before = pyramid.left_leaves(level)
         self.parents, self.parents_before = pyramid.parents(level)
-        self.first, self.count = pyramid.counts[level - 1], pyramid.size(level)
+        self.first, self.count = pyramid.first(level), pyramid.size(level)
         self.is_tanh = pyramid.is_tanh
 
     def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,82 @@
+"""What the dilated gated recursive convolution takes and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..grconv.interface import GRConvWeights
+
+
+class DilatedGRConvWeights(NamedTuple):
+    """Sets of weights, one for each of the lowest levels; every level above the last set's shares it.
+
+    One set, L = 1, is shared by all levels, as in Cho et al. (2014b). There may be more sets of biases than of
+    matrices, or fewer. G is 3, or 3H with gates for each unit, in the order of
+    :class:`~recurrent_mt.kernels.grconv.GRConvWeights`.
+
+    Attributes:
+        left: (L, H, H) W^l, from the left child to the candidate.
+        right: (L, H, H) W^r, from the right child to the candidate.
+        bias: (L', H) b.
+        gate_left: (L, G, H) G^l, from the left child to the gates.
+        gate_right: (L, G, H) G^r, from the right child to the gates.
+        gate_bias: (L', G) b_G.
+    """
+
+    left: Tensor
+    right: Tensor
+    bias: Tensor
+    gate_left: Tensor
+    gate_right: Tensor
+    gate_bias: Tensor
+
+    def level(self, number: int) -> GRConvWeights:
+        """Those of a level, counted from 1."""
+        return GRConvWeights(*(sets[own_set(number, sets.size(0))] for sets in self))
+
+    def to(self, number: torch.dtype) -> DilatedGRConvWeights:
+        """The matrices in another number format; the biases are unchanged."""
+        names = ("left", "right", "gate_left", "gate_right")
+        return self._replace(**{name: getattr(self, name).to(number) for name in names})
+
+    def check(self, size: int) -> None:
+        """Rejects weights that do not fit nodes of that width or each other.
+
+        Raises:
+            ValueError: naming the weight.
+        """
+        matrices, biases = self.left.size(0), self.bias.size(0)
+        for name, sets, expected in zip(self._fields, self, (matrices, matrices, biases, matrices, matrices, biases)):
+            if not 0 < sets.size(0) == expected:
+                raise ValueError(f"the weight {name!r} must have {max(1, expected)} sets, not {sets.size(0)}")
+        self.level(1).check(size)
+
+
+def own_set(level: int, sets: int) -> int:
+    """Which of so many sets of weights a level has, which is counted from 1."""
+    return min(level, sets) - 1
+
+
+def count_levels(counts: Sequence[int]) -> int:
+    """⌈log₂ n⌉ for the longest sentence of a batch, of n words."""
+    return (len(counts) - 1).bit_length() if counts else 0
+
+
+class DilatedGRConvOutput(NamedTuple):
+    """The outputs for a packed batch.
+
+    Attributes:
+        nodes: (N, H) the highest node that ends at each word: it has merged all words up to there.
+        sums: (N, H) the sum of all nodes that end at each word, its leaf among them, each counted once.
+        gates: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that
+            have one: on level t, those with at least 2^(t−1) before them. If each unit has its own, their means over
+            the units. They carry no gradient.
+    """
+
+    nodes: Tensor
+    sums: Tensor
+    gates: Tensor

@@ -1,0 +1,111 @@
+"""The dilated gated recursive convolution one level at a time, over all nodes of a batch that are new on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from ..grconv.level import Level, LevelWeights, PackedLevel, Pyramid, mean_gates
+from ..packing import rows_but_last
+from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels, own_set
+
+
+def dilated_grconv(
+    leaves: Tensor,
+    weights: DilatedGRConvWeights,
+    counts: Sequence[int],
+    activation: str,
+    *,
+    level: type[Level] = PackedLevel,
+) -> DilatedGRConvOutput:
+    """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`; ``level`` is how one level is computed."""
+    plan = _Plan(tuple(counts), activation, level)
+    return DilatedGRConvOutput(*_DilatedGRConv.apply(leaves, *stacked(weights), plan))
+
+
+def stacked(weights: DilatedGRConvWeights) -> tuple[Tensor, Tensor]:
+    """Candidate above gates: matrices (L, 2, H + G, H), those of left children first, and biases (L', H + G)."""
+    matrices = [weights.left, weights.gate_left, weights.right, weights.gate_right]
+    return torch.cat(matrices, dim=1).unflatten(1, (2, -1)), torch.cat([weights.bias, weights.gate_bias], dim=1)
+
+
+class Dilation(Pyramid):
+    """Where the nodes are: one ends at each word, and on level t the left child is the one 2^(t−1) words before.
+
+    The words that have as many before them come last in packed order, and no node changes for the others.
+    """
+
+    def size(self, level: int) -> int:
+        """How many nodes are new on a level."""
+        return self._before[-1] - self.first(level)
+
+    def size_below(self, level: int) -> int:
+        """How many nodes there are on the level below, or on any."""
+        return self._before[-1]
+
+    def first(self, level: int) -> int:
+        """How many of the nodes below are not right children."""
+        return self._before[1 << level - 1]
+
+    def left_leaves(self, level: int) -> tuple[Tensor, int]:
+        """The left children as rows, and nothing to subtract."""
+        return rows_but_last(self.counts, 1 << level - 1, self._left.device), 0
+
+    def parents(self, level: int) -> tuple[Tensor, int]:
+        """For each node below, the node whose left child it is, or a negative number; and nothing to subtract."""
+        left = self.left(level)
+        parents = left.new_full((self._before[-1],), -1)
+        return parents.index_copy_(0, left, torch.arange(left.numel(), device=left.device)), 0
+
+
+class _Plan(NamedTuple):
+    counts: tuple[int, ...]
+    activation: str
+    level: type[Level]
+
+
+class _DilatedGRConv(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
+        dilation = Dilation(plan.counts, leaves.device, plan.activation)
+        nodes, sums, kept, shown = leaves, leaves.clone(), [], [leaves.new_zeros(0, 3)]
+        for number in range(1, count_levels(plan.counts) + 1):
+            weights = plan.level.prepare(_weights_of(number, both, bias))
+            candidate, w, new = plan.level(dilation, number, nodes).grow(weights)
+            kept += [nodes, candidate, w]
+            shown.append(mean_gates(w))
+            first = dilation.first(number)
+            nodes = torch.cat([nodes[:first], new])
+            sums[first:] += new
+        gates = torch.cat(shown)
+        ctx.save_for_backward(both, bias, *kept)
+        ctx.plan, ctx.dilation = plan, dilation
+        ctx.mark_non_differentiable(gates)
+        return nodes.clone() if nodes is leaves else nodes, sums, gates
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_nodes: Tensor, grad_sums: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        both, bias, *kept = ctx.saved_tensors
+        plan, dilation = ctx.plan, ctx.dilation
+        totals = plan.level.zero_sums(LevelWeights(both, bias))
+        grad = grad_nodes
+        for number in reversed(range(1, len(kept) // 3 + 1)):
+            below, candidate, w = kept[3 * number - 3 : 3 * number]
+            weights = plan.level.prepare(_weights_of(number, both, bias))
+            first = dilation.first(number)
+            through = plan.level(dilation, number, below).backward(
+                grad[first:] + grad_sums[first:], candidate, w, weights=weights, sums=_weights_of(number, *totals)
+            )
+            through[:first] += grad[:first]
+            grad = through
+        return grad + grad_sums, *(total.to(weight.dtype) for total, weight in zip(totals, (both, bias))), None
+
+
+def _weights_of(level: int, both: Tensor, bias: Tensor) -> LevelWeights:
+    """Views of a level's."""
+    return LevelWeights(both[own_set(level, both.size(0))], bias[own_set(level, bias.size(0))])

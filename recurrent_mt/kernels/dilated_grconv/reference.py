@@ -1,0 +1,35 @@
+"""The dilated gated recursive convolution as a loop over sentences and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from ..grconv.reference import PHI, in_packed_order, merge
+from .interface import DilatedGRConvOutput, DilatedGRConvWeights
+
+
+def dilated_grconv(
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str
+) -> DilatedGRConvOutput:
+    """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`."""
+    positions = leaves.split(list(counts))
+    nodes, sums, gates = {}, {}, {}
+    for sentence in range(counts[0]):
+        h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
+        total, level, distance = h, 1, 1
+        while distance < h.size(0):
+            new, w = merge(h[:-distance], h[distance:], weights.level(level), PHI[activation])
+            total = torch.cat([total[:distance], total[distance:] + new])
+            h = torch.cat([h[:distance], new])
+            for position in range(new.size(0)):
+                gates[level, position, sentence] = w[position].detach().mean(dim=1)
+            level, distance = level + 1, 2 * distance
+        for position in range(h.size(0)):
+            nodes[position, sentence], sums[position, sentence] = h[position], total[position]
+    empty = leaves.new_zeros(0, leaves.size(1))
+    return DilatedGRConvOutput(
+        in_packed_order(nodes, empty), in_packed_order(sums, empty), in_packed_order(gates, leaves.new_zeros(0, 3))
+    )

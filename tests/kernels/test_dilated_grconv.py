@@ -1,0 +1,163 @@
+import pytest
+import torch
+
+from recurrent_mt.kernels.dilated_grconv import BACKENDS, DilatedGRConvWeights, count_levels, dilated_grconv
+from recurrent_mt.kernels.grconv import ACTIVATIONS, GRConvWeights, grconv
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
+
+#: Sets of matrices and of biases, and whether each unit has gates of its own.
+MODES = {
+    "shared": {},
+    "own_biases": {"biases": 4},
+    "own_for_the_first": {"matrices": 2, "biases": 2},
+    "own_for_all": {"matrices": 9, "biases": 9},
+    "unit_gates": {"unit_gates": True, "matrices": 3, "biases": 2},
+}
+
+#: Where a level begins or ends, and a sentence longer than most.
+EDGES = {"edges": [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100], "sixty_four": [64], "sixty_five": [65, 64]}
+
+
+def arguments(lengths, size, dtype=torch.float32, *, matrices=1, biases=1, unit_gates=False):
+    gates = 3 * size if unit_gates else 3
+    shapes = [(sum(lengths), size), (matrices, size, size), (matrices, size, size), (biases, size)]
+    shapes += [(matrices, gates, size), (matrices, gates, size), (biases, gates)]
+    tensors = [random(*shape, seed=i, dtype=dtype) for i, shape in enumerate(shapes)]
+    return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
+
+
+def run(counts, activation="tanh"):
+    return lambda backend, leaves, *weights: dilated_grconv(
+        leaves, DilatedGRConvWeights(*weights), counts=counts, activation=activation, backend=backend
+    )
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("size", [1, 5, 16])
+@pytest.mark.parametrize("lengths", [*RAGGED.values(), *EDGES.values()], ids=[*RAGGED, *EDGES])
+@every_backend(["packed", "native"])
+def test_backends_of_dilated_grconv_agree(backend, lengths, size, activation):
+    """In double precision: rounding decides on which side of zero a relu is."""
+    counts, tensors = arguments(lengths, size, torch.float64)
+    assert_same_outputs_and_gradients(run(counts, activation), tensors, ["reference", backend])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("lengths", [RAGGED["one"], RAGGED["mixed"], RAGGED["with_empty"]], ids=str)
+@every_backend(["packed", "native", "fused"])
+def test_backends_of_dilated_grconv_agree_in_every_mode(backend, lengths, mode):
+    counts, tensors = arguments(lengths, 5, **MODES[mode])
+    assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
+
+
+@pytest.mark.parametrize("output", ["nodes", "sums"])
+@every_backend(["packed", "native"])
+def test_an_output_of_dilated_grconv_that_nothing_reads_has_no_gradient(backend, output):
+    counts, tensors = arguments([7, 1, 4], 5)
+    assert_same_outputs_and_gradients(
+        lambda name, *given: [getattr(run(counts)(name, *given), output)], tensors, ["reference", backend]
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@every_backend(["reference", "packed", "native"])
+def test_gradients_of_dilated_grconv_are_those_of_finite_differences(backend, mode):
+    counts, tensors = arguments([3, 1, 6, 2], 3, torch.float64, **MODES[mode])
+    leaves = [tensor.requires_grad_() for tensor in tensors]
+    assert torch.autograd.gradcheck(lambda *given: run(counts)(backend, *given)[:2], leaves)
+
+
+def equal_gates(size=1, candidate=0.0):
+    """Gates of 1/3 and h̃ = max(0, candidate·l)."""
+    zero, gates = torch.zeros(1, size, size), torch.zeros(1, 3, size)
+    return DilatedGRConvWeights(zero + candidate, zero, zero[0], gates, gates, torch.zeros(1, 3))
+
+
+@every_backend(BACKENDS)
+def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
+    """A node is a third of its children's sum, with relu and h̃ = 0; 27, 9, 0, 54 and, another sentence, 3.
+
+    Level 1: 27, 12, 3, 18. Level 2 joins words two apart: 27, 12, (27 + 3)/3, (12 + 18)/3.
+    """
+    leaves = torch.tensor([[27.0], [3.0], [9.0], [0.0], [54.0]])
+    nodes, sums, gates = dilated_grconv(leaves, equal_gates(), counts=[2, 1, 1, 1], activation="relu", backend=backend)
+    torch.testing.assert_close(nodes.flatten(), torch.tensor([27.0, 3.0, 12.0, 10.0, 10.0]))
+    torch.testing.assert_close(
+        sums.flatten(), torch.tensor([27.0, 3.0, 9.0 + 12.0, 0.0 + 3.0 + 10.0, 54.0 + 18.0 + 10.0])
+    )
+    torch.testing.assert_close(gates, torch.full((3 + 2, 3), 1 / 3))
+
+
+@every_backend(BACKENDS)
+def test_the_root_of_two_words_is_that_of_the_published_pyramid(backend):
+    counts, (leaves, *weights) = arguments([2, 2, 1], 5)
+    found = run(counts)(backend, leaves, *weights)
+    expected = grconv(leaves, GRConvWeights(*(one[0] for one in weights)), counts=counts)
+    torch.testing.assert_close(found.nodes[[3, 4, 2]], expected.summaries)
+    torch.testing.assert_close(found.gates, expected.gates)
+
+
+@every_backend(BACKENDS)
+def test_a_node_has_merged_all_words_before_it_and_none_after(backend):
+    """Each word changes the nodes from its own on, and no others; gates that copy left children show the first word."""
+    counts, (leaves, *weights) = arguments([13], 5)
+    before = run(counts)(backend, leaves, *weights).nodes
+    for word in range(13):
+        changed = leaves.clone()
+        changed[word] += 1.0
+        differs = (run(counts)(backend, changed, *weights).nodes != before).any(dim=1)
+        assert differs.tolist() == [position >= word for position in range(13)]
+    for gate, expected in ((1, leaves[:1].expand(13, 5)), (2, leaves)):
+        bias = torch.zeros(1, 3)
+        bias[0, gate] = 50.0
+        found = run(counts)(backend, leaves, *weights[:5], bias)
+        torch.testing.assert_close(found.nodes, expected)
+        assert found.gates.argmax(dim=1).eq(gate).all()
+
+
+@pytest.mark.parametrize(
+    ("length", "levels"), [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (1000, 10)]
+)
+def test_there_are_as_many_levels_as_the_length_has_doublings(length, levels):
+    assert count_levels([1] * length) == levels
+
+
+@every_backend(["packed", "native"])
+def test_a_thousand_words_cost_no_more_than_their_nodes(backend):
+    counts, tensors = arguments([1000, 3], 4, torch.float64)
+    gates = run(counts)(backend, *tensors).gates
+    assert gates.size(0) == sum(n - 2**level for n in (1000, 3) for level in range(10) if n > 2**level)
+    assert not gates.requires_grad
+    assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
+
+
+@every_backend(BACKENDS)
+def test_levels_above_the_last_set_share_it(backend):
+    """Nine words have four levels: with two sets, those of the second, third and fourth are the same."""
+    counts, (leaves, *weights) = arguments([9, 4], 5, matrices=2, biases=3)
+    matrices, biases = torch.tensor([0, 1, 1, 1, 1]), torch.tensor([0, 1, 2, 2])
+    written_out = [one[biases if one.dim() == 2 else matrices] for one in weights]
+    torch.testing.assert_close(run(counts)(backend, leaves, *weights), run(counts)(backend, leaves, *written_out))
+
+
+def test_wrong_shapes_and_names_given_to_dilated_grconv_are_refused_by_name():
+    counts, (leaves, *weights) = arguments([2], 3)
+    weights = DilatedGRConvWeights(*weights)
+    with pytest.raises(ValueError, match=r"width 3, the weight 'gate_left' must be \(3, 3\), not \(2, 3\)"):
+        dilated_grconv(leaves, weights._replace(gate_left=torch.zeros(1, 2, 3)), counts=counts)
+    with pytest.raises(ValueError, match="the weight 'right' must have 1 sets, not 2"):
+        dilated_grconv(leaves, weights._replace(right=torch.zeros(2, 3, 3)), counts=counts)
+    with pytest.raises(ValueError, match="the weight 'bias' must have 1 sets, not 0"):
+        dilated_grconv(leaves, weights._replace(bias=torch.zeros(0, 3)), counts=counts)
+    with pytest.raises(ValueError, match="no activation 'gelu'; it has: tanh, relu"):
+        dilated_grconv(leaves, weights, counts=counts, activation="gelu")
+    with pytest.raises(ValueError, match="3 leaves are expected, but there are 2"):
+        dilated_grconv(leaves, weights, counts=[2, 1])
+    with pytest.raises(ValueError, match="dilated_grconv has no backend 'fast'; it has: fused, native, packed"):
+        dilated_grconv(leaves, weights, counts=counts, backend="fast")
+
+
+def test_dilated_grconv_of_no_words_is_empty():
+    _, (_, *weights) = arguments([2], 3)
+    nodes, sums, gates = dilated_grconv(torch.zeros(0, 3), DilatedGRConvWeights(*weights), counts=[])
+    assert nodes.shape == (0, 3) and sums.shape == (0, 3) and gates.shape == (0, 3)

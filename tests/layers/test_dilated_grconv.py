@@ -1,0 +1,103 @@
+"""What is special about the dilated grConv: what its annotations are, and what it costs in parameters."""
+
+import pytest
+import torch
+
+from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
+from tests.kernels.batches import random
+from tests.layers.test_encoders import EMBED, HIDDEN, batch, sentences
+from tests.tolerances import INVARIANCE
+
+
+def encoder(**options):
+    """Encoders that differ in their options alone."""
+    result = DilatedGRConvEncoder(EMBED, 2 * HIDDEN, **options)
+    with torch.no_grad():
+        for seed, parameter in enumerate(result.parameters()):
+            parameter.copy_(0.4 * random(*parameter.shape, seed=seed))
+    return result
+
+
+def alone(layer, sentence):
+    return layer(*batch([sentence], left_pad=True))
+
+
+def the_longest():
+    return max(sentences(), key=len)
+
+
+def test_the_backward_direction_is_the_forward_one_of_the_reversed_sentence():
+    layer = encoder()
+    with torch.no_grad():
+        layer.leaves.weight[HIDDEN:], layer.leaves.bias[HIDDEN:] = (
+            layer.leaves.weight[:HIDDEN],
+            layer.leaves.bias[:HIDDEN],
+        )
+    layer.directions[1].load_state_dict(layer.directions[0].state_dict())
+    forward, backward = (alone(layer, sentence) for sentence in (the_longest(), the_longest().flip(0)))
+    torch.testing.assert_close(forward.annotations[0, :, :HIDDEN], backward.annotations[0].flip(0)[:, HIDDEN:])
+    torch.testing.assert_close(forward.summary[0, :HIDDEN], backward.summary[0, HIDDEN:])
+
+
+def test_each_part_of_an_annotation_knows_the_words_on_its_side():
+    layer, sentence = encoder(annotations="top"), the_longest()
+    before = alone(layer, sentence).annotations[0]
+    for word in range(len(sentence)):
+        changed = sentence.clone()
+        changed[word] += 1.0
+        differs = alone(layer, changed).annotations[0] != before
+        assert differs[:, :HIDDEN].any(dim=1).tolist() == [position >= word for position in range(len(sentence))]
+        assert differs[:, HIDDEN:].any(dim=1).tolist() == [position <= word for position in range(len(sentence))]
+
+
+@pytest.mark.parametrize("annotations", ["sum", "top", "top_and_leaf"])
+def test_the_summary_is_the_two_nodes_that_have_merged_all_words(annotations):
+    top = alone(encoder(annotations="top"), the_longest()).annotations[0]
+    summary = alone(encoder(annotations=annotations), the_longest()).summary[0]
+    torch.testing.assert_close(summary, torch.cat([top[-1, :HIDDEN], top[0, HIDDEN:]]), **INVARIANCE)
+
+
+def test_annotations_are_top_nodes_with_or_without_leaves_or_sums():
+    """A sentence of one word has its leaf alone; of two words, the second one's sum is its leaf and the root."""
+    one, two = the_longest()[:1], the_longest()[:2]
+    of = {
+        name: [alone(encoder(annotations=name), sentence).annotations[0] for sentence in (one, two)]
+        for name in ("sum", "top", "top_and_leaf")
+    }
+    leaves = encoder().leaves(two)
+    torch.testing.assert_close(of["top"][0], leaves[:1])
+    torch.testing.assert_close(of["sum"][0], leaves[:1])
+    torch.testing.assert_close(of["top_and_leaf"][1], of["top"][1] + leaves)
+    forward = of["top"][1][:, :HIDDEN] + torch.stack([torch.zeros(HIDDEN), leaves[1, :HIDDEN]])
+    torch.testing.assert_close(of["sum"][1][:, :HIDDEN], forward)
+
+
+@pytest.mark.parametrize(("sets", "biases"), [(1, 1), (1, 5), (4, 4)])
+@pytest.mark.parametrize("unit_gates", [False, True])
+def test_a_dilated_grconv_has_the_parameters_of_its_formula(sets, biases, unit_gates):
+    """With H units for a direction: leaves 2(E·H + H), and for both, L matrices of 2H² + 2GH and L' biases of H + G."""
+    gates = 3 * HIDDEN if unit_gates else 3
+    merges = Merges(weight_sets=sets, bias_sets=biases, unit_gates=unit_gates)
+    count = sum(parameter.numel() for parameter in encoder(merges=merges).parameters())
+    direction = sets * 2 * (HIDDEN + gates) * HIDDEN + biases * (HIDDEN + gates)
+    assert count == 2 * (EMBED + 1) * HIDDEN + 2 * direction
+
+
+def test_matrices_begin_orthogonal_on_every_level():
+    torch.manual_seed(1)
+    for direction in DilatedGRConvEncoder(EMBED, 2 * HIDDEN, merges=Merges(weight_sets=3)).directions:
+        for matrices in (direction.left, direction.right):
+            products = matrices @ matrices.transpose(1, 2)
+            torch.testing.assert_close(products, torch.eye(HIDDEN).expand(3, -1, -1), rtol=0, atol=1e-5)
+            assert not torch.equal(matrices[0], matrices[1])
+
+
+def test_sizes_and_sets_of_a_dilated_grconv_that_cannot_be_are_refused_by_name():
+    with pytest.raises(ValueError, match="half of --encoder-hidden-size, which must be even, not 5"):
+        DilatedGRConvEncoder(EMBED, 5)
+    with pytest.raises(ValueError, match=r"--grconv-dilated-weights must be 1 \(shared by all levels\) or more, not 0"):
+        encoder(merges=Merges(weight_sets=0))
+    with pytest.raises(ValueError, match=r"--grconv-dilated-biases must be 1 .* or more, not -1"):
+        encoder(merges=Merges(bias_sets=-1))
+    with pytest.raises(ValueError, match="no annotations 'mean'; there are: sum, top, top_and_leaf"):
+        encoder(annotations="mean")
