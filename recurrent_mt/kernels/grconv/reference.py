@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,6 +48,6 @@ def merge(
     return w[:, 0] * candidate + w[:, 1] * left + w[:, 2] * right, w
 
 
-def in_packed_order(rows: Mapping[tuple[int, ...], Tensor], empty: Tensor) -> Tensor:
+def in_packed_order(rows: Mapping[Any, Tensor], empty: Tensor) -> Tensor:
     """One under the other, by their level, position and sentence."""
     return torch.stack([rows[node] for node in sorted(rows)]) if rows else empty
