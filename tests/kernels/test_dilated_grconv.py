@@ -3,7 +3,14 @@ import torch
 
 from recurrent_mt.kernels.dilated_grconv import BACKENDS, DilatedGRConvWeights, count_levels, dilated_grconv
 from recurrent_mt.kernels.grconv import ACTIVATIONS, GRConvWeights, grconv
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
+from tests.kernels.batches import (
+    RAGGED,
+    assert_same_outputs_and_gradients,
+    every_backend,
+    needs_native,
+    packing_of,
+    random,
+)
 
 #: Sets of matrices and of biases, and whether each unit has gates of its own.
 MODES = {
@@ -129,6 +136,15 @@ def test_a_thousand_words_cost_no_more_than_their_nodes(backend):
     assert gates.size(0) == sum(n - 2**level for n in (1000, 3) for level in range(10) if n > 2**level)
     assert not gates.requires_grad
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
+
+
+@needs_native
+@pytest.mark.parametrize("lengths", [[40] * 150, [40] * 150 + [39, 20, 3], list(range(90, 0, -1))], ids=len)
+@pytest.mark.parametrize("size", [65, 130])
+def test_left_children_are_read_where_they_lie_or_copied(lengths, size):
+    """Long runs of left children are read in place, short ones are copied for the weights' gradients."""
+    counts, tensors = arguments(lengths, size, torch.float64)
+    assert_same_outputs_and_gradients(run(counts), tensors, ["packed", "native"])
 
 
 @every_backend(BACKENDS)

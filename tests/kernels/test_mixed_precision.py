@@ -5,6 +5,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
+from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from recurrent_mt.kernels.gru import gru
 from recurrent_mt.kernels.matrix import Matrix
@@ -68,6 +69,13 @@ def run_grconv_with_checkpoints(backend, factors):
     return run_grconv(backend, factors, annotation_height=2, **options)
 
 
+def run_dilated_grconv(backend, factors):
+    """With two sets of weights, of which levels two and three share the second."""
+    leaves, *weights = factors
+    sets = DilatedGRConvWeights(*(torch.stack([one, one / 2]) for one in weights))
+    return dilated_grconv(leaves, sets, counts=PACKING.counts, backend=backend)[:2]
+
+
 GRU_INPUTS = [random(ROWS, 3 * SIZE), random(len(LENGTHS), SIZE)]
 GRU = [whole(2 * SIZE, SIZE, 1), whole(SIZE, SIZE, 2)]
 FACTORS = [whole(2 * SIZE, RANK, 1), whole(RANK, SIZE, 2), whole(SIZE, RANK, 3), whole(RANK, SIZE, 4)]
@@ -83,6 +91,8 @@ CASES = {
     "additive": (run_attentive_gru, [*DOT, whole(SIZE, SIZE, 6), random(SIZE, seed=7)]),
     "grconv": (run_grconv, [*GRCONV, *SCALAR_GATES]),
     "grconv_unit_gates": (run_grconv, [*GRCONV, *UNIT_GATES]),
+    "dilated_grconv": (run_dilated_grconv, [*GRCONV, *SCALAR_GATES]),
+    "dilated_grconv_unit_gates": (run_dilated_grconv, [*GRCONV, *UNIT_GATES]),
     "grconv_checkpoints": (run_grconv_with_checkpoints, [*GRCONV, *SCALAR_GATES]),
 }
 every_case = pytest.mark.parametrize(("run", "arguments"), CASES.values(), ids=CASES)

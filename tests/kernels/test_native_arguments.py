@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from recurrent_mt.kernels.gru import gru
-from tests.kernels import test_attentive_gru, test_grconv, test_gru
+from tests.kernels import test_attentive_gru, test_dilated_grconv, test_grconv, test_gru
 from tests.kernels.batches import needs_native, random
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_MAX_EXAMPLES", "100"))
@@ -48,6 +48,8 @@ def recorded_calls():
         differentiate(test_attentive_gru.run(counts, mask), tensors)
         counts, tensors = test_grconv.arguments([4, 3, 1], 4)
         differentiate(test_grconv.run(counts), tensors)
+        counts, tensors = test_dilated_grconv.arguments([6, 3, 1], 4, matrices=2, biases=3)
+        differentiate(test_dilated_grconv.run(counts), tensors)
     return recorder.calls
 
 
@@ -91,6 +93,8 @@ OPERATIONS = (
     "attentive_gru_backward",
     "beam_search",
     "cross_entropy",
+    "dilated_grconv",
+    "dilated_grconv_backward",
     "dropout",
     "grconv_level",
     "grconv_level_backward",
@@ -234,6 +238,7 @@ FORMATS = {
     "attentive_gru": "products",
     "beam_search": "factors",
     "cross_entropy": "products",
+    "dilated_grconv": "products",
     "grconv_level": "left_factor",
     "gru": "products",
     "linear": "products",

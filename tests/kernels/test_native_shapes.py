@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
 from recurrent_mt.kernels.cross_entropy import cross_entropy
+from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
 from recurrent_mt.kernels.functional import FEWEST_ROWS, native_functions
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from tests.kernels.batches import assert_same_outputs_and_gradients, needs_native, packing_of, random
@@ -57,6 +58,26 @@ def test_grconv(leaves, size, unit_gates, activation):
             rows, GRConvWeights(*weights), counts=packing_of(leaves).counts, activation=activation, backend=backend
         ),
         [tensor.double() for tensor in tensors],
+        ["packed", "native"],
+    )
+
+
+@needs_native
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(lengths, width, st.integers(1, 5), st.integers(1, 5), st.booleans(), st.sampled_from(["tanh", "relu"]))
+def test_dilated_grconv(leaves, size, matrices, biases, unit_gates, activation):
+    """In double precision, as above."""
+    gates = 3 * size if unit_gates else 3
+    shapes = [(matrices, size, size)] * 2 + [(biases, size)] + [(matrices, gates, size)] * 2 + [(biases, gates)]
+    assert_same_outputs_and_gradients(
+        lambda backend, rows, *weights: dilated_grconv(
+            rows,
+            DilatedGRConvWeights(*weights),
+            counts=packing_of(leaves).counts,
+            activation=activation,
+            backend=backend,
+        ),
+        [tensor.double() for tensor in scaled((sum(leaves), size), *shapes)],
         ["packed", "native"],
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
@@ -14,7 +14,7 @@ from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels
 
 __all__ = ["BACKENDS", "DilatedGRConvOutput", "DilatedGRConvWeights", "count_levels", "dilated_grconv"]
 
-BACKENDS = {
+BACKENDS: dict[str, Callable[..., DilatedGRConvOutput]] = {
     "reference": reference.dilated_grconv,
     "packed": packed.dilated_grconv,
     "native": native.dilated_grconv,
@@ -66,5 +66,8 @@ def dilated_grconv(
     backend = resolve(backend, weights.left)
     states, products, outside_autocast = precision(weights.left, backend)
     with outside_autocast:
+        leaves = leaves.to(states)
+        if backend == "native":  # narrows weights while it copies them
+            return native.dilated_grconv(leaves, weights, counts, activation, products=products)
         run = choose("dilated_grconv", backend, BACKENDS)
-        return run(leaves.to(states), weights.to(products), counts, activation)
+        return run(leaves, weights.to(products), counts, activation)

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "functions.h"
+#include "gated_merge.h"
 #include "recurrence.h"
 #include "product.h"
 
@@ -43,33 +43,9 @@ struct Nodes {
   }
 
   INLINE void merge(int64_t node, const T* candidate, const T* gates, T* out) const {
-    const T *l = left(node), *r = right(node);
-    if (gate_width == 1) {
-      const T w0 = gates[0], w1 = gates[1], w2 = gates[2];
-#pragma omp simd
-      for (int64_t i = 0; i < size; i++) out[i] = w0 * candidate[i] + w1 * l[i] + w2 * r[i];
-    } else {
-#pragma omp simd
-      for (int64_t i = 0; i < size; i++)
-        out[i] = gates[i] * candidate[i] + gates[size + i] * l[i] + gates[2 * size + i] * r[i];
-    }
+    merge_children(left(node), right(node), candidate, gates, size, gate_width, out);
   }
 };
-
-/// The softmax over [new, left, right] of `width` numbers each.
-template <typename T>
-INLINE void open(const T* logits, T* gates, int64_t width) {
-#pragma omp simd
-  for (int64_t i = 0; i < width; i++) {
-    const T a = logits[i], b = logits[width + i], c = logits[2 * width + i];
-    const T larger = a > b ? a : b, largest = larger > c ? larger : c;
-    const T x = exponential(a - largest), y = exponential(b - largest), z = exponential(c - largest);
-    const T scale = T(1) / (x + y + z);
-    gates[i] = x * scale;
-    gates[width + i] = y * scale;
-    gates[2 * width + i] = z * scale;
-  }
-}
 
 template <typename T>
 void grow(const Nodes<T>& nodes, const RightFactor& left, const RightFactor& right, const Tensor& bias, bool is_tanh,
@@ -84,17 +60,8 @@ void grow(const Nodes<T>& nodes, const RightFactor& left, const RightFactor& rig
   for_rows(nodes.count, width + size, [&](int64_t begin, int64_t end) {
     vectorized([=, b = bias.const_data_ptr<T>()]() INLINE_LAMBDA {
       for (int64_t node = begin; node < end; node++) {
-        T *x = sums[node], *c = candidate[node];
-#pragma omp simd
-        for (int64_t i = 0; i < width; i++) x[i] += b[i];
-        if (is_tanh) {
-#pragma omp simd
-          for (int64_t i = 0; i < size; i++) c[i] = hyperbolic_tangent(x[i]);
-        } else {
-#pragma omp simd
-          for (int64_t i = 0; i < size; i++) c[i] = x[i] < 0 ? T(0) : x[i];
-        }
-        open(x + size, gate[node], nodes.gate_width);
+        T* const c = candidate[node];
+        open_candidate(sums[node], b, size, nodes.gate_width, is_tanh, c, gate[node]);
         nodes.merge(node, c, gate[node], merged[node]);
       }
     });
@@ -107,37 +74,9 @@ void gradient_before(const Nodes<T>& nodes, Rows<const T> grad, Rows<const T> ca
                      bool is_tanh, Rows<T> before) {
   for_rows(nodes.count, 4 * nodes.size, [&](int64_t begin, int64_t end) {
     vectorized([=]() INLINE_LAMBDA {
-      const int64_t size = nodes.size, width = nodes.gate_width;
-      for (int64_t node = begin; node < end; node++) {
-        const T *g = grad[node], *c = candidate[node], *w = gates[node], *l = nodes.left(node), *r = nodes.right(node);
-        T *out = before[node], *logits = out + size;
-        if (width == 1) {
-          T x = 0, y = 0, z = 0;
-#pragma omp simd reduction(+ : x, y, z)
-          for (int64_t i = 0; i < size; i++) {
-            x += g[i] * c[i];
-            y += g[i] * l[i];
-            z += g[i] * r[i];
-          }
-          const T mean = w[0] * x + w[1] * y + w[2] * z;
-          logits[0] = w[0] * (x - mean);
-          logits[1] = w[1] * (y - mean);
-          logits[2] = w[2] * (z - mean);
-        } else {
-#pragma omp simd
-          for (int64_t i = 0; i < size; i++) {
-            const T u = w[i], v = w[size + i], t = w[2 * size + i], mean = u * c[i] + v * l[i] + t * r[i];
-            logits[i] = g[i] * u * (c[i] - mean);
-            logits[size + i] = g[i] * v * (l[i] - mean);
-            logits[2 * size + i] = g[i] * t * (r[i] - mean);
-          }
-        }
-#pragma omp simd
-        for (int64_t i = 0; i < size; i++) {
-          const T slope = is_tanh ? T(1) - c[i] * c[i] : (c[i] > 0 ? T(1) : T(0));
-          out[i] = g[i] * w[width == 1 ? 0 : i] * slope;
-        }
-      }
+      for (int64_t node = begin; node < end; node++)
+        gradient_before_activation(grad[node], nodes.left(node), nodes.right(node), candidate[node], gates[node],
+                                   nodes.size, nodes.gate_width, is_tanh, before[node]);
     });
   });
 }
@@ -202,13 +141,6 @@ void check_children(const Tensor& below, const Tensor& left, int64_t first) {
                     "left must be rows of below, from 0 to ", below.size(0) - 1);
 }
 
-/// The width of a gate, by the biases of a candidate and its gates.
-int64_t gate_width_of_bias(const Tensor& bias, int64_t size) {
-  TORCH_CHECK_VALUE(bias.dim() == 1 && (bias.size(0) == size + 3 || bias.size(0) == 4 * size), "bias must be [", size + 3,
-                    "] or [", 4 * size, "], not ", bias.sizes());
-  return (bias.size(0) - size) / 3;
-}
-
 /// The width of a gate, by the gates.
 int64_t gate_width_of(const Tensor& gates, int64_t count, int64_t size) {
   TORCH_CHECK_VALUE(gates.dim() == 3 && (gates.size(2) == 1 || gates.size(2) == size), "gates must be [", count,
@@ -220,7 +152,7 @@ std::tuple<Tensor, Tensor, Tensor> grconv_level(const Tensor& below, const Tenso
                                                 const Tensor& left_factor, const Tensor& right_factor,
                                                 const Tensor& bias, bool is_tanh) {
   check_children(below, left, first);
-  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of_bias(bias, size);
+  const int64_t size = below.size(1), count = left.size(0), gate_width = gate_width_of_bias("bias", bias, 0, size);
   const auto number = below.scalar_type();
   const Tensor biases = checked("bias", bias, {size + 3 * gate_width}, number);
   const RightFactor from_left("left_factor", left_factor, size, bias.size(0), number),
