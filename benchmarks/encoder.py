@@ -51,8 +51,10 @@ FAMILY = Family(
         model_shape("RNNsearch", "small", 64, 30, "alike"),
         model_shape("RNNsearch", "paper", 32, 50, "mixed"),
         model_shape("grConv", "small", 32, 30, "mixed"),
+        model_shape("dilated grConv", "small", 32, 30, "mixed"),
+        model_shape("dilated grConv", "small", 64, 30, "alike"),
     ),
-    quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("grConv", "tiny", 3, 6, "mixed")),
+    quick=tuple(model_shape(system, "tiny", 3, 6, "mixed") for system in ("RNNsearch", "grConv", "dilated grConv")),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
     small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
 )

@@ -79,6 +79,21 @@ def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
     return linear(sum(lengths), sizes.embedding, sizes.encoded) + grconv_levels(lengths, width=sizes.encoded)
 
 
+def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3) -> Products:
+    """The nodes of one direction of the dilated grConv, level by level, each a product as those of the pyramids."""
+    rows, distance = [], 1
+    while distance < max(lengths):
+        rows.append(sum(max(0, length - distance) for length in lengths))
+        distance *= 2
+    return sum((linear(count, 2 * width, width + gates) for count in rows), Products())
+
+
+def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
+    """Leaves and nodes of both directions."""
+    leaves = linear(sum(lengths), sizes.embedding, sizes.encoded)
+    return leaves + dilated_levels(lengths, width=sizes.encoder).times(2)
+
+
 def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> Products:
     """The decoder over given targets, including the scores over the vocabulary.
 

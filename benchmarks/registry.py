@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from . import decoder, encoder, grconv_layer, training_step, translation
+from . import decoder, dilated_grconv_layer, encoder, grconv_layer, training_step, translation
 from .contest import Family
 
 FAMILIES: dict[str, Family] = {
-    module.FAMILY.name: module.FAMILY for module in (grconv_layer, encoder, decoder, training_step, translation)
+    module.FAMILY.name: module.FAMILY
+    for module in (grconv_layer, dilated_grconv_layer, encoder, decoder, training_step, translation)
 }

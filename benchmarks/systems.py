@@ -15,7 +15,7 @@ import user_dir.models  # noqa: F401, registers them
 
 from .batches import dictionary, make_sample, source_lengths, target_lengths
 from .contest import Shape
-from .model_products import SIZES, Sizes, grconv_encoder, gru_encoder
+from .model_products import SIZES, Sizes, dilated_grconv_encoder, grconv_encoder, gru_encoder
 from .parity import SENTENCES, assert_model_agrees
 from .products import Products
 from .setting import Setting
@@ -41,6 +41,9 @@ _BOTH = {"encoder_bidirectional": True}
 SYSTEMS = {
     "RNNsearch": System("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
     "RNNenc": System("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
+    "dilated grConv": System(
+        "grconv_encoder", {"grconv_dilated": True, "decoder_attention": "additive"}, True, dilated_grconv_encoder
+    ),
     "grConv": System("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
 }
 

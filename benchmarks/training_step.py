@@ -84,6 +84,8 @@ FAMILY = Family(
         model_shape("RNNsearch", "small", 80, 25, "alike"),
         {**model_shape("RNNsearch", "small", 80, 25, "alike"), "criterion": STOCK_CRITERION},
         model_shape("RNNsearch", "small", 80, 25, "mixed"),
+        model_shape("dilated grConv", "small", 80, 25, "alike"),
+        model_shape("dilated grConv", "small", 80, 25, "mixed"),
         model_shape("RNNenc", "small", 80, 25, "alike"),
         model_shape("grConv", "small", 80, 25, "alike"),
         model_shape("RNNsearch", "paper", 16, 30, "alike"),
@@ -91,6 +93,7 @@ FAMILY = Family(
     quick=(
         model_shape("RNNsearch", "tiny", 3, 6, "alike"),
         model_shape("RNNenc", "tiny", 3, 6, "alike"),
+        model_shape("dilated grConv", "tiny", 3, 6, "alike"),
         model_shape("grConv", "tiny", 3, 6, "alike"),
     ),
     growth=model_shape("RNNsearch", "small", 16, 20, "equal"),

@@ -4,15 +4,16 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.grconv_layer import Layer
-from benchmarks.model_products import SIZES, decoder, grconv_levels, running, search
+from benchmarks import dilated_grconv_layer
+from benchmarks.grconv_layer import outputs_of_pyramid
+from benchmarks.model_products import SIZES, decoder, dilated_levels, grconv_levels, running, search
+from benchmarks.packed_layer import Layer
 from benchmarks.products import Product, Products, linear, operations, recurrent, runner
 from benchmarks.registry import FAMILIES
 from benchmarks.setting import Setting
 from benchmarks.systems import SYSTEMS, prepare_rivals
 from benchmarks.table import label
 from benchmarks.translation import BEAM, translator
-from recurrent_mt.kernels.grconv import GRConvWeights
 from user_dir.checkpoints.operations import FORMULAS
 
 SETTING = Setting(backend="packed")
@@ -67,9 +68,18 @@ def test_the_products_run_are_those_listed():
 @pytest.mark.parametrize(("gates", "options"), [(3, {}), (12, {}), (3, {"height": 2})])
 def test_the_products_of_the_pyramid_are_those_it_makes(lengths, gates, options):
     shapes = [(4, 4), (4, 4), (4,), (gates, 4), (gates, 4), (gates,)]
-    layer = Layer(lengths, GRConvWeights(*map(torch.ones, shapes)), SETTING, options)
+    layer = Layer("pyramid", lengths, [*map(torch.ones, shapes)], SETTING, outputs_of_pyramid(**options))
     listed = grconv_levels(lengths, width=4, gates=gates, **options)
     assert counted(layer.passes("reference", "tanh", torch.float32)) == operations(listed.all())
+
+
+@pytest.mark.parametrize("lengths", [[5, 5], [6, 3, 1]])
+def test_the_products_of_the_dilated_grconv_are_those_it_makes(lengths):
+    shapes = [(1, 4, 4), (1, 4, 4), (1, 4), (1, 3, 4), (1, 3, 4), (1, 3)]
+    layer = Layer("dilated", lengths, [*map(torch.ones, shapes)], SETTING, dilated_grconv_layer.outputs)
+    assert counted(layer.passes("reference", "tanh", torch.float32)) == operations(
+        dilated_levels(lengths, width=4).all()
+    )
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
