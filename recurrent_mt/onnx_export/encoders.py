@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from torch import nn
 
+from ..layers.dilated_grconv import DilatedGRConvEncoder
 from ..layers.grconv import GRConvEncoder
 from ..layers.grnn import GRNNEncoder
 from ..layers.gru import GRU, GRUEncoder
@@ -18,7 +19,7 @@ from .convolutions import encode_with_separable_convolutions, encode_with_unet, 
 from .graph import Graph
 from .operations import apply_linear, merge_heads, softmax_attention
 from .recurrence import gru_over_sentence, layer_output
-from .trees import encode_with_grconv, encode_with_grnn
+from .trees import encode_with_dilated_grconv, encode_with_grconv, encode_with_grnn
 
 
 class Encoded(NamedTuple):
@@ -56,6 +57,7 @@ def encode_with_gru(graph: Graph, layer: GRUEncoder, embedded: str) -> tuple[str
 ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
     GRUEncoder: encode_with_gru,
     GRConvEncoder: encode_with_grconv,
+    DilatedGRConvEncoder: encode_with_dilated_grconv,
     GRNNEncoder: encode_with_grnn,
     SeparableConvolutionEncoder: encode_with_separable_convolutions,
     UNetEncoder: encode_with_unet,

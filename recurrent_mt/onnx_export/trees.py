@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from torch import Tensor
 
+from ..kernels.grconv import GRConvWeights
+from ..layers.dilated_grconv import DilatedGRConv, DilatedGRConvEncoder
 from ..layers.grconv import GRConvEncoder
 from ..layers.grnn import GatedMerge, GRNNEncoder
 from .graph import Graph
-from .operations import apply_linear, linear
+from .operations import apply_linear, apply_norm, columns, linear
 
 
 def count_rows(graph: Graph, values: str) -> str:
@@ -41,17 +44,79 @@ def merge_neighbors(graph: Graph, layer: GRConvEncoder, nodes: str) -> str:
     """One level up: (n, H) → (n − 1, H)."""
     left = graph.op("Slice", nodes, [0], [-1], [0])
     right = graph.op("Slice", nodes, [1], [2**62], [0])
+    return merge_children(graph, layer.weights(), layer.activation, left, right)
+
+
+def merge_children(graph: Graph, weights: GRConvWeights, activation: str, left: str, right: str) -> str:
+    """Nodes (n, H) of their children (n, H)."""
 
     def product(of_left: Tensor, of_right: Tensor, bias: Tensor) -> str:
         return graph.op("Add", linear(graph, left, of_left, bias), linear(graph, right, of_right))
 
-    candidate = product(layer.left, layer.right, layer.bias)
-    gates = product(layer.gate_left, layer.gate_right, layer.gate_bias)
-    candidate = graph.op({"tanh": "Tanh", "relu": "Relu"}[layer.activation], candidate)
-    width = layer.gate_bias.numel() // 3
-    weights = graph.op("Softmax", graph.op("Reshape", gates, [-1, 3, width]), axis=1)
+    candidate = product(weights.left, weights.right, weights.bias)
+    gates = product(weights.gate_left, weights.gate_right, weights.gate_bias)
+    candidate = graph.op({"tanh": "Tanh", "relu": "Relu"}[activation], candidate)
+    width = weights.gate_bias.numel() // 3
+    shares = graph.op("Softmax", graph.op("Reshape", gates, [-1, 3, width]), axis=1)
     choices = graph.op("Concat", *(graph.op("Unsqueeze", part, [1]) for part in (candidate, left, right)), axis=1)
-    return graph.op("ReduceSum", graph.op("Mul", weights, choices), [1], keepdims=0)
+    return graph.op("ReduceSum", graph.op("Mul", shares, choices), [1], keepdims=0)
+
+
+def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedded: str) -> tuple[str, str]:
+    """See :class:`recurrent_mt.layers.dilated_grconv.DilatedGRConvEncoder`."""
+    leaves = apply_linear(graph, embedded, layer.leaves)
+    size = layer.annotation_size // 2
+    rows, roots = [], []
+    for number, direction in enumerate(cast("list[DilatedGRConv]", layer.directions)):
+        own = columns(graph, leaves, number * size, (number + 1) * size)
+        nodes, sums = merge_dilated(graph, direction, reverse(graph, own) if number else own)
+        roots.append(graph.op("Gather", nodes, [-1], axis=0))
+        read = sums if layer.annotations == "sum" else nodes
+        rows.append(reverse(graph, read) if number else read)
+    annotations = graph.op("Concat", *rows, axis=1)
+    if layer.annotations == "top_and_leaf":
+        annotations = graph.op("Add", annotations, leaves)
+    summary = graph.op("Concat", *roots, axis=1)
+    return apply_norm(graph, annotations, layer.norm), apply_norm(graph, summary, layer.norm)
+
+
+def reverse(graph: Graph, rows: str) -> str:
+    """The last row first."""
+    return graph.op("Slice", rows, [-1], [-(2**62)], [0], [-1])
+
+
+def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[str, str]:
+    """The last nodes and the sums over all levels (S, H).
+
+    Each set of weights is a loop of one round, and the last a loop of as many as there are levels left. Besides nodes
+    and sums, the loops carry the distance between children, as a float.
+    """
+    weights = direction.weights()
+    sets = max(weights.left.size(0), weights.bias.size(0))
+    # Level t is there if 2^(t-1) words are fewer than all; no text has 2^40.
+    is_there = graph.op("Less", [2**level for level in range(40)], count_rows(graph, leaves))
+    levels = graph.op("ReduceSum", graph.op("Cast", is_there, to=7), [0], keepdims=0)
+    state = [leaves, leaves, graph.op("Unsqueeze", 1.0, [0])]
+    for number in range(1, sets + 1):
+        left = graph.op("Sub", levels, number - 1)
+
+        def rise(inner: Graph, before: Sequence[str], own: GRConvWeights = weights.level(number)) -> tuple[None, list]:
+            nodes, sums, distance = before
+            first = inner.op("Cast", distance, to=7)
+            below = inner.op("Slice", nodes, first, [2**62], [0])
+            pairs = inner.op("Slice", nodes, [0], inner.op("Neg", first), [0])
+            new = merge_children(inner, own, direction.activation, pairs, below)
+            done, counted, more = (
+                inner.op("Slice", rows, start, end, [0])
+                for rows, start, end in ((nodes, [0], first), (sums, [0], first), (sums, first, [2**62]))
+            )
+            nodes = inner.op("Concat", done, new, axis=0)
+            sums = inner.op("Concat", counted, inner.op("Add", more, new), axis=0)
+            return None, [nodes, sums, inner.op("Add", distance, distance)]
+
+        rounds = left if number == sets else graph.op("Min", left, 1)
+        state = graph.loop(rise, state, times=graph.op("Max", rounds, 0))
+    return state[0], state[1]
 
 
 def encode_with_grnn(graph: Graph, layer: GRNNEncoder, embedded: str) -> tuple[str, str]:

@@ -59,6 +59,16 @@ OPTIONS = [
         {"grconv_annotations": "pyramid", "grconv_annotation_height": 2, "grconv_height": 3},
     ),
     ("grconv_encoder", "none", {"grconv_unit_gates": True, "grconv_activation": "relu"}),
+    ("grconv_encoder", "additive", {"grconv_dilated": True, "encoder_hidden_size": 6, "encoder_layer_norm": True}),
+    (
+        "grconv_encoder",
+        "additive",
+        {
+            **{"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_annotations": "top_and_leaf"},
+            **{"grconv_dilated_weights": 2, "grconv_dilated_biases": 5, "grconv_unit_gates": True},
+        },
+    ),
+    ("grconv_encoder", "none", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
     ("grnn_encoder", "additive", {"grnn_annotations": "ancestors"}),
     ("sepconv_encoder", "additive", {"sepconv_positions": True}),
     ("unet_encoder", "additive", {"unet_attention_gates": True}),
@@ -131,6 +141,7 @@ def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
         *((architecture, {}) for architecture in ARCHITECTURES),
         ("gru_encoder", {"share_decoder_input_output_embed": True}),
         ("grconv_encoder", {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}),
+        ("grconv_encoder", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
     ],
 )
 def test_eight_bits_store_less_and_score_nearly_the_same(architecture, options, tmp_path):
