@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from torch import Tensor
@@ -99,24 +100,28 @@ def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[
     state = [leaves, leaves, graph.op("Unsqueeze", 1.0, [0])]
     for number in range(1, sets + 1):
         left = graph.op("Sub", levels, number - 1)
-
-        def rise(inner: Graph, before: Sequence[str], own: GRConvWeights = weights.level(number)) -> tuple[None, list]:
-            nodes, sums, distance = before
-            first = inner.op("Cast", distance, to=7)
-            below = inner.op("Slice", nodes, first, [2**62], [0])
-            pairs = inner.op("Slice", nodes, [0], inner.op("Neg", first), [0])
-            new = merge_children(inner, own, direction.activation, pairs, below)
-            done, counted, more = (
-                inner.op("Slice", rows, start, end, [0])
-                for rows, start, end in ((nodes, [0], first), (sums, [0], first), (sums, first, [2**62]))
-            )
-            nodes = inner.op("Concat", done, new, axis=0)
-            sums = inner.op("Concat", counted, inner.op("Add", more, new), axis=0)
-            return None, [nodes, sums, inner.op("Add", distance, distance)]
-
         rounds = left if number == sets else graph.op("Min", left, 1)
+        rise = partial(raise_dilated, weights=weights.level(number), activation=direction.activation)
         state = graph.loop(rise, state, times=graph.op("Max", rounds, 0))
     return state[0], state[1]
+
+
+def raise_dilated(
+    graph: Graph, state: Sequence[str], *, weights: GRConvWeights, activation: str
+) -> tuple[None, list[str]]:
+    """One level up: the last nodes, their sums, and the distance between children."""
+    nodes, sums, distance = state
+    first = graph.op("Cast", distance, to=7)
+    left = graph.op("Slice", nodes, [0], graph.op("Neg", first), [0])
+    right, more = (graph.op("Slice", rows, first, [2**62], [0]) for rows in (nodes, sums))
+    done, counted = (graph.op("Slice", rows, [0], first, [0]) for rows in (nodes, sums))
+    new = merge_children(graph, weights, activation, left, right)
+    above = graph.op("Concat", done, new, axis=0)
+    return None, [
+        above,
+        graph.op("Concat", counted, graph.op("Add", more, new), axis=0),
+        graph.op("Add", distance, distance),
+    ]
 
 
 def encode_with_grnn(graph: Graph, layer: GRNNEncoder, embedded: str) -> tuple[str, str]:
