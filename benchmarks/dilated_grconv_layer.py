@@ -18,7 +18,7 @@ from .setting import Setting
 
 
 def prepare(setting: Setting, *, width: int, sets: int, sentences: int, length: int, lengths: str) -> Contest:
-    """The layer on packed leaves, with a gradient for nodes and sums.
+    """The layer on packed leaves, with a gradient for sums and roots.
 
     Args:
         setting: the run's setting.
@@ -40,8 +40,8 @@ def prepare(setting: Setting, *, width: int, sets: int, sentences: int, length: 
 
 
 def outputs(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
-    """Top nodes and sums."""
-    return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), **given)[:2])
+    """Sums and roots."""
+    return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), **given)[1:3])
 
 
 def _weights(width: int, sets: int) -> DilatedGRConvWeights:

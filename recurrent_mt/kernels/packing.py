@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -48,6 +48,18 @@ class Packing(NamedTuple):
         padded = packed.new_zeros(batch * self.width, *packed.shape[1:]).index_copy(0, self.rows, packed)
         return padded.unflatten(0, (batch, self.width))
 
+    def mirror(self, packed: Tensor) -> Tensor:
+        """Every sentence reversed: (N, …) → (N, …)."""
+        return _Mirror.apply(packed, self.reverse)
+
+    def split_directions(self, packed: Tensor) -> tuple[Tensor, Tensor]:
+        """The two halves of rows (N, 2H), the second with every sentence reversed: (N, H) each."""
+        return _Split.apply(packed, self.reverse)
+
+    def join_directions(self, forward: Tensor, backward: Tensor) -> Tensor:
+        """The inverse of :meth:`split_directions`."""
+        return _Join.apply(forward, backward, self.reverse)
+
     def sort(self, sentences: Tensor) -> Tensor:
         """Puts one row per sentence, (B, …), into packed order."""
         return sentences if self.is_sorted else sentences.index_select(0, self.order)
@@ -70,6 +82,46 @@ class Packing(NamedTuple):
             return self.unsort(initial)
         rows = packed.index_select(0, self.final.clamp(min=0))
         return self.unsort(torch.where((self.final < 0).unsqueeze(1), initial, rows))
+
+
+class _Mirror(torch.autograd.Function):
+    """The gradient is gathered too: torch would add it to zeros, row by row."""
+
+    @staticmethod
+    def forward(ctx: Any, packed: Tensor, reverse: Tensor) -> Tensor:
+        ctx.save_for_backward(reverse)
+        return packed.index_select(0, reverse)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return _Mirror.apply(grad, *ctx.saved_tensors), None
+
+
+class _Split(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, packed: Tensor, reverse: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(reverse)
+        forward, backward = packed.chunk(2, dim=1)
+        return forward.contiguous(), backward.index_select(0, reverse)
+
+    @staticmethod
+    def backward(ctx: Any, grad_forward: Tensor, grad_backward: Tensor) -> tuple[Tensor, None]:
+        return _Join.apply(grad_forward, grad_backward, *ctx.saved_tensors), None
+
+
+class _Join(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, forward: Tensor, backward: Tensor, reverse: Tensor) -> Tensor:
+        ctx.save_for_backward(reverse)
+        joined = forward.new_empty(forward.size(0), 2 * forward.size(1))
+        halves = joined.chunk(2, dim=1)
+        halves[0].copy_(forward)
+        halves[1].index_copy_(0, reverse, backward)  # its own inverse
+        return joined
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+        return *_Split.apply(grad, *ctx.saved_tensors), None
 
 
 def make_packing(padding_mask: Tensor) -> Packing:

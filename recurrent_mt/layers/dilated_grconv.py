@@ -131,9 +131,9 @@ class DilatedGRConvEncoder(nn.Module):
         The backward direction's is packed, too, but with every sentence reversed.
         """
         leaves = self.leaves(packing.pack(embedded))
-        before, after = leaves.chunk(2, dim=1)
-        forward, backward = cast("list[DilatedGRConv]", self.directions)
-        return leaves, [forward(before, packing), backward(after[packing.reverse], packing)]
+        parts = packing.split_directions(leaves)
+        directions = cast("list[DilatedGRConv]", self.directions)
+        return leaves, [direction(part, packing) for direction, part in zip(directions, parts)]
 
     def forward(self, embedded: Tensor, padding_mask: Tensor) -> EncoderOutput:
         """Encodes a batch.
@@ -144,13 +144,11 @@ class DilatedGRConvEncoder(nn.Module):
         """
         packing = make_packing(padding_mask)
         leaves, (forward, backward) = self.merge(embedded, packing)
-        rows = [forward.sums, backward.sums] if self.annotations == "sum" else [forward.nodes, backward.nodes]
-        annotations = torch.cat([rows[0], rows[1][packing.reverse]], dim=1)
+        rows = [one.sums if self.annotations == "sum" else one.nodes for one in (forward, backward)]
+        annotations = packing.join_directions(*rows)
         if self.annotations == "top_and_leaf":
             annotations = annotations + leaves
-        # Both directions end at their last row, and a sentence of no words has none.
-        last = packing.final[: packing.counts[0] if packing.counts else 0]
-        roots = torch.cat([forward.nodes[last], backward.nodes[last]], dim=1)
+        roots = torch.cat([forward.summaries, backward.summaries], dim=1)
         empty = roots.new_zeros(embedded.size(0) - roots.size(0), roots.size(1))
         summary = packing.unsort(torch.cat([self.norm(roots), empty]))
         return EncoderOutput(packing.unpack(self.norm(annotations)), padding_mask, summary)

@@ -191,11 +191,11 @@ class GRUEncoder(nn.Module):
             if index:
                 rows = self.dropout(rows)
             initial = rows.new_zeros(embedded.size(0), directions[0].hidden_size)
-            inputs = [rows] if len(directions) == 1 else [rows, rows[packing.reverse]]
+            inputs = [rows] if len(directions) == 1 else [rows, packing.mirror(rows)]
             outputs = [
                 direction.output(direction(x, initial, packing.counts), x) for direction, x in zip(directions, inputs)
             ]
-            rows = torch.cat([outputs[0], *(output[packing.reverse] for output in outputs[1:])], dim=1)
+            rows = outputs[0] if len(outputs) == 1 else packing.join_directions(*outputs)
         chosen = {"both": outputs, "forward": outputs[:1], "backward": outputs[1:]}[self.summary]
         summary = torch.cat([packing.last(output, initial) for output in chosen], dim=1)
         return EncoderOutput(packing.unpack(rows), padding_mask, summary)

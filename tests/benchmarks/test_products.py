@@ -15,9 +15,16 @@ from benchmarks.systems import SYSTEMS, prepare_rivals
 from benchmarks.table import label
 from benchmarks.translation import BEAM, translator
 from user_dir.checkpoints.operations import FORMULAS
+from user_dir.models import products
 
 SETTING = Setting(backend="packed")
 TINY = SIZES["tiny"]
+
+
+@pytest.fixture(autouse=True)
+def no_products_to_time(monkeypatch):
+    """Once in a process, a model in training times products of its own, for a hint at bfloat16."""
+    monkeypatch.setattr(products, "suggest_if_fast", lambda number: None)
 
 
 def counted(function):

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from recurrent_mt.kernels.dilated_grconv import BACKENDS, DilatedGRConvWeights, count_levels, dilated_grconv
-from recurrent_mt.kernels.grconv import ACTIVATIONS, GRConvWeights, grconv
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from tests.kernels.batches import (
     RAGGED,
     assert_same_outputs_and_gradients,
@@ -39,8 +39,7 @@ def run(counts, activation="tanh"):
     )
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("size", [1, 5, 16])
+@pytest.mark.parametrize(("size", "activation"), [(1, "tanh"), (5, "relu"), (16, "tanh")])
 @pytest.mark.parametrize("lengths", [*RAGGED.values(), *EDGES.values()], ids=[*RAGGED, *EDGES])
 @every_backend(["packed", "native"])
 def test_backends_of_dilated_grconv_agree(backend, lengths, size, activation):
@@ -57,7 +56,7 @@ def test_backends_of_dilated_grconv_agree_in_every_mode(backend, lengths, mode):
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
 
 
-@pytest.mark.parametrize("output", ["nodes", "sums"])
+@pytest.mark.parametrize("output", ["nodes", "sums", "summaries"])
 @every_backend(["packed", "native"])
 def test_an_output_of_dilated_grconv_that_nothing_reads_has_no_gradient(backend, output):
     counts, tensors = arguments([7, 1, 4], 5)
@@ -71,7 +70,7 @@ def test_an_output_of_dilated_grconv_that_nothing_reads_has_no_gradient(backend,
 def test_gradients_of_dilated_grconv_are_those_of_finite_differences(backend, mode):
     counts, tensors = arguments([3, 1, 6, 2], 3, torch.float64, **MODES[mode])
     leaves = [tensor.requires_grad_() for tensor in tensors]
-    assert torch.autograd.gradcheck(lambda *given: run(counts)(backend, *given)[:2], leaves)
+    assert torch.autograd.gradcheck(lambda *given: run(counts)(backend, *given)[:3], leaves)
 
 
 def equal_gates(size=1, candidate=0.0):
@@ -87,11 +86,13 @@ def test_the_nodes_of_four_words_are_those_worked_out_by_hand(backend):
     Level 1: 27, 12, 3, 18. Level 2 joins words two apart: 27, 12, (27 + 3)/3, (12 + 18)/3.
     """
     leaves = torch.tensor([[27.0], [3.0], [9.0], [0.0], [54.0]])
-    nodes, sums, gates = dilated_grconv(leaves, equal_gates(), counts=[2, 1, 1, 1], activation="relu", backend=backend)
+    options = {"counts": [2, 1, 1, 1], "activation": "relu", "backend": backend}
+    nodes, sums, summaries, gates = dilated_grconv(leaves, equal_gates(), **options)
     torch.testing.assert_close(nodes.flatten(), torch.tensor([27.0, 3.0, 12.0, 10.0, 10.0]))
     torch.testing.assert_close(
         sums.flatten(), torch.tensor([27.0, 3.0, 9.0 + 12.0, 0.0 + 3.0 + 10.0, 54.0 + 18.0 + 10.0])
     )
+    torch.testing.assert_close(summaries.flatten(), torch.tensor([10.0, 3.0]))
     torch.testing.assert_close(gates, torch.full((3 + 2, 3), 1 / 3))
 
 
@@ -100,7 +101,7 @@ def test_the_root_of_two_words_is_that_of_the_published_pyramid(backend):
     counts, (leaves, *weights) = arguments([2, 2, 1], 5)
     found = run(counts)(backend, leaves, *weights)
     expected = grconv(leaves, GRConvWeights(*(one[0] for one in weights)), counts=counts)
-    torch.testing.assert_close(found.nodes[[3, 4, 2]], expected.summaries)
+    torch.testing.assert_close(found.summaries, expected.summaries)
     torch.testing.assert_close(found.gates, expected.gates)
 
 
@@ -139,8 +140,8 @@ def test_a_thousand_words_cost_no_more_than_their_nodes(backend):
 
 
 @needs_native
-@pytest.mark.parametrize("lengths", [[40] * 150, [40] * 150 + [39, 20, 3], list(range(90, 0, -1))], ids=len)
-@pytest.mark.parametrize("size", [65, 130])
+@pytest.mark.parametrize("lengths", [[9] * 150, [9] * 150 + [8, 5, 3], list(range(60, 0, -1))], ids=len)
+@pytest.mark.parametrize("size", [130])
 def test_left_children_are_read_where_they_lie_or_copied(lengths, size):
     """Long runs of left children are read in place, short ones are copied for the weights' gradients."""
     counts, tensors = arguments(lengths, size, torch.float64)
@@ -175,5 +176,5 @@ def test_wrong_shapes_and_names_given_to_dilated_grconv_are_refused_by_name():
 
 def test_dilated_grconv_of_no_words_is_empty():
     _, (_, *weights) = arguments([2], 3)
-    nodes, sums, gates = dilated_grconv(torch.zeros(0, 3), DilatedGRConvWeights(*weights), counts=[])
-    assert nodes.shape == (0, 3) and sums.shape == (0, 3) and gates.shape == (0, 3)
+    output = dilated_grconv(torch.zeros(0, 3), DilatedGRConvWeights(*weights), counts=[])
+    assert all(rows.shape == (0, 3) for rows in output)

@@ -87,3 +87,17 @@ def test_rows_but_the_last_are_those_of_shorter_sentences_in_their_packed_order(
     rows = rows_but_last(packing.counts, number, torch.device("cpu"))
     expected = [(position, place) for position, place in places if position < longest_first[place] - number]
     assert [places[row] for row in rows.tolist()] == expected
+
+
+@pytest.mark.parametrize("lengths", [[3, 1, 4], [2], [0, 5]])
+def test_directions_are_split_joined_and_mirrored_with_their_gradients(lengths):
+    packing = packing_of(lengths)
+    rows = random(sum(lengths), 6, dtype=torch.float64).requires_grad_()
+    before, after = packing.split_directions(rows)
+    assert torch.equal(before, rows[:, :3]) and torch.equal(after, rows[packing.reverse][:, 3:])
+    assert torch.equal(packing.join_directions(before, after), rows)
+    assert torch.equal(packing.mirror(rows), rows[packing.reverse])
+    for function in (packing.split_directions, packing.mirror):
+        assert torch.autograd.gradcheck(function, [rows]) and torch.autograd.gradgradcheck(function, [rows])
+    halves = [half.detach().requires_grad_() for half in (before, after)]
+    assert torch.autograd.gradcheck(packing.join_directions, halves)

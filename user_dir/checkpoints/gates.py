@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
+from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder
 from recurrent_mt.layers.grconv import GRConvEncoder
 
 from .checkpoint import Checkpoint, tokens_of
@@ -36,7 +37,9 @@ def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_toke
     """
     layer = getattr(getattr(checkpoint.model, "encoder", None), "layer", None)
     if not isinstance(layer, GRConvEncoder):
-        raise ValueError(f"{checkpoint.path} is not a grconv_encoder: no other model has a pyramid of gates")
+        dilated = isinstance(layer, DilatedGRConvEncoder)
+        reason = "has --grconv-dilated, which is no pyramid" if dilated else "is not a grconv_encoder"
+        raise ValueError(f"{checkpoint.path} {reason}: no other model has a pyramid of gates")
     pyramids: dict[int, list[list[list[float]]]] = {}
     for batch in checkpoint.batches(sentences, max_tokens=max_tokens):
         levels = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])

@@ -62,7 +62,7 @@ def dilated_grconv(
         raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
     if not counts:
         nothing = leaves.new_zeros(0, leaves.size(1))
-        return DilatedGRConvOutput(nothing, nothing, leaves.new_zeros(0, 3))
+        return DilatedGRConvOutput(nothing, nothing, nothing, leaves.new_zeros(0, 3))
     backend = resolve(backend, weights.left)
     states, products, outside_autocast = precision(weights.left, backend)
     with outside_autocast:

@@ -72,6 +72,7 @@ class DilatedGRConvOutput(NamedTuple):
     Attributes:
         nodes: (N, H) the highest node that ends at each word: it has merged all words up to there.
         sums: (N, H) the sum of all nodes that end at each word, its leaf among them, each counted once.
+        summaries: (``counts[0]``, H) in packed order: the highest node of each sentence's last word, its root.
         gates: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that
             have one: on level t, those with at least 2^(t−1) before them. If each unit has its own, their means over
             the units. They carry no gradient.
@@ -79,4 +80,13 @@ class DilatedGRConvOutput(NamedTuple):
 
     nodes: Tensor
     sums: Tensor
+    summaries: Tensor
     gates: Tensor
+
+
+def last_rows(counts: Sequence[int], device: torch.device) -> Tensor:
+    """The packed row of each sentence's last word, in packed order."""
+    ending = torch.tensor([*counts, 0])
+    lengths = (ending[:-1, None] > torch.arange(counts[0])).sum(dim=0)
+    before = ending.cumsum(0) - ending
+    return (before[lengths - 1] + torch.arange(counts[0])).to(device)

@@ -21,23 +21,23 @@ def dilated_grconv(
     """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`; ``products`` is the format of products."""
     check_native("dilated_grconv", leaves)
     given = tuple(counts), activation == "tanh", products
-    return DilatedGRConvOutput(*_DilatedGRConv.apply(leaves, *stacked(weights), *given))
+    return DilatedGRConvOutput(*_DilatedGRConv.apply(leaves, *stacked(weights, counts), *given))
 
 
 class _DilatedGRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, matrices: Tensor, bias: Tensor, *given: Any) -> tuple[Tensor, ...]:
         operation = torch.ops.recurrent_mt.dilated_grconv
-        nodes, sums, candidates, gates, kept = operation(leaves, matrices, bias, *given)
+        nodes, sums, summaries, candidates, gates, kept = operation(leaves, matrices, bias, *given)
         ctx.save_for_backward(leaves, matrices, bias, nodes, candidates, gates, kept)
         ctx.given, shown = given, mean_gates(gates)
         ctx.mark_non_differentiable(shown)
-        return nodes, sums, shown
+        ctx.set_materialize_grads(False)
+        return nodes, sums, summaries, shown
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_nodes: Tensor, grad_sums: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         leaves, matrices, bias, *made = ctx.saved_tensors
         operation = torch.ops.recurrent_mt.dilated_grconv_backward
-        gradients = operation(grad_nodes, grad_sums, leaves, matrices, bias, *ctx.given, *made)
-        return *gradients, None, None, None
+        return *operation(*grads[:3], leaves, matrices, bias, *ctx.given, *made), None, None, None

@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 
 from ..grconv.level import Level, LevelWeights, PackedLevel, Pyramid, mean_gates
 from ..packing import rows_but_last
-from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels, own_set
+from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels, last_rows, own_set
 
 
 def dilated_grconv(
@@ -24,13 +24,14 @@ def dilated_grconv(
 ) -> DilatedGRConvOutput:
     """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`; ``level`` is how one level is computed."""
     plan = _Plan(tuple(counts), activation, level)
-    return DilatedGRConvOutput(*_DilatedGRConv.apply(leaves, *stacked(weights), plan))
+    nodes, sums, gates = _DilatedGRConv.apply(leaves, *stacked(weights, counts), plan)
+    return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(counts, nodes.device)), gates)
 
 
-def stacked(weights: DilatedGRConvWeights) -> tuple[Tensor, Tensor]:
-    """Candidate above gates: matrices (L, 2, H + G, H), those of left children first, and biases (L', H + G)."""
-    matrices = [weights.left, weights.gate_left, weights.right, weights.gate_right]
-    return torch.cat(matrices, dim=1).unflatten(1, (2, -1)), torch.cat([weights.bias, weights.gate_bias], dim=1)
+def stacked(weights: DilatedGRConvWeights, counts: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The sets in use, candidate above gates: matrices (L, 2, H + G, H), left and right, and biases (L', H + G)."""
+    W_l, W_r, b, G_l, G_r, b_G = (sets[: max(1, count_levels(counts))] for sets in weights)
+    return torch.cat([W_l, G_l, W_r, G_r], dim=1).unflatten(1, (2, -1)), torch.cat([b, b_G], dim=1)
 
 
 class Dilation(Pyramid):

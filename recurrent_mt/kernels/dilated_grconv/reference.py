@@ -16,7 +16,7 @@ def dilated_grconv(
 ) -> DilatedGRConvOutput:
     """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`."""
     positions = leaves.split(list(counts))
-    nodes, sums, gates = {}, {}, {}
+    nodes, sums, gates, summaries = {}, {}, {}, []
     for sentence in range(counts[0]):
         h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
         total, level, distance = h, 1, 1
@@ -29,7 +29,11 @@ def dilated_grconv(
             level, distance = level + 1, 2 * distance
         for position in range(h.size(0)):
             nodes[position, sentence], sums[position, sentence] = h[position], total[position]
+        summaries.append(h[-1])
     empty = leaves.new_zeros(0, leaves.size(1))
     return DilatedGRConvOutput(
-        in_packed_order(nodes, empty), in_packed_order(sums, empty), in_packed_order(gates, leaves.new_zeros(0, 3))
+        in_packed_order(nodes, empty),
+        in_packed_order(sums, empty),
+        torch.stack(summaries),
+        in_packed_order(gates, leaves.new_zeros(0, 3)),
     )

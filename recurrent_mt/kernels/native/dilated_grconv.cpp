@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -103,6 +104,7 @@ void for_nodes(const Nodes<T>& nodes, const Level& level, int64_t numbers_a_node
   });
 }
 
+/// Merges a level's nodes.
 template <typename T>
 void grow(const Nodes<T>& nodes, const Level& level, const RightFactor& from_left, const RightFactor& from_right,
           const T* bias, bool is_tanh, int64_t gate_width, Rows<T> products, Rows<T> sums, const Merged<T>& merged) {
@@ -131,7 +133,7 @@ void grow(const Nodes<T>& nodes, const Level& level, const RightFactor& from_lef
 template <typename T>
 struct Gradients {
   Rows<T> nodes;
-  Rows<const T> sums;  // that reach every node through the sums
+  Rows<const T> sums;  // that reach every node through the sums, or none
 };
 
 /// Writes the gradient (n, H + G) of what enters candidates and gates, and passes on what children get without a product.
@@ -152,10 +154,13 @@ void gradient_before(const Nodes<T>& nodes, const Level& level, at::IntArrayRef 
       vectorized([=, &level]() INLINE_LAMBDA {
         const T* l = left;
         for (int64_t n = first; n < last; n++, l += size) {
-          const T *c = merged.candidates[n], *w = merged.gates[n], *sum = grads.sums[level.before + n];
+          const T *c = merged.candidates[n], *w = merged.gates[n];
           T *g = grads.nodes[level.before + n], *to_left = grads.nodes[to + n];
+          if (grads.sums.data) {
+            const T* const sum = grads.sums[level.before + n];
 #pragma omp simd
-          for (int64_t i = 0; i < size; i++) g[i] += sum[i];
+            for (int64_t i = 0; i < size; i++) g[i] += sum[i];
+          }
           gradient_before_activation<T>(g, l, right[n], c, w, size, gate_width, is_tanh, before[n]);
           const T *of_left = w + gate_width, *of_right = w + 2 * gate_width;
           if (gate_width == 1) {
@@ -230,17 +235,14 @@ int64_t own_set(size_t level, int64_t sets) { return std::min(static_cast<int64_
 /// Left and right matrices of the levels, as products take them.
 class Factors {
  public:
-  Factors(const Tensor& matrices, bool backward, at::ScalarType products)
-      : matrices_(matrices), backward_(backward), products_(products) {}
+  /// From rows (n, K) to (n, M) by matrices (L, 2, K, M).
+  Factors(const Tensor& matrices, at::ScalarType products) : matrices_(matrices), products_(products) {}
 
   /// Those of a level, left and right: copied when they change.
   const std::pair<RightFactor, RightFactor>& of(size_t level) {
     const int64_t set = own_set(level, matrices_.size(0));
     if (set != set_) {
-      const auto factor = [&](int64_t side) {
-        const Tensor matrix = matrices_[set][side];
-        return RightFactor(backward_ ? matrix : matrix.t(), products_);
-      };
+      const auto factor = [&](int64_t side) { return RightFactor(matrices_[set][side], products_); };
       factors_ = {factor(0), factor(1)};
       set_ = set;
     }
@@ -249,7 +251,6 @@ class Factors {
 
  private:
   Tensor matrices_;
-  bool backward_;
   at::ScalarType products_;
   int64_t set_ = -1;
   std::pair<RightFactor, RightFactor> factors_;
@@ -266,10 +267,21 @@ int64_t all_kept(const std::vector<Level>& levels) {
 /// The words that have no node but their leaf.
 int64_t first_words(const std::vector<Level>& levels, int64_t rows) { return levels.empty() ? rows : levels[0].before; }
 
-/// Top nodes and sums (N, H), then of all new nodes candidates (M, H), gates (M, 3, 1 or H), and those that are not top.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& leaves, const Tensor& matrices,
-                                                                  const Tensor& bias, at::IntArrayRef counts,
-                                                                  bool is_tanh, at::ScalarType products) {
+/// The packed rows of sentences' last words: each position's, from the first sentence on that ends there.
+template <typename Work>
+void for_last_words(at::IntArrayRef counts, const Work& work) {
+  int64_t before = 0;
+  for (size_t j = 0; j < counts.size(); j++) {
+    const int64_t going_on = j + 1 < counts.size() ? counts[j + 1] : 0;
+    if (going_on < counts[j]) work(before + going_on, going_on, counts[j] - going_on);
+    before += counts[j];
+  }
+}
+
+/// Top nodes and sums (N, H), those of sentences' last words (B, H), then of all new nodes candidates (M, H), gates (M, 3, 1 or H), and those that are not top.
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& leaves, const Tensor& matrices,
+                                                                          const Tensor& bias, at::IntArrayRef counts,
+                                                                          bool is_tanh, at::ScalarType products) {
   const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
   const auto number = leaves.scalar_type();
   const Tensor leaf_rows = checked("leaves", leaves, {sizes.rows, sizes.size}, number),
@@ -289,7 +301,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& 
     using T = decltype(zero);
     const Nodes<T> nodes{rows_of<T>(top), rows_of<T>(kept), rows_of<T>(leaf_rows)};
     const Merged<T> merged{rows_of<T>(candidates), {gates.data_ptr<T>(), gates.size(0), 3 * sizes.gate_width}};
-    Factors factors(matrix_rows, false, products);
+    Factors factors(matrix_rows.transpose(2, 3), products);
     for (size_t i = 0; i < levels.size(); i++) {
       const auto& [left, right] = factors.of(i);
       const T* own_bias = bias_rows.const_data_ptr<T>() + own_set(i, sizes.biases) * sizes.width();
@@ -298,11 +310,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& 
     }
     return 0;
   });
-  return {top, sums, candidates, gates, kept};
+  Tensor summaries = uninitialized({counts[0], sizes.size}, number);
+  for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
+    summaries.narrow(0, sentence, count).copy_(top.narrow(0, row, count));
+  });
+  return {top, sums, summaries, candidates, gates, kept};
 }
 
 /// The gradients of leaves, matrices and bias.
-std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const Tensor& grad_nodes, const Tensor& grad_sums,
+std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const std::optional<Tensor>& grad_nodes,
+                                                           const std::optional<Tensor>& grad_sums,
+                                                           const std::optional<Tensor>& grad_summaries,
                                                            const Tensor& leaves, const Tensor& matrices,
                                                            const Tensor& bias, at::IntArrayRef counts, bool is_tanh,
                                                            at::ScalarType products, const Tensor& top,
@@ -317,19 +335,25 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const Tensor& grad_no
                top_rows = checked("top", top, {rows, size}, number),
                candidate_rows = checked("candidates", candidates, {count, size}, number),
                gate_rows = checked("gates", gates, {count, 3, sizes.gate_width}, number),
-               kept_rows = checked("kept", kept, {all_kept(levels), size}, number),
-               grad_sum_rows = checked("grad_sums", grad_sums, {rows, size}, number);
+               kept_rows = checked("kept", kept, {all_kept(levels), size}, number);
+  const auto grad_node_rows = checked("grad_nodes", grad_nodes, {rows, size}, number),
+             grad_sum_rows = checked("grad_sums", grad_sums, {rows, size}, number),
+             grad_roots = checked("grad_summaries", grad_summaries, {counts[0], size}, number);
   checked("bias", bias, {sizes.biases, width}, number);
   Tensor grad = uninitialized({rows, size}, number), grad_matrices = zeros(matrices.sizes(), number),
          grad_bias = zeros(bias.sizes(), number),
          made = uninitialized({levels.empty() ? 0 : levels[0].count, width}, number);
-  grad.copy_(checked("grad_nodes", grad_nodes, {rows, size}, number));
+  grad_node_rows ? grad.copy_(*grad_node_rows) : grad.zero_();
+  for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
+    if (grad_roots) grad.narrow(0, row, count).add_(grad_roots->narrow(0, sentence, count));
+  });
   in_format("leaves", number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes{rows_of<T>(top_rows), rows_of<T>(kept_rows), rows_of<T>(leaf_rows)};
     const Merged<T> merged{rows_of<T>(candidate_rows), {gate_rows.data_ptr<T>(), count, 3 * sizes.gate_width}};
-    const Gradients<T> grads{rows_of<T>(grad), rows_of<T>(grad_sum_rows)};
-    Factors factors(matrix_rows, true, products);
+    const Gradients<T> grads{rows_of<T>(grad),
+                             grad_sum_rows ? rows_of<T>(*grad_sum_rows) : Rows<const T>{nullptr, 0, size}};
+    Factors factors(matrix_rows, products);
     for (size_t i = levels.size(); i-- > 0;) {
       const Level& level = levels[i];
       const auto before = rows_of<T>(made).part(0, level.count);
@@ -345,7 +369,7 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const Tensor& grad_no
     }
     return 0;
   });
-  grad.add_(grad_sum_rows);
+  if (grad_sum_rows) grad.add_(*grad_sum_rows);
   return {grad, grad_matrices, grad_bias};
 }
 
@@ -354,10 +378,10 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const Tensor& grad_no
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, bool is_tanh, ScalarType products) -> "
-      "(Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(
-      "dilated_grconv_backward(Tensor grad_nodes, Tensor grad_sums, Tensor leaves, Tensor matrices, Tensor bias, "
-      "int[] counts, bool is_tanh, ScalarType products, Tensor top, Tensor candidates, Tensor gates, Tensor kept) -> "
+      "dilated_grconv_backward(Tensor? grad_nodes, Tensor? grad_sums, Tensor? grad_summaries, Tensor leaves, "
+      "Tensor matrices, Tensor bias, int[] counts, bool is_tanh, ScalarType products, Tensor top, Tensor candidates, Tensor gates, Tensor kept) -> "
       "(Tensor, Tensor, Tensor)");
 }
 
