@@ -178,3 +178,11 @@ def test_dilated_grconv_of_no_words_is_empty():
     _, (_, *weights) = arguments([2], 3)
     output = dilated_grconv(torch.zeros(0, 3), DilatedGRConvWeights(*weights), counts=[])
     assert all(rows.shape == (0, 3) for rows in output)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("size", [5, 1000])
+def test_fused_dilated_grconv_agrees_on_a_gpu(size):
+    counts, tensors = arguments([7, 1, 63, 2], size, torch.float64, matrices=3, biases=4)
+    assert_same_outputs_and_gradients(run(counts), [tensor.cuda() for tensor in tensors], ["packed", "fused"])
