@@ -148,7 +148,7 @@ def model_arguments(name: str, own: Collection[str], options: Mapping[str, Any])
     if architecture not in ARCHITECTURES or attention not in ATTENTIONS:
         raise ValueError(
             f"unknown system '{name}': choose {', '.join(STOCK)}, one of {', '.join(ARCHITECTURES)} followed by a "
-            f"hyphen and one of {', '.join(ATTENTIONS)}, or the name of a file of configs/; +OPTION=VALUE after it sets "
+            f"hyphen and one of {', '.join(ATTENTIONS)}, or the name of a file of configs/; +OPTION=VALUE sets "
             "an option of fairseq-train, as in grconv_encoder-none+grconv-height=2"
         )
     width = directions if architecture == "gru_encoder" else sizes(encoder_hidden_size=2 * encoder)

@@ -8,9 +8,8 @@ from typing import cast
 
 from torch import Tensor
 
-from ..kernels.grconv import GRConvWeights
 from ..layers.dilated_grconv import DilatedGRConv, DilatedGRConvEncoder
-from ..layers.grconv import GRConvEncoder
+from ..layers.grconv import GRConvEncoder, GRConvWeights
 from ..layers.grnn import GatedMerge, GRNNEncoder
 from .graph import Graph
 from .operations import apply_linear, apply_norm, columns, linear
