@@ -5,9 +5,12 @@ connection to the log, and nothing says what ended the training.
 """
 
 import functools
+import os
 import signal
 import sys
 import threading
+
+RETRY_SECONDS = 0.1
 
 
 def repair(train_module):
@@ -22,10 +25,21 @@ def repair(train_module):
     def main_that_can_be_terminated(cfg, *args, **kwargs):
         if threading.current_thread() is not threading.main_thread():
             return main(cfg, *args, **kwargs)
+        report = sys.unraisablehook
+
+        def stop_again(unraisable):
+            # Python ignores what is raised while an object is deleted, and training would go on.
+            if issubclass(unraisable.exc_type, SystemExit):
+                threading.Timer(RETRY_SECONDS, os.kill, (os.getpid(), signal.SIGTERM)).start()
+            else:
+                report(unraisable)
+
         before = signal.signal(signal.SIGTERM, stop)
+        sys.unraisablehook = stop_again
         try:
             return main(cfg, *args, **kwargs)
         finally:
+            sys.unraisablehook = report
             signal.signal(signal.SIGTERM, before)
 
     train_module.main = main_that_can_be_terminated

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import fairseq_cli.train
@@ -89,3 +91,23 @@ def test_a_training_in_another_thread_sets_no_handler():
     thread.start()
     thread.join()
     assert returned == [(handled, "training")]
+
+
+class Deleted:
+    """An object that is being deleted when the signal comes: Python ignores what is raised there."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_that_comes_while_an_object_is_deleted_is_not_lost():
+    def main(_):
+        Deleted()
+        time.sleep(60)
+        pytest.fail("the training went on")
+
+    hook = sys.unraisablehook
+    with pytest.raises(SystemExit) as end:
+        repaired(main).main("options")
+    assert end.value.code == 143
+    assert sys.unraisablehook is hook
