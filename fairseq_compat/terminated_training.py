@@ -11,21 +11,26 @@ import sys
 import threading
 
 RETRY_SECONDS = 0.1
+#: As a shell reports the signal.
+STATUS = 128 + signal.SIGTERM
 
 
 def repair(train_module):
-    """Let ``fairseq_cli.train.main`` exit with status 143, the way a shell reports the signal."""
+    """Let ``fairseq_cli.train.main`` exit with status 143."""
     main = train_module.main
-
-    def stop(*_):
-        train_module.logger.info("SIGTERM: training stops here; the same call continues from checkpoint_last.pt")
-        sys.exit(128 + signal.SIGTERM)
 
     @functools.wraps(main)
     def main_that_can_be_terminated(cfg, *args, **kwargs):
         if threading.current_thread() is not threading.main_thread():
             return main(cfg, *args, **kwargs)
         report = sys.unraisablehook
+        asked = False
+
+        def stop(*_):
+            nonlocal asked
+            asked = True
+            train_module.logger.info("SIGTERM: training stops here; the same call continues from checkpoint_last.pt")
+            sys.exit(STATUS)
 
         def stop_again(unraisable):
             # Python ignores what is raised while an object is deleted, and training would go on.
@@ -38,6 +43,11 @@ def repair(train_module):
         sys.unraisablehook = stop_again
         try:
             return main(cfg, *args, **kwargs)
+        except Exception:
+            # PyTorch cannot close a file whose writing is interrupted, and its error takes the place of the exit.
+            if asked:
+                sys.exit(STATUS)
+            raise
         finally:
             sys.unraisablehook = report
             signal.signal(signal.SIGTERM, before)

@@ -111,3 +111,17 @@ def test_a_signal_that_comes_while_an_object_is_deleted_is_not_lost():
         repaired(main).main("options")
     assert end.value.code == 143
     assert sys.unraisablehook is hook
+
+
+def test_an_error_on_the_way_out_does_not_change_the_status():
+    """PyTorch's, for one, where the signal comes while a checkpoint is written."""
+
+    def main(_):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            raise RuntimeError("unexpected pos")
+
+    with pytest.raises(SystemExit) as end:
+        repaired(main).main("options")
+    assert end.value.code == 143
