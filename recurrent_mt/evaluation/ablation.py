@@ -16,7 +16,7 @@ from .figures import COLORS, new_axes
 from .records import ALL, Record, make_frame, select_records
 from .run_folder import RunFolder, read_runs
 from .score_tables import list_signatures, name_metric, reading_notes, score_columns
-from .scores import Scores, Settings, score_systems
+from .scores import INTERVAL, Scores, Settings, score_systems
 from .tables import UNKNOWN, Cell, Table, write_results
 from .test_set import System
 from .training import (
@@ -237,7 +237,7 @@ def cells_figure(records: pandas.DataFrame, names: list[str], base: str, metric:
             axes.axvline(total.value or 0.0, color=COLORS[1], linewidth=1, linestyle="--")
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlabel(f"{metric}: mean, each seed, 95% interval over sentences; dashed: {base}")
+    axes.set_xlabel(f"{metric}: mean, each seed, {INTERVAL}; dashed: {base}")
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)

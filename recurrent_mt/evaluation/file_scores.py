@@ -10,12 +10,12 @@ from ..metrics import PairedResult, SentenceStatistics, paired_bootstrap, paired
 from ..metrics.sentence_statistics import SEED, check_resamples
 from .records import Record, make_frame
 from .score_tables import LOWER_IS_BETTER
-from .scores import RESAMPLES
+from .scores import INTERVAL, PAIRED_BOOTSTRAP, RESAMPLES
 from .tables import Cell, Table, format_number, mark_best, number_cell, write_results
 from .test_set import TestSet
 
 #: Name of a test -> what it is called in notes.
-PAIRED_TESTS = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
+PAIRED_TESTS = {"bootstrap": PAIRED_BOOTSTRAP, "randomization": "paired approximate randomization"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class FileScores:
     def notes(self, header: Sequence[str]) -> Iterator[str]:
         """What the columns mean, as far as the table has them."""
         if "±" in header:
-            yield "±: half of the 95% bootstrap interval over sentences."
+            yield f"±: half of the {INTERVAL}."
         if self.scoring.paired and "p" in header:
             yield f"p: {PAIRED_TESTS[self.scoring.paired]}, against {self.columns[0][0].name}."
         if (self.scoring.confidence or self.scoring.paired) and not {"±", "p"} & set(header):

@@ -8,7 +8,7 @@ import pandas
 
 from .buckets import ALONG
 from .records import ALL, Record, nest_records, select_records
-from .scores import FEWEST
+from .scores import FEWEST, INTERVAL, PAIRED_BOOTSTRAP
 from .tables import UNKNOWN, Cell, Table, format_number, mark_best
 from .test_set import System
 
@@ -135,9 +135,9 @@ def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> I
         seeds = chosen[chosen["seed"] != ""].groupby("system")["seed"].nunique().max()
         yield f"Means of {seeds} seeds ± standard deviation."
     if chosen["low"].notna().any():
-        yield f"In parentheses: 95% bootstrap interval over sentences, for groups of {FEWEST} or more."
+        yield f"In parentheses: {INTERVAL}, for groups of {FEWEST} or more."
     if chosen["p"].notna().any():
-        yield f"*: differs from {baseline} (paired bootstrap over sentences, p < {SIGNIFICANT})."
+        yield f"*: differs from {baseline} ({PAIRED_BOOTSTRAP}, p < {SIGNIFICANT})."
 
 
 def vocabulary_table(records: pandas.DataFrame, metric: str, systems: Sequence[System], baseline: str) -> Table:

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pandas
 
-from ..metrics import SentenceStatistics, two_sided_p_value
-from ..metrics.sentence_statistics import check_resamples
+from ..metrics import SentenceStatistics, bootstrap_p_value, estimate_interval, resample_scores, sign_systems
+from ..metrics.sentence_statistics import SEED, check_resamples
 from .buckets import (
     SIDES,
     UNKNOWN_SIDES,
@@ -27,7 +27,10 @@ from .test_set import System, TestSet, UnknownWords
 RESAMPLES = 1000
 #: A curve has many points, each with an interval of its own: fewer resamples than for a table.
 CURVE_RESAMPLES = 100
-#: Below so many sentences a bootstrap says nothing: no interval, no test.
+#: What intervals and tests are called wherever they are shown. They are sacrebleu's; of several seeds, their means'.
+INTERVAL, PAIRED_BOOTSTRAP = "95% bootstrap interval over sentences", "paired bootstrap over sentences"
+#: In a group of fewer sentences a bootstrap says nothing: no interval, no test. A whole test set has both, as with
+#: sacrebleu, unless it is one sentence.
 FEWEST = 10
 #: Cho et al. (2014b) show sentences of 10 to 20 words by themselves.
 LIKE_LENGTHS = (10, 20)
@@ -77,7 +80,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
         counted = [
             CountedSystem(one, test_set, metric, tokenize=settings.tokenize, jobs=settings.jobs) for one in systems
         ]
-        signatures[counted[0].metric] = counted[0].signature
+        signatures[counted[0].metric] = sign_counted(counted, settings.resamples if len(test_set) > 1 else 0)
         records += score_groups(counted, [everything] * len(systems), settings.resamples)
         if metric in settings.detailed:
             for groups in all_groups(test_set, systems, settings):
@@ -119,7 +122,7 @@ class CountedSystem:
     Attributes:
         name: of the system.
         metric: as printed.
-        signature: of the metric.
+        statistics: by seed.
     """
 
     def __init__(
@@ -139,8 +142,7 @@ class CountedSystem:
                     f"{system.name}, seed {seed}: {len(translations)} translations for {len(test_set)} references"
                 )
             self.statistics[seed] = test_set.count(metric, translations, tokenize=tokenize, jobs=jobs)
-        total = next(iter(self.statistics.values())).score()
-        self.metric, self.signature = total.name, total.signature
+        self.metric = next(iter(self.statistics.values())).score().name
 
     def score_seeds(self, sentences: Sequence[int]) -> dict[str, float]:
         """The score of each seed on these sentences; empty if there are none."""
@@ -149,18 +151,20 @@ class CountedSystem:
         return {seed: rows.select(sentences).score().value for seed, rows in self.statistics.items()}
 
     def resample_means(self, sentences: Sequence[int], resamples: int) -> np.ndarray:
-        """(resamples,): the mean over seeds on sentences drawn with replacement.
+        """(resamples,): the mean over seeds on sentences drawn with replacement, see `metrics.resample_scores`.
 
-        The same numbers are drawn for all systems and seeds, so that differences are paired. Remembered: an interval
-        and each test ask for the same.
+        Remembered: an interval and each test ask for the same.
         """
         key = tuple(sentences), resamples
         if key not in self.drawn:
-            columns = [
-                rows.score_sums(rows.select(sentences).resampled_sums(resamples)) for rows in self.statistics.values()
-            ]
-            self.drawn[key] = np.mean(columns, axis=0)
+            self.drawn[key] = resample_scores([rows.select(sentences) for rows in self.statistics.values()], resamples)
         return self.drawn[key]
+
+
+def sign_counted(systems: Sequence[CountedSystem], resamples: int) -> str:
+    """What decides the numbers of these systems under their metric; resamples: of the bootstrap, 0 without one."""
+    counts = [rows for one in systems for rows in one.statistics.values()]
+    return sign_systems(counts, **({"bs": resamples, "seed": SEED} if resamples else {}))
 
 
 def score_groups(
@@ -189,12 +193,12 @@ def score_bucket(
     values = list(by_seed.values())
     mean = float(np.mean(values))
     total = replace(blank, value=mean, sd=float(np.std(values, ddof=1)) if len(values) > 1 else None)
-    if resamples and len(sentences) >= FEWEST:
+    if resamples and len(sentences) >= (2 if blank.by == ALL else FEWEST):
         drawn = counted.resample_means(sentences, resamples)
-        low, high = map(float, np.percentile(drawn, [2.5, 97.5]))
-        total = replace(total, low=low, high=high)
+        interval = estimate_interval(drawn)
+        total = replace(total, low=interval.low, high=interval.high)
         if baseline:
             difference = mean - float(np.mean(list(baseline.score_seeds(sentences).values())))
-            p = two_sided_p_value(difference, drawn - baseline.resample_means(sentences, resamples))
+            p = bootstrap_p_value(difference, drawn, baseline.resample_means(sentences, resamples))
             total = replace(total, p=p)
     yield total

@@ -1,8 +1,15 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
 from .builders import METRICS, choose_tokenization, guess_tokenization, split_words, stream_words
-from .sentence_statistics import Interval, Score, SentenceStatistics, score, statistics
-from .significance import PairedResult, paired_bootstrap, paired_randomization, two_sided_p_value
+from .sentence_statistics import Interval, Score, SentenceStatistics, estimate_interval, score, statistics
+from .significance import (
+    PairedResult,
+    bootstrap_p_value,
+    paired_bootstrap,
+    paired_randomization,
+    resample_scores,
+    sign_systems,
+)
 
 __all__ = [
     "METRICS",
@@ -10,13 +17,16 @@ __all__ = [
     "PairedResult",
     "Score",
     "SentenceStatistics",
+    "bootstrap_p_value",
     "choose_tokenization",
+    "estimate_interval",
     "guess_tokenization",
     "paired_bootstrap",
     "paired_randomization",
+    "resample_scores",
     "score",
+    "sign_systems",
     "split_words",
     "statistics",
     "stream_words",
-    "two_sided_p_value",
 ]

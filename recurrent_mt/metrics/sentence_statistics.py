@@ -9,6 +9,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.base import Score as SacrebleuScore
+from sacrebleu.significance import estimate_ci
 
 from ..characters import join_chinese, normalize
 from ..ordered_map import ordered_map
@@ -25,7 +26,7 @@ _BLOCK = 100
 
 @dataclass(frozen=True)
 class Interval:
-    """A 95% confidence interval by bootstrap resampling, as sacrebleu prints it: ``mean`` ± ``half_width``.
+    """The 95% confidence interval of this project, sacrebleu's: ``mean`` ± ``half_width``.
 
     The mean is that of the resampled scores, not the score itself, and the width that between the percentiles 2.5 and
     97.5.
@@ -106,8 +107,7 @@ class SentenceStatistics:
         signature = self.sign()
         interval = None
         if resamples and len(self) > 1:
-            result.estimate_ci([self.score_of_sum(total) for total in self.resampled_sums(resamples, seed)])
-            interval = Interval(float(result._mean), float(result._ci))
+            interval = estimate_interval(self.score_sums(self.resampled_sums(resamples, seed)))
             signature.update("bs", resamples)
             signature.update("seed", seed)
         return Score(result.name, float(result.score), str(signature), interval, result._verbose)
@@ -137,6 +137,11 @@ class SentenceStatistics:
         draws = (np.bincount(generator.choice(count, size=count), minlength=count) for _ in range(resamples))
         # Sums in single precision, like sacrebleu's.
         return np.array([times @ self.rows for times in draws]).astype(np.float32)
+
+
+def estimate_interval(resampled: np.ndarray) -> Interval:
+    """The interval of scores (resamples,) on sentences drawn with replacement."""
+    return Interval(*map(float, estimate_ci(resampled)))
 
 
 def statistics(

@@ -6,13 +6,12 @@ module compare both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sacrebleu.significance import estimate_ci
 
-from .sentence_statistics import SEED, Interval, Score, SentenceStatistics
+from .sentence_statistics import SEED, Interval, Score, SentenceStatistics, estimate_interval
 
 #: Resamples at a time. numpy takes booleans from words of 32 bits and begins each draw with a new one: only of whole
 #: words, draws of blocks are the draw of everything.
@@ -55,17 +54,16 @@ def paired_bootstrap(
     """
     check_systems(systems, resamples, seed)
     scores = {name: counts.score() for name, counts in systems.items()}
-    drawn = {name: counts.score_sums(counts.resampled_sums(resamples, seed)) for name, counts in systems.items()}
+    drawn = {name: resample_scores([counts], resamples, seed) for name, counts in systems.items()}
     if is_testable(systems):
-        signature = sign(systems, seed=seed, bs=resamples)
-        intervals = {name: Interval(*map(float, estimate_ci(values))) for name, values in drawn.items()}
+        signature = sign_systems(systems.values(), seed=seed, bs=resamples)
+        intervals = {name: estimate_interval(values) for name, values in drawn.items()}
         scores = {name: replace(scores[name], signature=signature, interval=intervals[name]) for name in systems}
-
-    def resample_differences(name: str, baseline: str) -> np.ndarray:
-        distances = np.abs(drawn[name] - drawn[baseline])
-        return distances - distances.mean()
-
-    return pair_results(systems, scores, resample_differences)
+    return pair_results(
+        systems,
+        scores,
+        lambda name, baseline, difference: bootstrap_p_value(difference, drawn[name], drawn[baseline]),
+    )
 
 
 def paired_randomization(
@@ -79,16 +77,16 @@ def paired_randomization(
     check_systems(systems, resamples, seed)
     scores = {name: counts.score(resamples=confidence, seed=seed) for name, counts in systems.items()}
     if is_testable(systems):
-        signature = sign(systems, seed=seed, ar=resamples, bs=confidence or None)
+        signature = sign_systems(systems.values(), seed=seed, ar=resamples, bs=confidence or None)
         scores = {name: replace(score, signature=signature) for name, score in scores.items()}
 
-    def exchange_sentences(name: str, baseline: str) -> np.ndarray:
+    def exchange_sentences(name: str, baseline: str, difference: float) -> float:
         one, other = systems[baseline], systems[name]
         distances = []
         for exchanged in draw_exchanges(resamples, len(one), seed):
             mixed = exchanged @ one.rows + ~exchanged @ other.rows, ~exchanged @ one.rows + exchanged @ other.rows
             distances.append(np.abs(one.score_sums(mixed[0]) - one.score_sums(mixed[1])))
-        return np.concatenate(distances)
+        return share_above(difference, np.concatenate(distances))
 
     return pair_results(systems, scores, exchange_sentences)
 
@@ -103,20 +101,40 @@ def draw_exchanges(resamples: int, sentences: int, seed: int) -> Iterator[np.nda
         yield generator.integers(2, size=(min(_BLOCK, resamples - first), sentences), dtype=bool)
 
 
-def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
-    """The p-value of the paired bootstrap (Koehn 2004), two-sided: for means over seeds and groups of sentences.
-
-    Resampled differences are centered on their mean, as if there were no difference, and the share of them that is at
-    least as far from zero as the observed one is counted, one added above and below as in sacrebleu. sacrebleu's own
-    test (`paired_bootstrap`) takes the absolute value before it centers: where a difference is clear, that counts one
-    tail, about half of this p.
+def resample_scores(seeds: Sequence[SentenceStatistics], resamples: int, seed: int = SEED) -> np.ndarray:
+    """(resamples,): a system's score on sentences drawn with replacement, the mean over its training seeds.
 
     Args:
-        difference: between two systems, or two means over seeds.
-        resampled: (resamples,) the same on sentences drawn with replacement, the same ones for both.
+        seeds: of each training, the statistics of the same sentences.
+        resamples: how often sentences are drawn. The draws are those of `SentenceStatistics.resampled_sums`, the same
+            for all trainings and systems.
+        seed: of the draws.
     """
-    as_far = np.sum(np.abs(resampled - resampled.mean()) >= abs(difference))
-    return float(as_far + 1) / (len(resampled) + 1)
+    return np.mean([one.score_sums(one.resampled_sums(resamples, seed)) for one in seeds], axis=0)
+
+
+def bootstrap_p_value(difference: float, resampled: np.ndarray, baseline: np.ndarray) -> float:
+    """The p-value of the paired bootstrap (Koehn 2004) as sacrebleu and Moses have it.
+
+    The distances between resampled scores are centered on their mean, and those above the observed distance are
+    counted. The absolute value is taken before centering, so where a difference is clear, one tail is counted: p is
+    about half of that of a two-sided test.
+
+    Args:
+        difference: between the system's score and the baseline's, of several seeds between their means.
+        resampled: `resample_scores` of the system.
+        baseline: the same of the baseline, by the same draws.
+    """
+    distances = np.abs(resampled - baseline)
+    return share_above(difference, distances - distances.mean())
+
+
+def share_above(difference: float, simulated: np.ndarray) -> float:
+    """The share of simulated distances (resamples,) above the observed one, which is a test's p-value.
+
+    One is added above and below, as in sacrebleu; equal scores have a p of 1.
+    """
+    return float(np.sum(simulated > abs(difference)) + 1) / (len(simulated) + 1) if difference else 1.0
 
 
 def is_testable(systems: Mapping[str, SentenceStatistics]) -> bool:
@@ -124,10 +142,10 @@ def is_testable(systems: Mapping[str, SentenceStatistics]) -> bool:
     return len(next(iter(systems.values()))) > 1
 
 
-def sign(systems: Mapping[str, SentenceStatistics], **resampling: int | None) -> str:
-    """The systems' signature with what decides a test."""
-    first = next(iter(systems.values()))
-    signature = replace(first, normalized=any(counts.normalized for counts in systems.values())).sign()
+def sign_systems(systems: Iterable[SentenceStatistics], **resampling: int | None) -> str:
+    """The signature of systems that are scored alike, with what decides a test."""
+    first, *others = systems
+    signature = replace(first, normalized=any(counts.normalized for counts in (first, *others))).sign()
     for key, value in resampling.items():
         signature.update(key, value)
     return str(signature)
@@ -153,19 +171,19 @@ def check_systems(systems: Mapping[str, SentenceStatistics], resamples: int, see
 
 
 def pair_results(
-    systems: Mapping[str, SentenceStatistics], scores: Mapping[str, Score], simulate: Callable[[str, str], np.ndarray]
+    systems: Mapping[str, SentenceStatistics],
+    scores: Mapping[str, Score],
+    test: Callable[[str, str, float], float],
 ) -> list[PairedResult]:
-    """A result for each system: p is the share of simulated differences (resamples,) above the observed one.
+    """A result for each system, with the p-value of a test of its name, the baseline's, and their difference.
 
-    One is added above and below, as in sacrebleu; equal scores have a p of 1, a single sentence has none.
+    A single sentence has none.
     """
     baseline, *others = systems
     results = [PairedResult(baseline, scores[baseline], None)]
     for name in others:
         p_value = None
         if is_testable(systems):
-            difference = abs(scores[name].value - scores[baseline].value)
-            simulated = simulate(name, baseline)
-            p_value = float(np.sum(simulated > difference) + 1) / (len(simulated) + 1) if difference else 1.0
+            p_value = test(name, baseline, scores[name].value - scores[baseline].value)
         results.append(PairedResult(name, scores[name], p_value))
     return results

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..evaluation.figures import COLORS
 from ..evaluation.score_tables import SIGNIFICANT
-from ..evaluation.scores import CURVE_RESAMPLES, FEWEST
+from ..evaluation.scores import CURVE_RESAMPLES, FEWEST, INTERVAL, PAIRED_BOOTSTRAP
 from ..evaluation.tables import Table
 from ..metrics.sentence_statistics import SEED
 from ..pages.rendering import render
@@ -32,6 +32,8 @@ def render_page(report: Report) -> str:
             "SEED": SEED,
             "CURVE_RESAMPLES": CURVE_RESAMPLES,
             "FEWEST": FEWEST,
+            "INTERVAL": INTERVAL,
+            "PAIRED_BOOTSTRAP": PAIRED_BOOTSTRAP,
             "SIGNIFICANT": SIGNIFICANT,
         },
     )

@@ -20,6 +20,6 @@ def sacrebleu_command(folder, systems, references, *options):
         file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     command = [sys.executable, "-c", PROGRAM, str(files[0]), "-i", *map(str, files[1:])]
     output = subprocess.run(
-        [*command, "--width", "12", "--format", "json", *options], check=True, capture_output=True, text=True
+        [*command, "--width", "12", "--format", "json", *map(str, options)], check=True, capture_output=True, text=True
     )
     return json.loads(output.stdout)
