@@ -109,7 +109,9 @@ def read_input(options: Namespace) -> dict[str, Any]:
     settings = make_settings(Settings, options, tokenize=None, fewest=Settings.fewest)
     if options.only:
         systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
-    name = options.baseline or choose_baseline([system.name for system in systems])
+    name = options.baseline or choose_baseline(
+        [system.name for system in systems], [system.name_in_run or system.name for system in systems]
+    )
     baseline = find_system(systems, name, "--baseline")
     systems = [baseline, *(system for system in systems if system is not baseline)]
     return {"test_set": test_set, "systems": systems, "settings": settings, "training_text": training_text}

@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..evaluation.learning_rates import DIVERGED
+from ..evaluation.learning_rates import Reason
 from ..experiments.failures import STOPPED, find_reason, record_failure
 from ..text_files import write_text
 from .arguments import positive
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         return status
     if status:
         record_failure(folder, reason)
-    if options.outcome and (not status or reason.startswith(DIVERGED)):
+    if options.outcome and (not status or reason == Reason.DIVERGED):
         write_text(options.outcome, f"{reason}\n")
         return 0
     return status

@@ -12,7 +12,7 @@ import pandas
 
 from ..metrics import stream_words
 from .nbest import nbest_table, score_lists
-from .records import Record, make_frame
+from .records import Group, Record, make_frame
 from .score_tables import group_tables, vocabulary_table, whole_set_table
 from .scores import Settings, score_systems
 from .tables import Table, write_results
@@ -80,13 +80,11 @@ class Analysis:
     def tables(self) -> dict[str, list[Table]]:
         """All tables but those of the curves, by the title of the section that they belong to."""
         records, metrics = self.records, list(self.signatures)
-        by_unknown_words = group_tables(records, metrics, self.baseline, of="unknown words")
-        # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
-        by_unknown_words.sort(key=lambda table: table.header[0] != "unknown words")
         sections = {
             "Scores": [whole_set_table(records, self.signatures, self.names, self.baseline)],
-            LENGTH: group_tables(records, metrics, self.baseline, of=" length"),
-            UNKNOWN_WORDS: by_unknown_words,
+            LENGTH: group_tables(records, metrics, self.baseline, Group.LENGTH),
+            # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
+            UNKNOWN_WORDS: group_tables(records, metrics, self.baseline, Group.UNKNOWN_WORDS),
         }
         if len({system.vocabulary_sizes for system in self.systems if system.vocabulary_sizes}) > 1:
             sections["Vocabulary size"] = [vocabulary_table(records, metrics[0], self.systems, self.baseline)]

@@ -16,13 +16,11 @@ from ..metrics import score, split_words
 from ..text_files import FileError, read_sentences, require_same_count
 from .figures import COLORS, LINES, style_axes
 from .generate_log import read_generate_log
-from .records import Record, select_records
+from .records import Group, Record, select_records
 from .tables import Cell, Table, format_number
 
 #: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
 NAME = re.compile(r"beam-(\d+)(?:(-unnormalized)|-lenpen-(\d+(?:\.\d+)?))?\.log")
-#: Records are ``by`` the length penalty, in buckets of the beam: 1 is greedy search.
-BY_BEAM = "beam, lenpen {:g}"
 LENGTH_RATIO, SPEED = "length ratio", "sentences/s"
 
 
@@ -77,9 +75,14 @@ def read_beams(
             SPEED: speed.sentences_per_second if speed else None,
         }
         for metric, value in values.items():
-            by = BY_BEAM.format(penalty)
-            records.append(Record(system, metric, value, by=by, bucket=str(beam), n=len(references)))
+            records.append(record_search(system, metric, value, beam=beam, penalty=penalty, n=len(references)))
     return records, bleu.signature
+
+
+def record_search(system: str, metric: str, value: float | None, *, beam: int, penalty: float, n: int) -> Record:
+    """A number of a search; a beam of 1 is greedy search."""
+    by = f"beam, lenpen {penalty:g}"
+    return Record(system, metric, value, by=by, bucket=str(beam), n=n, group=Group.BEAM, penalty=penalty)
 
 
 def find_complete(folder: Path) -> list[Path]:
@@ -90,7 +93,7 @@ def find_complete(folder: Path) -> list[Path]:
 def beam_table(records: pandas.DataFrame, signature: str) -> Table:
     """One row a system and beam; BLEU and length ratio of each length penalty, the first one's speed."""
     penalties = list_penalties(records)
-    found = records.set_index(["system", "bucket", "by", "metric"])["value"].dropna().to_dict()
+    found = records.set_index(["system", "bucket", "penalty", "metric"])["value"].dropna().to_dict()
     header = ["System", "beam"]
     for penalty in penalties:
         header += [f"BLEU, lenpen {penalty:g}", LENGTH_RATIO]
@@ -99,8 +102,8 @@ def beam_table(records: pandas.DataFrame, signature: str) -> Table:
         cells = [beam]
         for penalty in penalties:
             for metric, form in (("BLEU", ".2f"), (LENGTH_RATIO, ".3f")):
-                cells.append(format_number(found.get((system, beam, BY_BEAM.format(penalty), metric)), form))
-        cells.append(format_number(found.get((system, beam, BY_BEAM.format(penalties[0]), SPEED)), ".1f"))
+                cells.append(format_number(found.get((system, beam, penalty, metric)), form))
+        cells.append(format_number(found.get((system, beam, penalties[0], SPEED)), ".1f"))
         names.append(system)
         rows.append(list(map(Cell, cells)))
     notes = [
@@ -112,7 +115,7 @@ def beam_table(records: pandas.DataFrame, signature: str) -> Table:
 
 def list_penalties(records: pandas.DataFrame) -> list[float]:
     """The length penalties that there are, the greatest first."""
-    return sorted({float(by.rpartition(" ")[2]) for by in records["by"]}, reverse=True)
+    return sorted(records["penalty"].unique().tolist(), reverse=True)
 
 
 def beam_figure(records: pandas.DataFrame) -> Figure:
@@ -123,7 +126,7 @@ def beam_figure(records: pandas.DataFrame) -> Figure:
     ticks = sorted(map(int, records["bucket"].unique()))
     for axes, metric in zip(figure.subplots(1, 2), ("BLEU", LENGTH_RATIO)):
         for (system, color), (penalty, style) in product(colors.items(), styles.items()):
-            line = select_records(records, system=system, metric=metric, by=BY_BEAM.format(penalty))
+            line = select_records(records, system=system, metric=metric, penalty=penalty)
             beams, values = [int(one.bucket) for one in line], [one.value for one in line]
             axes.plot(beams, values, marker="o", markersize=4, color=color, linestyle=style)
         axes.set_ylabel(metric)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .records import Group
 from .test_set import TestSet, UnknownWords
 
 SIDES = ("source", "reference", "both")
 UNKNOWN_SIDES = ("source", "reference", "either")
-#: What the names of curves begin with: their groups overlap.
-ALONG = "along "
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,8 @@ class Bucketing:
 
     by: str  # what they were made by, for example ``source length``
     buckets: Mapping[str, Sequence[int]]
+    group: str = ""  # `Record.group` and `Record.side` of their scores
+    side: str = ""
 
 
 def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 10) -> Bucketing:
@@ -45,7 +46,7 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
         members = [number for number, lengths in enumerate(sentences) if low <= min(lengths) and max(lengths) <= high]
         if len(members) >= fewest:
             points[str(middle)] = members
-    return Bucketing(f"{ALONG}{side} length", points)
+    return Bucketing(f"along {side} length", points, Group.CURVE, side)
 
 
 def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30, 40, 50, 60)) -> Bucketing:
@@ -70,7 +71,8 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
         f"over {limits[-1]}",
     ]
     groups = [{sum(length > limit for limit in limits) for length in lengths} for lengths in sentences]
-    return collect_groups(f"{side} length", labels, [group.pop() if len(group) == 1 else None for group in groups])
+    places = [group.pop() if len(group) == 1 else None for group in groups]
+    return Bucketing(f"{side} length", collect_groups(labels, places), Group.LENGTH, side)
 
 
 def count_words(test_set: TestSet, side: str) -> list[tuple[int, ...]]:
@@ -103,7 +105,8 @@ def by_unknown_words(unknown: UnknownWords, side: str, most: int = 5) -> Bucketi
         raise ValueError(f"the last group of unknown words must begin at 1 or later, not at {most}")
     counts = map(max, zip(unknown.source, unknown.reference)) if side == "either" else getattr(unknown, side)
     labels = [*map(str, range(most)), f"{most} or more"]
-    return collect_groups(f"unknown words, {side}", labels, [min(count, most) for count in counts])
+    buckets = collect_groups(labels, [min(count, most) for count in counts])
+    return Bucketing(f"unknown words, {side}", buckets, Group.UNKNOWN_WORDS, side)
 
 
 def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longest: int) -> Bucketing:
@@ -116,22 +119,23 @@ def within_length(bucketing: Bucketing, test_set: TestSet, shortest: int, longes
     buckets = {
         label: [number for number in sentences if number in kept] for label, sentences in bucketing.buckets.items()
     }
-    return Bucketing(f"{bucketing.by}, {shortest}–{longest} words", buckets)
+    return replace(bucketing, by=f"{bucketing.by}, {shortest}–{longest} words", buckets=buckets)
 
 
 def known_sentences(unknown: UnknownWords) -> Bucketing:
     """All sentences, and those without an unknown word on either side: the papers' rows All and No UNK."""
     known = [number for number, pair in enumerate(zip(unknown.source, unknown.reference, strict=True)) if not any(pair)]
-    return Bucketing("unknown words", {"all": range(len(unknown.source)), "no unknown word": known})
+    buckets = {"all": range(len(unknown.source)), "no unknown word": known}
+    return Bucketing("unknown words", buckets, Group.UNKNOWN_WORDS)
 
 
-def collect_groups(by: str, labels: Sequence[str], places: Iterable[int | None]) -> Bucketing:
-    """Buckets of the sentences that have a place."""
+def collect_groups(labels: Sequence[str], places: Iterable[int | None]) -> dict[str, list[int]]:
+    """The sentences that have a place, by the label of it."""
     members: list[list[int]] = [[] for _ in labels]
     for number, place in enumerate(places):
         if place is not None:
             members[place].append(number)
-    return Bucketing(by, dict(zip(labels, members)))
+    return dict(zip(labels, members))
 
 
 def check_choice(side: str, choices: Sequence[str]) -> None:

@@ -140,7 +140,7 @@ class RunSystems:
         references = self.read_references(f"extra/{name}/raw" if name else "text/raw")
         scores = score_systems(references, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
         records, signatures = scores.records, dict(scores.signatures)
-        if not name and not self.folder.options["SEGMENTATION"].startswith("sentencepiece"):
+        if not name and self.folder.segmentation != "sentencepiece":
             settings = Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0)
             tokenized = score_systems(
                 self.read_references("text/words"), [self.read_words(one.name) for one in systems], settings

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from os import PathLike
 from pathlib import Path
 
 from ..text_files import FileError, write_text
 from .train_log import read_train_log
 
-#: How the recipes begin the reason of a training whose loss or gradient became no number.
-DIVERGED = "diverged"
+
+class Reason(StrEnum):
+    """Why trainings fail, as far as that is known, in the words that stand in their ``failure`` files."""
+
+    DIVERGED = "diverged: loss or gradient is not a number"
+    OUT_OF_MEMORY = "out of memory"
+    KILLED = "killed, most likely because memory ran out"
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ def valid_loss(folder: Path) -> float | None:
     """
     if (failure := folder / "failure").is_file():
         reason = failure.read_text(encoding="utf-8").strip()
-        if reason.startswith(DIVERGED):
+        if reason == Reason.DIVERGED:
             return None
         raise ValueError(f"the training with learning rate {folder.name} failed: {reason}")
     log = folder / "train.log"

@@ -16,9 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
-from .buckets import ALONG
 from .figures import COLORS, LINES, MARKERS, font_families, save_figure, style_axes
-from .records import Record, nest_records, select_records
+from .records import Group, Record, nest_records, select_records
 from .score_tables import name_groups, name_metric
 from .words import BY_FREQUENCY, F_MEASURE
 
@@ -32,44 +31,47 @@ MANY_GROUPS = 6
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure that can be drawn from records: a metric, by what sentences or words are grouped by."""
+    """A figure that can be drawn from records: a metric, by what sentences or words are grouped by, see `Record`."""
 
     metric: str
     by: str
+    group: str
+    side: str
 
     @property
     def section(self) -> str:
         """Where it belongs, see `Analysis.tables`."""
         if self.by == BY_FREQUENCY:
             return FREQUENCY
-        return LENGTH if self.by.startswith(ALONG) else UNKNOWN_WORDS
+        return LENGTH if self.group == Group.CURVE else UNKNOWN_WORDS
 
     @property
     def title(self) -> str:
         """What it shows."""
         if self.by == BY_FREQUENCY:
             return f"F-measure of words by {BY_FREQUENCY}"
-        return f"{self.metric} by {name_groups(self.by.removeprefix(ALONG))}"
+        return f"{self.metric} by {name_groups(self.by, self.group, self.side)}"
 
     @property
     def file_name(self) -> str:
         """Without an ending."""
-        name = FREQUENCY if self.by == BY_FREQUENCY else f"{self.metric} by {self.by.removeprefix(ALONG)}"
+        groups = f"{self.side} length" if self.group == Group.CURVE else self.by
+        name = FREQUENCY if self.by == BY_FREQUENCY else f"{self.metric} by {groups}"
         return re.sub("[^a-z0-9]+", "-", name.lower())
 
     def draw(self, records: pandas.DataFrame, window: int) -> Figure:
         """The figure; ``window`` is how many lengths a point covers."""
         if self.section == LENGTH:
-            return draw_length(records, self.metric, self.by, window)
+            return draw_length(records, self, window)
         return draw_groups(records, self.metric, self.by)
 
 
 def list_plots(records: pandas.DataFrame) -> list[Plot]:
     """Every plot that there are numbers for."""
-    found = records.loc[records["n"] > 0, ["metric", "by"]].drop_duplicates()
-    plots = [Plot(metric, by) for metric, by in found.itertuples(index=False)]
-    groupings = ALONG, "unknown words, "
-    return [plot for plot in plots if plot.by.startswith(groupings) or plot.metric == F_MEASURE]
+    found = records.loc[records["n"] > 0, ["metric", "by", "group", "side"]].drop_duplicates()
+    plots = [Plot(*row) for row in found.itertuples(index=False)]
+    counted = Group.CURVE, Group.UNKNOWN_WORDS
+    return [plot for plot in plots if (plot.group in counted and plot.side) or plot.metric == F_MEASURE]
 
 
 def write_plots(analysis: Analysis, folder: str | Path) -> None:
@@ -79,9 +81,9 @@ def write_plots(analysis: Analysis, folder: str | Path) -> None:
         save_figure(figure, Path(folder) / f"{plot.file_name}.svg")
 
 
-def draw_length(records: pandas.DataFrame, metric: str, by: str, window: int) -> Figure:
+def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
     """A metric along length: a line for each system, its 95% interval as a band, and below how many sentences count."""
-    curves = nest_records(select_records(records, metric=metric, by=by), "system", "bucket")
+    curves = nest_records(select_records(records, metric=plot.metric, by=plot.by), "system", "bucket")
     first = next(iter(curves.values()))
     # A line has a gap at the lengths that were left out.
     lengths = range(min(map(int, first)), max(map(int, first)) + 1)
@@ -101,10 +103,9 @@ def draw_length(records: pandas.DataFrame, metric: str, by: str, window: int) ->
         counts.bar(list(map(int, first)), [point.n for point in first.values()], color="#b0b8c4")
         counts.set_ylabel("sentences", fontsize=9)
         counts.spines[["top", "right"]].set_visible(False)
-        side = by.removeprefix(ALONG).removesuffix(" length")
-        words = "words in source and reference" if side == "both" else f"{side} words"
+        words = "words in source and reference" if plot.side == "both" else f"{plot.side} words"
         counts.set_xlabel(f"{words} (window of {window})")
-        finish_figure(figure, name_metric(metric))
+        finish_figure(figure, name_metric(plot.metric))
     return figure
 
 

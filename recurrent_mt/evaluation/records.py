@@ -9,11 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any
 
 import pandas
 
 ALL = "all"
+
+
+class Group(StrEnum):
+    """Kinds of groups of which there are several, each with a `by` of its own."""
+
+    LENGTH = "length"  # of sentences, each in one group or in none
+    CURVE = "length curve"  # points along length, whose groups overlap
+    UNKNOWN_WORDS = "unknown words"
+    BEAM = "beam"
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,8 @@ class Record:
     value: float | None  # unrounded; None where there is nothing to count
     seed: str = ""  # of the training; empty for the value over all seeds, which every number has
     test_set: str = ""  # its name; empty for the run's own
-    #: what sentences (or words) are grouped by: ``source length``, ``unknown words, either``, ``beam, lenpen 1``
+    #: what sentences (or words) are grouped by: ``source length``, ``unknown words, either``, ``beam, lenpen 1``. It is
+    #: a name; what it consists of is in `group`, `side` and `penalty`.
     by: str = ALL
     bucket: str = ALL  # the group
     low: float | None = None  # lower end of the 95% interval
@@ -33,9 +44,12 @@ class Record:
     sd: float | None = None  # standard deviation among seeds (n − 1 in the denominator)
     p: float | None = None  # of the difference from the baseline
     n: int = 0  # how many sentences (words, trainings, draws) the value is of
+    group: str = ""  # a `Group`; empty where `by` alone says what is grouped
+    side: str = ""  # whose words are counted: ``source``, ``reference``, ``both``, ``either``; empty if no side's
+    penalty: float | None = None  # of a search: the power of a translation's length that divides its score
 
 
-NUMBERS = ("value", "low", "high", "sd", "p")
+NUMBERS = ("value", "low", "high", "sd", "p", "penalty")
 
 
 def make_frame(records: Iterable[Record]) -> pandas.DataFrame:
@@ -45,7 +59,7 @@ def make_frame(records: Iterable[Record]) -> pandas.DataFrame:
     return frame.astype({**dict.fromkeys(NUMBERS, float), "n": int})
 
 
-def select_records(frame: pandas.DataFrame, *, seed: str = "", **columns: str) -> list[Record]:
+def select_records(frame: pandas.DataFrame, *, seed: str = "", **columns: Any) -> list[Record]:
     """The rows with these values in these columns, in order; of the values over all seeds unless a seed is named."""
     for name, value in {"seed": seed, **columns}.items():
         frame = frame[frame[name] == value]

@@ -46,6 +46,11 @@ class RunFolder:
         """Source and target."""
         return self.options["SOURCE_LANG"], self.options["TARGET_LANG"]
 
+    @property
+    def segmentation(self) -> str:
+        """How text is split: ``word``, ``bpe``, or ``sentencepiece``; without the size, which follows a colon."""
+        return self.options["SEGMENTATION"].partition(":")[0]
+
     def test_set(self) -> TestSet:
         """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
 
@@ -55,7 +60,7 @@ class RunFolder:
         raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
         source, reference = map(read_sentences, raw)
         require_same_count(raw[1], reference, raw[0], source)
-        if self.options["SEGMENTATION"].startswith("sentencepiece"):
+        if self.segmentation == "sentencepiece":
             words = [split_words(text, language) for text, language in zip((source, reference), self.languages)]
             unit = "tokens as BLEU splits them"
         else:
@@ -138,7 +143,9 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     found = [(run, system) for run in runs for system in run.systems()]
     names = Counter(system.name for _, system in found)
     systems = [
-        replace(system, name=f"{run.path.name}/{system.name}") if names[system.name] > 1 else system
+        replace(system, name=f"{run.path.name}/{system.name}", name_in_run=system.name)
+        if names[system.name] > 1
+        else system
         for run, system in found
     ]
     return test_set, systems, runs[0].training_text()

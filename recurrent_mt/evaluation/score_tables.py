@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .buckets import ALONG
-from .records import ALL, Record, nest_records, select_records
+from .records import ALL, Group, Record, nest_records, select_records
 from .scores import FEWEST, INTERVAL, PAIRED_BOOTSTRAP
 from .tables import UNKNOWN, Cell, Table, format_number, mark_best
 from .test_set import System
@@ -68,14 +67,11 @@ def list_signatures(signatures: Mapping[str, str]) -> list[str]:
     return [f"{metric}: {signature}" for metric, signature in signatures.items()]
 
 
-def group_tables(records: pandas.DataFrame, metrics: Sequence[str], baseline: str, of: str) -> list[Table]:
-    """A table for each metric and way of grouping sentences that has ``of`` in its name."""
-    return [
-        group_table(records, metric, by, baseline)
-        for metric in metrics
-        for by in records.loc[records["metric"] == metric, "by"].unique()
-        if of in by and not by.startswith(ALONG)
-    ]
+def group_tables(records: pandas.DataFrame, metrics: Sequence[str], baseline: str, group: Group) -> list[Table]:
+    """A table for each metric and way of making groups of this kind; first those that no side decides."""
+    found = records.loc[records["group"] == group, ["metric", "by", "side"]].drop_duplicates()
+    ways = [way for metric in metrics for way in found[found["metric"] == metric].itertuples(index=False)]
+    return [group_table(records, way.metric, way.by, baseline) for way in sorted(ways, key=lambda way: way.side != "")]
 
 
 def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) -> Table:
@@ -83,7 +79,8 @@ def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) 
 
     Where systems know different words, each has groups of its own, and its counts are in its cells.
     """
-    groups = nest_records(select_records(records, metric=metric, by=by), "bucket", "system")
+    chosen = select_records(records, metric=metric, by=by)
+    groups = nest_records(chosen, "bucket", "system")
     shared = all(len({one.n for one in group.values()}) == 1 for group in groups.values())
     names: list[str] = []
     rows: list[list[Cell]] = []
@@ -103,13 +100,16 @@ def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) 
     (total,) = {record.n for record in select_records(records, metric=metric, by=ALL)}
     if (outside := total - sum(group[systems[0]].n for group in groups.values())) > 0:
         notes.append(f"{outside:,} sentences are in no group.")
-    header = [name_groups(by), *(["sentences"] if shared else []), *systems]
-    return Table(f"{metric} by {name_groups(by)}", header, names, rows, notes, best_of="row")
+    made_by = name_groups(by, chosen[0].group, chosen[0].side)
+    header = [made_by, *(["sentences"] if shared else []), *systems]
+    return Table(f"{metric} by {made_by}", header, names, rows, notes, best_of="row")
 
 
-def name_groups(by: str) -> str:
-    """What groups are made by, for readers."""
-    return by.replace("both length", "length of both sides")
+def name_groups(by: str, group: str, side: str) -> str:
+    """What groups are made by, for readers; arguments as in a `Record`."""
+    if group in (Group.LENGTH, Group.CURVE):
+        return "length of both sides" if side == "both" else f"{side} length"
+    return by
 
 
 def count_cell(group: Mapping[str, Record]) -> Cell:
@@ -119,10 +119,11 @@ def count_cell(group: Mapping[str, Record]) -> Cell:
 
 def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) -> Table:
     """The points of a curve along length: lengths downward, systems across."""
-    points = nest_records(select_records(records, metric=metric, by=by), "bucket", "system")
+    chosen = select_records(records, metric=metric, by=by)
+    points = nest_records(chosen, "bucket", "system")
     rows = [[count_cell(point), *map(score_cell, point.values())] for point in points.values()]
     header = ["middle of the window, words", "sentences", *next(iter(points.values()))]
-    caption = f"{metric} by {name_groups(by).removeprefix(ALONG)}, window of {window}"
+    caption = f"{metric} by {name_groups(by, chosen[0].group, chosen[0].side)}, window of {window}"
     return Table(caption, header, list(points), rows)
 
 

@@ -175,9 +175,10 @@ def score_groups(
         baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
         if own is None:
             continue
+        blank = Record(one.name, one.metric, None, by=own.by, group=own.group, side=own.side)
         for label, sentences in own.buckets.items():
-            blank = Record(one.name, one.metric, None, by=own.by, bucket=label, n=len(sentences))
-            yield from score_bucket(blank, one, sentences, resamples, baseline)
+            bucket = replace(blank, bucket=label, n=len(sentences))
+            yield from score_bucket(bucket, one, sentences, resamples, baseline)
 
 
 def score_bucket(

@@ -84,6 +84,7 @@ class System:
     vocabulary_sizes: tuple[int, int] | None = None
     #: of the first seed: what its translations were chosen from; None where that is not known
     nbest: NBestLists | None = None
+    name_in_run: str = ""  # where `name` begins with its run's, because two runs have a system of that name
 
     @property
     def first_seed(self) -> Sequence[str]:
@@ -119,9 +120,12 @@ def read_unknown_words(texts: Sequence[Place], dictionaries: Sequence[Place]) ->
     return UnknownWords(*counts)
 
 
-def choose_baseline(names: Sequence[str]) -> str:
+def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = ()) -> str:
     """The system that others are compared with unless one is asked for: the first of fairseq's own, else the first.
 
-    A run's name before a system's does not count.
+    Args:
+        names: of the systems.
+        names_in_runs: the same without the names of runs; none where the former have none.
     """
-    return next((name for name in names if name.rpartition("/")[2] in STOCK_MODELS), names[0])
+    pairs = zip(names, names_in_runs or names, strict=True)
+    return next((name for name, own_name in pairs if own_name in STOCK_MODELS), names[0])

@@ -119,7 +119,7 @@ class Console:
         """What a step has to say about the text."""
         if job.rule == "limit_lengths" and job.logs:
             text = read_end(self.folder / job.logs[0], 1)
-            if text.startswith("Dropped"):
+            if text:
                 self.say(text)
 
     def fail(self, event: Mapping[str, Any]) -> None:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evaluation.learning_rates import DIVERGED
+from ..evaluation.learning_rates import Reason
 from ..text_files import write_text
 from .console import read_end
 
 #: What a log says, in any case -> the reason.
 SIGNS = {
-    "FloatingPointError": f"{DIVERGED}: loss or gradient is not a number",
-    "gradients are Nan/Inf": f"{DIVERGED}: loss or gradient is not a number",
-    "out of memory": "out of memory",
-    "MemoryError": "out of memory",
-    "can't allocate memory": "out of memory",
+    "FloatingPointError": Reason.DIVERGED,
+    "gradients are Nan/Inf": Reason.DIVERGED,
+    "out of memory": Reason.OUT_OF_MEMORY,
+    "MemoryError": Reason.OUT_OF_MEMORY,
+    "can't allocate memory": Reason.OUT_OF_MEMORY,
 }
 #: 128 + the signals by which a person or a cluster stops a job: hangup, interrupt, termination.
 STOPPED = (129, 130, 143)
@@ -48,7 +48,7 @@ class Failures:
 
 
 def find_reason(log: Path, status: int | None = None, *, start: int = 0) -> str:
-    """Why the process that wrote a log failed.
+    """Why the process that wrote a log failed: a `Reason`, or in its own words.
 
     Args:
         log: of the process.
@@ -60,7 +60,7 @@ def find_reason(log: Path, status: int | None = None, *, start: int = 0) -> str:
         if sign.lower() in text.lower():
             return reason
     if status == KILLED:
-        return "killed, most likely because memory ran out"
+        return Reason.KILLED
     last = text.splitlines()[-1] if text else ""
     ended = f"failed with status {status}" if status is not None else "failed"
     return f"{ended}: {last[:300]}" if last else ended

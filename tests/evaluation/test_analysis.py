@@ -68,6 +68,9 @@ def test_a_run_folder_becomes_an_analysis(run, tmp_path):
     chrf = [record for record in content["records"] if record["metric"] == "chrF2"]
     assert {one["by"] for one in chrf} >= {"all", "source length", "unknown words, either", "unknown words"}
     assert {one["system"] for one in chrf if one["by"] == "along both length"} == {"forgetful", "perfect"}
+    groups = {one["by"]: (one["group"], one["side"], one["penalty"]) for one in chrf}
+    assert groups["all"] == ("", "", None) and groups["source length"] == ("length", "source", None)
+    assert groups["unknown words, either"] == ("unknown words", "either", None)
     assert list(content["signatures"]) == ["BLEU", "chrF2"]
 
 
@@ -155,7 +158,9 @@ def test_the_greatest_differences_leave_equal_sentences_out():
 
 
 def test_the_baseline_is_fairseqs_own_unless_one_is_named():
-    assert choose_baseline(["gru", "run/transformer", "lstm"]) == "run/transformer"
+    assert choose_baseline(["gru", "transformer", "lstm"]) == "transformer"
+    assert choose_baseline(["gru", "run/transformer", "lstm"], ["gru", "transformer", "lstm"]) == "run/transformer"
+    assert choose_baseline(["gru", "run/lstm"]) == "gru", "a file of translations may have any name"
     assert choose_baseline(["gru", "mylstm"]) == "gru"
 
 

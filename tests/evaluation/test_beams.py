@@ -68,6 +68,14 @@ def test_each_log_is_a_beam_and_a_length_penalty(folder):
     assert unnormalized["length ratio"] == 9 / 16
     assert values["10", "beam, lenpen 0.6"]["length ratio"] == 1
     assert values["10", "beam, lenpen 1"]["sentences/s"] == 5
+    assert list(records["penalty"].unique()) == [1, 0.6, 0] and set(records["group"]) == {"beam"}
+
+
+def test_what_a_search_is_called_decides_nothing(folder):
+    records, signature = read(folder)
+    renamed = records.assign(by="a search")
+    assert beam_table(renamed, signature) == beam_table(records, signature)
+    assert len(beam_figure(renamed).axes[0].get_lines()) == 3
 
 
 def test_penalties_are_columns_and_gaps_are_dashes(folder):

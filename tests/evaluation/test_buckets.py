@@ -50,7 +50,7 @@ def test_unknown_words_by_side():
     assert sizes(by_unknown_words(unknown, "either", 3)) == {"0": [0, 4], "1": [1, 5], "2": [], "3 or more": [2, 3]}
     assert sizes(known_sentences(unknown)) == {"all": [0, 1, 2, 3, 4, 5], "no unknown word": [0, 4]}
     like = within_length(by_unknown_words(unknown, "either", 3), small(), 2, 6)
-    assert like.by == "unknown words, either, 2–6 words"
+    assert (like.by, like.group, like.side) == ("unknown words, either, 2–6 words", "unknown words", "either")
     assert sizes(like) == {"0": [0], "1": [1, 5], "2": [], "3 or more": [2]}
     with pytest.raises(ValueError, match="side is 'both'"):
         by_unknown_words(unknown, "both")

@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 
 from recurrent_mt.evaluation.figures import COLORS
-from recurrent_mt.evaluation.plots import Plot, list_plots
+from recurrent_mt.evaluation.plots import list_plots
+from recurrent_mt.evaluation.records import Group
+from recurrent_mt.evaluation.score_tables import group_tables
 from recurrent_mt.evaluation.scores import Settings, score_systems
 from tests.evaluation.test_sets import forgetful, perfect, small
+
+LENGTHS = ["source length", "reference length", "length of both sides"]
+#: First that of no side.
+UNKNOWN = [
+    *("unknown words", "unknown words, source", "unknown words, reference", "unknown words, either"),
+    "unknown words, either, 10–20 words",
+]
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +26,23 @@ def records():
 
 
 def draw(records, by):
-    assert Plot("chrF2", by) in list_plots(records)
-    return Plot("chrF2", by).draw(records, 1)
+    (plot,) = (plot for plot in list_plots(records) if plot.by == by)
+    return plot.draw(records, 1)
+
+
+def test_names_of_groups_are_names_and_columns_say_what_they_are(records):
+    """With other names, the same figures and tables."""
+    renamed = records.assign(by=records["by"].where(records["by"] == "all", records["by"].str.upper() + "!"))
+    plots, same = ([(one.section, one.group, one.side) for one in list_plots(each)] for each in (records, renamed))
+    assert same == plots
+    assert {(group, side) for _, group, side in plots} == {
+        *(("length curve", side) for side in ("source", "reference", "both")),
+        *(("unknown words", side) for side in ("source", "reference", "either")),
+    }
+    for group, names in ((Group.LENGTH, LENGTHS), (Group.UNKNOWN_WORDS, UNKNOWN)):
+        tables, same = (group_tables(one, ["chrF2"], "$a$b$ {", group) for one in (records, renamed))
+        assert [table.header[0] for table in tables] == names
+        assert [table.rows for table in same] == [table.rows for table in tables] and len(tables) == len(names)
 
 
 def artists(figure):

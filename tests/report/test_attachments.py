@@ -5,8 +5,8 @@ import pytest
 
 from recurrent_mt.evaluation.alignment.links import GoldLinks, alignment_table, score_alignments
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
-from recurrent_mt.evaluation.beams import BY_BEAM, beam_table
-from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.evaluation.beams import beam_table, record_search
+from recurrent_mt.evaluation.records import make_frame
 from recurrent_mt.evaluation.structure.pyramid import Pyramid
 from recurrent_mt.evaluation.structure.tree_scores import score_trees, tree_tables
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
@@ -62,7 +62,7 @@ def test_tables_of_trees_have_the_numbers_of_the_printed_ones(tmp_path):
 def test_beams_become_the_table_of_their_own_command(tmp_path):
     values = {"BLEU": 20.0, "length ratio": 0.95, "sentences/s": 12.5}
     records = make_frame(
-        Record("lstm", metric, value, by=BY_BEAM.format(1), bucket=str(beam), n=2)
+        record_search("lstm", metric, value, beam=beam, penalty=1.0, n=2)
         for beam in (1, 5)
         for metric, value in values.items()
     )
