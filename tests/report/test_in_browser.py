@@ -1,15 +1,19 @@
 """The page as a reader has it: the sentence browser, phone, dark, paper."""
 
 import dataclasses
+import random
 import re
 
 import pytest
 
-from recurrent_mt.evaluation.test_set import System
+from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.evaluation.test_set import System, UnknownWords
+from recurrent_mt.evaluation.training import BY_TRAINING, GPU_MEMORY, MEMORY, SENTENCES
 from recurrent_mt.report.attachments import Figure
 from tests.browser import complaints, prefer, requested_addresses, resize
 from tests.evaluation.test_sets import perfect, small
 from tests.report.reports import (
+    FACTS,
     NO_TRAINING,
     PLANTED,
     large_report,
@@ -282,6 +286,39 @@ def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     ground, text = (body.value_of_css_property(name) for name in ("background-color", "color"))
     assert (brightness(ground) > brightness(text)) == (scheme == "light")
     assert complaints(browser) == []
+
+
+def four_systems():
+    """A report on systems with names, seeds, and dictionaries of their own: tables as wide as recipes make them."""
+    test_set = small(copies=5)
+    systems = []
+    for place, name in enumerate(["transformer", "lstm", "gru_encoder-scaled_general", "grconv_encoder-additive"]):
+        draw = random.Random(place)
+        translations = {
+            seed: [" ".join(word for word in text.split() if draw.random() < 0.9) for text in test_set.reference]
+            for seed in "123"
+        }
+        unknown = UnknownWords(*([(len(text) + place) % 3 for text in test_set.source] for _ in range(2)))
+        systems.append(System(name, translations, unknown, (30000 + place, 30000)))
+    known = FACTS | {SENTENCES: 123.4, MEMORY: 1.2e9, GPU_MEMORY: 3e9}
+    training = make_frame(
+        Record(one.name, metric, value, by=BY_TRAINING, n=3) for one in systems for metric, value in known.items()
+    )
+    return small_report(analysis=small_analysis(systems=systems), training=training, attachments=[])
+
+
+def test_four_systems_fit_a_window_of_1300_pixels(browser, tmp_path):
+    path = write_page(tmp_path, four_systems())
+    for width in (1300, 1440):
+        resize(browser, width, 900)
+        open_page(browser, path)
+        browser.execute_script("document.querySelectorAll('.chart details').forEach(one => one.open = true)")
+        tables = {
+            one(box, "caption").text: (int(box.get_property("scrollWidth")), int(box.get_property("clientWidth")))
+            for box in all_of(browser, "main .table .scroll")
+        }
+        assert {"Scores on the whole test set", "Training and speed", "chrF2 by unknown words"} <= set(tables)
+        assert len(tables) > 15 and {name: sizes for name, sizes in tables.items() if sizes[0] > sizes[1]} == {}
 
 
 def test_scores_of_a_column_align_with_and_without_an_interval(browser, page):
