@@ -20,7 +20,7 @@ REPAIRS = {
     "fairseq.data.iterators": ("resumed_batches",),
     "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
     "fairseq.data.token_block_dataset": ("numpy_names",),
-    "fairseq.dataclass.initialize": ("needless_advice",),
+    "fairseq.dataclass.initialize": ("inherited_settings", "needless_advice"),
     "fairseq.dataclass.utils": ("optional_types",),
     "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes"),
     "fairseq.models": ("position_limits",),
