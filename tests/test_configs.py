@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from fairseq import options
 from fairseq.data import Dictionary
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
+from recurrent_mt.experiments.configurations import compose_settings, read_arguments
+from recurrent_mt.experiments.identity import identify
 from recurrent_mt.experiments.options import read_experiment
 from recurrent_mt.experiments.systems import SEED, training_arguments
 from tests.commands import call
@@ -18,9 +21,26 @@ from user_dir.models import native_search
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}
+FILES = [path for path in sorted((ROOT / "configs").rglob("*.yaml")) if "experiments" not in path.parts]
 ABLATIONS = sorted((ROOT / "configs/experiments/ablations").glob("*.yaml"))
 PUBLISHED = ["grconv-30", "rnnenc-30", "rnnenc-50", "rnnsearch-30", "rnnsearch-50"]
 PAIRS = sorted(path.stem for path in (ROOT / "configs/pair").glob("*.yaml"))
+
+#: What each system's settings amount to.
+DIGESTS = {
+    "grconv-30-small": "b663af5e",
+    "grconv-30": "96479f38",
+    "recommended-base": "f51d093f",
+    "recommended-small": "ce658277",
+    "rnnenc-30-small": "8b909c6d",
+    "rnnenc-30": "610ba8ba",
+    "rnnenc-50-small": "392c271b",
+    "rnnenc-50": "b2ddc676",
+    "rnnsearch-30-small": "84b2733f",
+    "rnnsearch-30": "29506ab4",
+    "rnnsearch-50-small": "dcc0307e",
+    "rnnsearch-50": "0704e052",
+}
 
 #: What the shapes of the authors' released code add up to, in millions; see tests/parity for the shapes.
 MILLIONS = {"rnnenc": 72.5, "rnnsearch": 84.3}
@@ -101,13 +121,38 @@ def test_a_pair_is_chosen_by_name(pair):
     assert arguments[arguments.index("--target-lang") + 1] == target
 
 
+def test_the_settings_of_a_system_change_only_on_purpose():
+    """A line in a shared file changes other systems too; the digests are also in the paths of their results."""
+    found = {name: identify(read_arguments(path, ["task.data=DATA"])) for name, path in CONFIGS.items()}
+    assert found == DIGESTS
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT / "configs")))
+def test_a_file_contains_only_what_it_does_not_inherit(file):
+    own = yaml.safe_load(file.read_text())
+    for base in own.pop("defaults", ["_self_"]):
+        if base == "_self_":
+            break
+        if not isinstance(base, str):  # a choice, such as the pair
+            continue
+        inherited = compose_settings(ROOT / "configs", base.lstrip("/"))
+        for group, values in own.items():
+            repeated = {key for key, value in values.items() if inherited.get(group, {}).get(key) == value}
+            assert not repeated, f"{group}.{repeated} is already in {base}"
+
+
 def test_every_value_of_a_published_system_has_its_source():
-    for name in PUBLISHED:
-        text = CONFIGS[name].read_text()
-        for group in ("model", "criterion", "optimization"):
-            section = text.split(f"\n{group}:\n")[1].split("\n\n")[0].splitlines()
+    files = [*(CONFIGS[name] for name in PUBLISHED), *ROOT.glob("configs/parts/*"), *ROOT.glob("configs/size/*")]
+    assert len(files) == len(PUBLISHED) + 5
+    for file in files:
+        for group in ("model", "criterion", "optimizer", "optimization"):
+            section = file.read_text().partition(f"\n{group}:\n")[2].split("\n\n")[0].splitlines()
             for line in section:
-                assert "# [" in line or "_name: g" in line, f"{name}: {line}"
+                assert (
+                    "# [" in line
+                    or line.endswith((": ???", "_name: adadelta", "anneal_eps: false"))
+                    or ("_name: g" in line)
+                ), f"{file}: {line}"
 
 
 @pytest.mark.parametrize(

@@ -65,22 +65,25 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
         FileNotFoundError: if there is no such file.
         ValueError: if Hydra or fairseq would reject its contents.
     """
-    from hydra import compose, initialize_config_dir  # only here: most experiments read no such file
-    from omegaconf import OmegaConf
-
     path = Path(file).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {file}")
     overrides = name_languages(overrides, path.parent / "pair")
     try:
-        with warnings.catch_warnings():
-            # Hydra warns of this version, which holds for the whole process: fairseq calls what 1.2 no longer has.
-            warnings.simplefilter("ignore", UserWarning)
-            initialize = initialize_config_dir(config_dir=str(path.parent), version_base="1.1")
-        with initialize:
-            changes = ["common.user_dir=user_dir", *map(quote_path, overrides)]
-            config = compose(config_name=path.stem, overrides=changes)
-        settings: Any = OmegaConf.to_container(config, resolve=True)
+        settings = compose_settings(path.parent, path.stem, ["common.user_dir=user_dir", *map(quote_path, overrides)])
         return configuration_arguments(settings, {text.partition("=")[0].lstrip("+~") for text in overrides})
     except Exception as error:  # whatever Hydra raises names the key or the file
         raise ValueError(f"{path.name}: {error}") from error
+
+
+def compose_settings(folder: Path, name: str, overrides: Sequence[str] = ()) -> Any:
+    """The settings of ``NAME.yaml`` with all that it inherits: group to key to value."""
+    from hydra import compose, initialize_config_dir  # only here: most experiments read no such file
+    from omegaconf import OmegaConf
+
+    with warnings.catch_warnings():
+        # Hydra warns of this version, which holds for the whole process: fairseq calls what 1.2 no longer has.
+        warnings.simplefilter("ignore", UserWarning)
+        initialize = initialize_config_dir(config_dir=str(folder), version_base="1.1")
+    with initialize:
+        return OmegaConf.to_container(compose(config_name=name, overrides=list(overrides)), resolve=True)

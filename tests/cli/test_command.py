@@ -17,7 +17,10 @@ from tests.commands import REPOSITORY, call, run
 
 #: Modules beside the tools.
 MACHINERY = {"__init__", "arguments", "command", "inputs", "inspection", "plugin", "tools"}
-TEXTS = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
+TEXTS = [
+    *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "configs/README.md")),
+    *sorted(REPOSITORY.glob("docs/*.md")),
+]
 
 
 def test_the_list_has_each_tool_once_with_what_it_does_and_an_example():

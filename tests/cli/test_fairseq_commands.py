@@ -234,7 +234,7 @@ def test_replace_unk_needs_alignments(few_words):
 
 def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
     toy.run(
-        *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "recommended-base"),
+        *("fairseq-hydra-train", "--config-dir", toy.REPOSITORY / "configs", "--config-name", "recommended-small"),
         *(f"common.user_dir={toy.PLUGIN}", f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt"),
         *("common.cpu=true", "optimization.max_update=2"),
         *(f"model.{side}_{size}=16" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),

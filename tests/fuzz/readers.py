@@ -156,7 +156,7 @@ TABLE = Table(
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="300pt" height="9"><g id="a"><path d="M 0 0"/></g></svg>'
 EXPERIMENT = (ROOT / "configs/experiments/ablations/skips.yaml").read_bytes()
 CONFIGURATION = (
-    (ROOT / "configs/rnnsearch-30-small.yaml").read_bytes().replace(b"  user_dir: ???\n", b"").replace(b"???", b"DIR")
+    (ROOT / "configs/recommended-base.yaml").read_bytes().replace(b"  user_dir: ???\n", b"").replace(b"???", b"DIR")
 )
 SIZES = {"H": 4, "E": 3, "S": 5, "T": 6}
 
