@@ -26,7 +26,7 @@ from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
-from .arguments import positive
+from ..option_types import positive
 from .plugin import import_from_plugin
 
 

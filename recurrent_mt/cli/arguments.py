@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..option_types import positive
 from ..ordered_map import processors
 
 Kind = TypeVar("Kind")
@@ -54,18 +55,3 @@ def split_named(parser: ArgumentParser, values: Sequence[str], form: str = "NAME
 def split_files(parser: ArgumentParser, values: Sequence[str]) -> dict[str, str]:
     """Name to file of ``--system NAME=FILE``; messages as of `split_named`."""
     return dict(split_named(parser, values))
-
-
-def positive(text: str) -> int:
-    """A whole number above zero."""
-    if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text!r} is not a whole number above zero")
-    return int(text)
-
-
-def whole_numbers(text: str) -> list[int]:
-    """Whole numbers between commas."""
-    try:
-        return [int(number) for number in text.split(",")]
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a list of whole numbers like 10,20,30") from None

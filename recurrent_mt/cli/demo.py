@@ -26,8 +26,8 @@ from ..demo.systems import System
 from ..evaluation.run_folder import seed_of
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder
+from ..option_types import positive
 from ..text_files import read_sentences
-from .arguments import positive
 from .plugin import import_from_plugin
 from .translate import choose_detokenizer, choose_segmenter, choose_splitter
 

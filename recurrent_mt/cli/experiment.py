@@ -17,7 +17,7 @@ from ..experiments.corpora import check_files, fill_name, list_published
 from ..experiments.launcher import Launch, launch
 from ..experiments.options import PROJECT, describe_options, read_experiment
 from ..experiments.plan import make_plan, run_folders
-from .arguments import positive
+from ..option_types import positive
 
 OPTIONS_ANYWHERE = True
 

@@ -12,8 +12,9 @@ from ..evaluation.run_folder import read_runs
 from ..evaluation.scores import Settings
 from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, read_unknown_words
 from ..metrics import METRICS, split_words
+from ..option_types import whole_numbers
 from ..text_files import read_sentences, require_same_count, stream_sentences
-from .arguments import add_jobs_argument, make_settings, split_named, whole_numbers
+from .arguments import add_jobs_argument, make_settings, split_named
 
 #: The options of plain files, which run folders have no use for.
 FILE_OPTIONS = (

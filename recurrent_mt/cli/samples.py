@@ -10,8 +10,9 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..evaluation.test_set import TestSet
+from ..option_types import positive
 from ..text_files import read_sentences, require_same_count
-from .arguments import positive, split_files
+from .arguments import split_files
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -23,8 +23,8 @@ from ..evaluation.structure.tree_scores import score_trees, tree_tables
 from ..evaluation.structure.trees import read_penn_trees, write_brackets
 from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
+from ..option_types import positive
 from ..text_files import write_text
-from .arguments import positive
 from .plugin import import_from_plugin
 
 

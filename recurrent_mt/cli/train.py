@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from ..experiments.configurations import assign, read_arguments
-from .arguments import positive
+from ..option_types import positive
 from .plugin import find_plugin
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from ..evaluation.learning_rates import Reason
 from ..experiments.failures import STOPPED, find_reason, record_failure
+from ..option_types import positive
 from ..text_files import write_text
-from .arguments import positive
 from .train import start_processes
 
 SECONDS_BETWEEN_READINGS = 2.0

@@ -23,8 +23,8 @@ from ..data.words import make_known_word_splitter, make_tokenizer
 from ..evaluation.generate_log import mark_unknown, read_generate_log
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
+from ..option_types import positive
 from ..text_files import read_lines, read_standard_input, write_text
-from .arguments import positive
 from .plugin import find_plugin
 
 LOG_END = 15
