@@ -22,7 +22,7 @@ REPAIRS = {
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("inherited_settings", "needless_advice"),
     "fairseq.dataclass.utils": ("optional_types",),
-    "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes"),
+    "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes", "lost_processes"),
     "fairseq.models": ("position_limits",),
     "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),

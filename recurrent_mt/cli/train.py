@@ -4,6 +4,10 @@
 
 KEY=VALUE overrides the file, as for fairseq-hydra-train; FLAGs go to fairseq-train unchanged. DIR may be several
 shards, joined by colons.
+
+With --nodes, the same call runs on every machine, but for --node-rank, in a folder that all of them see; each says what
+to run on the others. Over gloo (without GPUs), the processes talk through the network interface that leads to the
+rendezvous; GLOO_SOCKET_IFNAME=NAME in the environment chooses another. NCCL finds its own, or NCCL_SOCKET_IFNAME says.
 """
 
 from __future__ import annotations
@@ -12,9 +16,11 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..experiments.configurations import assign, read_arguments
+from ..experiments.torchrun import Machines, start_processes
 from ..option_types import positive
 from .plugin import find_plugin
 
@@ -26,7 +32,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="train on N processors or GPUs of this machine at once, started by torchrun",
+        help="train on N processors or GPUs of each machine at once, started by torchrun",
+    )
+    parser.add_argument(
+        "--nodes", type=positive, default=1, metavar="N", help="machines that train together, each with this call (1)"
+    )
+    parser.add_argument("--node-rank", type=int, metavar="R", help="which of them this one is, from 0")
+    parser.add_argument(
+        "--rendezvous", metavar="HOST:PORT", help="machine 0 and a free port of it, as all machines reach them"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=positive,
+        metavar="SECONDS",
+        help="end when another process or machine has not answered for so long; must be more than a validation or the "
+        "writing of a checkpoint takes (PyTorch's limits: 10 minutes at the start, later 30 over gloo, 10 over NCCL)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the command only")
     parser.add_argument("configuration", metavar="FILE.yaml", help="file from configs/")
@@ -46,29 +66,39 @@ def run(options: argparse.Namespace) -> None:
     flag = next((word for word in words[:end] if word.startswith("-")), None)
     if flag:
         options.parser.error(f"{flag}: this tool's options come before FILE.yaml, those of fairseq-train after --")
+    machines = find_machines(options)
     arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *words[:end]])
     train = str(Path(sys.executable).parent / "fairseq-train")
-    command = [*start_processes(train, options.processes), *arguments, *words[end + 1 :]]
+    begin = start_processes(train, options.processes, machines, options.timeout)
+    command = [*begin, *arguments, *words[end + 1 :]]
+    for line in describe_others(options) if machines else ():
+        print(f"  {line}")
     print(f"  $ {shlex.join(command)}", flush=True)
     if not options.dry_run:
         os.execv(command[0], command)
 
 
-def start_processes(train: str, processes: int) -> list[str]:
-    """How a command line with fairseq-train begins.
+def find_machines(options: argparse.Namespace) -> Machines | None:
+    """The machines that the options name, None if it is one; ends the tool where an option is missing or too many."""
+    if options.nodes == 1:
+        if options.node_rank or options.rendezvous:
+            options.parser.error("--node-rank and --rendezvous are for several machines: give --nodes N as well")
+        if options.timeout and options.processes == 1:
+            options.parser.error("--timeout is for several processes: one has no other to wait for")
+        return None
+    if options.node_rank is None or options.rendezvous is None:
+        options.parser.error(f"--nodes {options.nodes} needs --node-rank and --rendezvous")
+    if not 0 <= options.node_rank < options.nodes:
+        options.parser.error(f"--node-rank {options.node_rank} is not between 0 and {options.nodes - 1}")
+    return Machines(options.nodes, options.node_rank, options.rendezvous)
 
-    Args:
-        train: the file of fairseq-train.
-        processes: that train together. They take their places from the environment that torchrun makes; where there is
-            no GPU, they talk by gloo.
-    """
-    if processes == 1:
-        return [train]
-    torchrun = [str(Path(sys.executable).parent / "torchrun"), "--standalone", "--nproc_per_node", str(processes)]
-    backend = [] if has_gpu() else ["--distributed-backend", "gloo"]
-    return [*torchrun, train, "--ddp-backend", "legacy_ddp", *backend]
 
-
-def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether the kernel has a driver of NVIDIA or AMD; PyTorch would take seconds to say so."""
-    return (devices / "kfd").exists() or any(devices.glob("nvidia[0-9]*"))
+def describe_others(options: argparse.Namespace) -> Iterator[str]:
+    """What to run on each of the other machines."""
+    tool = str(Path(sys.executable).parent / "recurrent-mt")
+    shared = ["--processes", str(options.processes), "--nodes", str(options.nodes), "--rendezvous", options.rendezvous]
+    shared += ["--timeout", str(options.timeout)] if options.timeout else []
+    for rank in range(options.nodes):
+        if rank != options.node_rank:
+            call = [tool, "train", *shared, "--node-rank", str(rank), options.configuration, *options.words]
+            yield f"on machine {rank}, in this folder: {shlex.join(call)}"

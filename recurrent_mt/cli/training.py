@@ -21,9 +21,9 @@ from pathlib import Path
 
 from ..evaluation.learning_rates import Reason
 from ..experiments.failures import STOPPED, find_reason, record_failure
+from ..experiments.torchrun import start_processes
 from ..option_types import positive
 from ..text_files import write_text
-from .train import start_processes
 
 SECONDS_BETWEEN_READINGS = 2.0
 #: The unit in which the kernel counts children's memory.

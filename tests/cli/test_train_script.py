@@ -5,13 +5,15 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from recurrent_mt.cli.train import has_gpu, start_processes
+from recurrent_mt.experiments.torchrun import Machines, find_interface, has_gpu, split_rendezvous, start_processes
 from tests.cli import toy
 from tests.commands import call
 
@@ -104,11 +106,75 @@ def test_a_gpu_of_one_maker_is_found_without_the_driver_of_the_other(devices, fo
 
 @pytest.mark.parametrize(("gpu", "backend"), [(True, []), (False, ["--distributed-backend", "gloo"])])
 def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda: gpu)
+    monkeypatch.setattr("recurrent_mt.experiments.torchrun.has_gpu", lambda: gpu)
     assert start_processes("fairseq-train", 1) == ["fairseq-train"]
     torchrun, *words = start_processes("fairseq-train", 2)
     assert Path(torchrun).name == "torchrun" and words[:3] == ["--standalone", "--nproc_per_node", "2"]
     assert words[3:] == ["fairseq-train", "--ddp-backend", "legacy_ddp", *backend]
+    _, *words = start_processes("fairseq-train", 2, timeout=60)
+    assert words[3:] == ["fairseq-train", "--ddp-backend", "legacy_ddp", *backend, "--heartbeat-timeout", "60"]
+
+
+@pytest.mark.parametrize("gpu", [True, False])
+def test_gloo_is_told_which_interface_leads_to_the_other_machines(gpu, monkeypatch):
+    monkeypatch.setattr("recurrent_mt.experiments.torchrun.has_gpu", lambda: gpu)
+    monkeypatch.setattr("recurrent_mt.experiments.torchrun.find_interface", lambda host, port: f"to-{host}-{port}")
+    monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
+    machines = Machines(count=3, rank=2, rendezvous="10.0.0.1:29500")
+    line = " ".join(start_processes("fairseq-train", 1, machines, timeout=60))
+    assert ("env GLOO_SOCKET_IFNAME=to-10.0.0.1-29500 " in line) is not gpu
+    where = "--nnodes 3 --node_rank 2 --master_addr 10.0.0.1 --master_port 29500"
+    assert f"torchrun {where} --rdzv_conf timeout=60 --nproc_per_node 1 fairseq-train " in line
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "mine")
+    assert "GLOO_SOCKET_IFNAME" not in " ".join(start_processes("fairseq-train", 1, machines))
+
+
+def test_a_rendezvous_must_be_reached_by_all_machines(monkeypatch):
+    assert split_rendezvous("[::1]:29500") == ("[::1]", 29500)
+    loopback = find_interface("127.0.0.1", 29500)
+    assert loopback == find_interface("localhost", 29500) and loopback.startswith("lo")
+    for text in ("10.0.0.1", ":29500", "10.0.0.1:", "10.0.0.1:port", "10.0.0.1:65536"):
+        with pytest.raises(ValueError, match=f"--rendezvous {text} is not HOST:PORT, such as"):
+            split_rendezvous(text)
+    known = [(socket.AF_INET, socket.SOCK_DGRAM, 17, "", ("127.0.1.1", 29500))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: known)
+    with pytest.raises(ValueError, match="on this machine, node0 is a loopback address, which"):
+        find_interface("node0", 29500)
+    monkeypatch.setattr(socket, "getaddrinfo", Mock(side_effect=socket.gaierror("not known")))
+    with pytest.raises(ValueError, match="node0:29500: nothing leads from this machine to node0: not known"):
+        find_interface("node0", 29500)
+
+
+def test_a_dry_run_says_what_to_run_on_the_other_machines(tmp_path):
+    configuration = toy.REPOSITORY / "configs/grconv-30.yaml"
+    meeting = ("--nodes", 3, "--rendezvous", "localhost:29500", "--timeout", 60, "--processes", 2)
+    words = (configuration, f"task.data={tmp_path}", "pair=zh-en", "--", "--fp16")
+    done = call("train", "--dry-run", *meeting, "--node-rank", 1, *words)
+    assert not done.returncode, done.stderr
+    *others, command = done.stdout.splitlines()
+    assert "torchrun --nnodes 3 --node_rank 1 " in command and command.endswith(" --fp16")
+    for rank, line in zip((0, 2), others, strict=True):
+        where, _, shown = line.partition(", in this folder: ")
+        tool, *arguments = shlex.split(shown)
+        assert where.strip() == f"on machine {rank}" and Path(tool).name == "recurrent-mt"
+        again = call(*arguments[:1], "--dry-run", *arguments[1:])
+        assert again.stdout.splitlines()[-1] == command.replace("--node_rank 1", f"--node_rank {rank}")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--nodes", 2), "--nodes 2 needs --node-rank and --rendezvous"),
+        (("--nodes", 2, "--node-rank", 0), "--nodes 2 needs --node-rank and --rendezvous"),
+        (("--nodes", 2, "--node-rank", 2, "--rendezvous", "h:1"), "--node-rank 2 is not between 0 and 1"),
+        (("--node-rank", 1), "give --nodes N as well"),
+        (("--rendezvous", "h:1"), "give --nodes N as well"),
+        (("--timeout", 5), "--timeout is for several processes"),
+    ],
+)
+def test_options_of_several_machines_come_together(options, message):
+    done = call("train", "--dry-run", *options, toy.REPOSITORY / "configs/grconv-30.yaml", "task.data=D")
+    assert done.returncode == 2 and message in done.stderr
 
 
 @pytest.mark.slow

@@ -26,18 +26,21 @@ SCHEDULE = [
 ]
 
 
-def train_command(*options: str, overrides: list[str]) -> list[str]:
-    """The command that scripts/train.sh ends in: it replaces itself by it.
+def train_script(*options: str, overrides: list[str]) -> list[str]:
+    """A call of scripts/train.sh with this environment.
 
     Args:
         options: of the script, before the configuration.
         overrides: of the configuration, ``KEY=VALUE``.
     """
-    script = ["bash", toy.REPOSITORY / "scripts/train.sh", "--dry-run", *options, "configs/rnnsearch-30-small.yaml"]
-    environment = {**os.environ, "VENV": str(Path(sys.prefix)), "SETUP": "no"}
-    shown = subprocess.run(
-        [*script, *MODEL, *SCHEDULE, *overrides], check=True, capture_output=True, text=True, env=environment
-    )
+    script = ["bash", str(toy.REPOSITORY / "scripts/train.sh"), *options, "configs/rnnsearch-30-small.yaml"]
+    return ["env", f"VENV={sys.prefix}", "SETUP=no", *script, *MODEL, *SCHEDULE, *overrides]
+
+
+def train_command(*options: str, overrides: list[str]) -> list[str]:
+    """The command that `train_script` ends in: it replaces itself by it."""
+    script = train_script("--dry-run", *options, overrides=overrides)
+    shown = subprocess.run(script, check=True, capture_output=True, text=True, cwd=toy.REPOSITORY)
     return shlex.split(shown.stdout.rpartition("  $ ")[2])
 
 
