@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..experiments.configurations import assign, read_arguments
-from ..experiments.torchrun import Machines, start_processes
+from ..experiments.torchrun import Machines, split_rendezvous, start_processes
 from ..option_types import positive
 from .plugin import find_plugin
 
@@ -94,11 +94,23 @@ def find_machines(options: argparse.Namespace) -> Machines | None:
 
 
 def describe_others(options: argparse.Namespace) -> Iterator[str]:
-    """What to run on each of the other machines."""
-    tool = str(Path(sys.executable).parent / "recurrent-mt")
-    shared = ["--processes", str(options.processes), "--nodes", str(options.nodes), "--rendezvous", options.rendezvous]
-    shared += ["--timeout", str(options.timeout)] if options.timeout else []
+    """What to run on each of the other machines, and in a job of Slurm for all of them at once."""
+    *_, port = split_rendezvous(options.rendezvous)
     for rank in range(options.nodes):
         if rank != options.node_rank:
-            call = [tool, "train", *shared, "--node-rank", str(rank), options.configuration, *options.words]
-            yield f"on machine {rank}, in this folder: {shlex.join(call)}"
+            call = shlex.join(repeat_call(options, str(rank), options.rendezvous))
+            yield f"on machine {rank}, in this folder: {call}"
+    # Slurm says both when the job has its machines; one task for each of them, as torchrun starts the processes.
+    first = '"$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"'
+    each = shlex.join(repeat_call(options, "RANK", f"HOST:{port}"))
+    each = each.replace("--node-rank RANK", '--node-rank "$SLURM_NODEID"').replace(f"HOST:{port}", f"{first}:{port}", 1)
+    srun = ["srun", "--nodes", str(options.nodes), "--ntasks-per-node", "1", "bash", "-c", f"exec {each}"]
+    yield f"or, in a job of Slurm, for all: {shlex.join(srun)}"
+
+
+def repeat_call(options: argparse.Namespace, rank: str, rendezvous: str) -> list[str]:
+    """This call, for another machine."""
+    call = [str(Path(sys.executable).parent / "recurrent-mt"), "train", "--nodes", str(options.nodes)]
+    call += ["--node-rank", rank, "--rendezvous", rendezvous, "--processes", str(options.processes)]
+    call += ["--timeout", str(options.timeout)] if options.timeout else []
+    return [*call, options.configuration, *options.words]

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     DIVERGED = "diverged: loss or gradient is not a number"
     OUT_OF_MEMORY = "out of memory"
     KILLED = "killed, most likely because memory ran out"
+    LOST = "lost the other processes: one of them, or the network, was gone"
 
 
 @dataclass(frozen=True)

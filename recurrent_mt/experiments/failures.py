@@ -17,6 +17,8 @@ SIGNS = {
     "out of memory": Reason.OUT_OF_MEMORY,
     "MemoryError": Reason.OUT_OF_MEMORY,
     "can't allocate memory": Reason.OUT_OF_MEMORY,
+    # torchrun says much after it.
+    "has lost the other processes": Reason.LOST,
 }
 #: 128 + the signals by which a person or a cluster stops a job: hangup, interrupt, termination.
 STOPPED = (129, 130, 143)

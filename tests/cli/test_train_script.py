@@ -151,7 +151,7 @@ def test_a_dry_run_says_what_to_run_on_the_other_machines(tmp_path):
     words = (configuration, f"task.data={tmp_path}", "pair=zh-en", "--", "--fp16")
     done = call("train", "--dry-run", *meeting, "--node-rank", 1, *words)
     assert not done.returncode, done.stderr
-    *others, command = done.stdout.splitlines()
+    *others, slurm, command = done.stdout.splitlines()
     assert "torchrun --nnodes 3 --node_rank 1 " in command and command.endswith(" --fp16")
     for rank, line in zip((0, 2), others, strict=True):
         where, _, shown = line.partition(", in this folder: ")
@@ -159,6 +159,16 @@ def test_a_dry_run_says_what_to_run_on_the_other_machines(tmp_path):
         assert where.strip() == f"on machine {rank}" and Path(tool).name == "recurrent-mt"
         again = call(*arguments[:1], "--dry-run", *arguments[1:])
         assert again.stdout.splitlines()[-1] == command.replace("--node_rank 1", f"--node_rank {rank}")
+    # What srun would start on each machine.
+    (tmp_path / "scontrol").write_text("#!/bin/sh\necho localhost\necho node1\n")
+    (tmp_path / "scontrol").chmod(0o755)
+    srun = shlex.split(slurm.partition(" for all: ")[2])
+    assert srun[:-1] == ["srun", "--nodes", "3", "--ntasks-per-node", "1", "bash", "-c"]
+    dry = srun[-1].replace(" train ", " train --dry-run ")
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "SLURM_NODEID": "1", "SLURM_JOB_NODELIST": "nodes"}
+    shown = subprocess.run(["bash", "-c", dry], env=environment, check=True, capture_output=True, text=True).stdout
+    assert shown.splitlines()[-1] == command
 
 
 @pytest.mark.parametrize(

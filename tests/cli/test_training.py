@@ -44,6 +44,10 @@ def test_a_log_is_continued_and_a_line_cut_off_swallows_none(tmp_path):
         ("raise FloatingPointError('Minimum loss scale')", "diverged: loss or gradient is not a number"),
         ("raise MemoryError", "out of memory"),
         ("import os; os.kill(os.getpid(), 9)", "killed, most likely because memory ran out"),
+        (
+            "import sys; sys.exit('process 0 of 2 has lost the other processes: …\\n====')",
+            "lost the other processes: one of them, or the network, was gone",
+        ),
         ("import sys; sys.exit('no such layer')", "failed with status 1: no such layer"),
     ],
 )
