@@ -1,26 +1,29 @@
-r"""Draws the pyramids of a grConv encoder, writes the trees that they imply, and scores them against gold trees.
+r"""Draws the gates of a grConv encoder, writes the trees that they imply, and scores them against gold trees.
 
     recurrent-mt structure --checkpoint checkpoint_best.pt --data DATA --source test.fr --trees test.fr.ptb \
         --sentences 0 3 --out DIR
 
 DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
 figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
-recurrent_mt/evaluation/structure/most_probable_tree.py.
+recurrent_mt/evaluation/structure/most_probable_tree.py. With --grconv-dilated, a model implies no tree: DIR gets
+gates.jsonl and the figures, which show the windows that its nodes join.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
+from ..evaluation.structure.gates_file import read_gates
 from ..evaluation.structure.most_probable_tree import find_most_probable_tree
-from ..evaluation.structure.pyramid import Pyramid, read_pyramids
-from ..evaluation.structure.pyramid_figure import draw_pyramid
+from ..evaluation.structure.pyramid import Pyramid
+from ..evaluation.structure.sentence_figure import draw_sentence
 from ..evaluation.structure.tree_scores import score_trees, tree_tables
 from ..evaluation.structure.trees import read_penn_trees, write_brackets
+from ..evaluation.structure.windows import Windows
 from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
@@ -59,9 +62,43 @@ def run(options: argparse.Namespace) -> None:
     if options.gates and (options.data or options.source):
         options.parser.error("--data and --source go with --checkpoint")
     options.out.mkdir(parents=True, exist_ok=True)
-    pyramids = load_pyramids(options)
-    examples = choose_examples((len(pyramid.words) for pyramid in pyramids), options.examples or 0)
-    draw(options, [*options.sentences, *examples], pyramids)
+    gates = load_gates(options)
+    pyramids = [one for one in gates if isinstance(one, Pyramid)]
+    if options.trees and len(pyramids) < len(gates):
+        raise ValueError(
+            f"--trees {options.trees}: these gates are of a dilated grConv, which joins the same windows in all "
+            "sentences of one length and implies no tree to score: leave --trees out"
+        )
+    examples = choose_examples((len(one.words) for one in gates), options.examples or 0)
+    draw(options, [*options.sentences, *examples], gates)
+    if len(pyramids) == len(gates):
+        write_trees(options, pyramids)
+    else:
+        print(f"{len(gates)} sentences: {options.out}")
+
+
+def load_gates(options: argparse.Namespace) -> Sequence[Pyramid | Windows]:
+    """The gates of all sentences, computed by the model if necessary."""
+    path = options.gates
+    if options.checkpoint:
+        path = options.out / "gates.jsonl"
+        import_from_plugin("inspection").write_gates(options, path)
+    return read_gates(path)
+
+
+def draw(options: argparse.Namespace, sentences: Iterable[int], gates: Sequence[Pyramid | Windows]) -> None:
+    """Saves a figure of each of the sentences, in which word pieces remain separate."""
+    for number in sentences:
+        if not 0 <= number < len(gates):
+            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(gates) - 1}")
+        if missing := missing_characters(gates[number].leaves):
+            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
+        figure = draw_sentence(gates[number], threshold=options.threshold)
+        save_figure(figure, options.out / f"sentence-{number}.{options.format}")
+
+
+def write_trees(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
+    """Writes the trees and, where there are gold trees, their scores, which it prints."""
     write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
     if options.trees:
         gold = read_penn_trees(options.trees)
@@ -70,27 +107,6 @@ def run(options: argparse.Namespace) -> None:
         write_results(options.out / "scores", tables, records, sentences=len(gold), seed=options.seed)
         print(tables_as_text(tables), end="")
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
-
-
-def load_pyramids(options: argparse.Namespace) -> list[Pyramid]:
-    """The pyramids, computed by the model if necessary."""
-    path = options.gates
-    if options.checkpoint:
-        path = options.out / "gates.jsonl"
-        import_from_plugin("inspection").write_gates(options, path)
-    return read_pyramids(path)
-
-
-def draw(options: argparse.Namespace, sentences: Iterable[int], pyramids: list[Pyramid]) -> None:
-    """Saves a figure of each of the sentences, in which word pieces remain separate."""
-    for number in sentences:
-        if not 0 <= number < len(pyramids):
-            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(pyramids) - 1}")
-        pyramid = pyramids[number]
-        if missing := missing_characters(pyramid.leaves):
-            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
-        figure = draw_pyramid(pyramid, threshold=options.threshold, tree=find_most_probable_tree(pyramid))
-        save_figure(figure, options.out / f"sentence-{number}.{options.format}")
 
 
 def bracket_trees(pyramids: list[Pyramid], segmentation: str | None) -> str:

@@ -43,7 +43,7 @@ Trained models:
       recurrent-mt demo runs/quickstart-fr-en
   align                draw soft alignments; measure their entropy and alignment error rate
       recurrent-mt align --log test.log --sentences 0 3 --out alignments
-  structure            draw the pyramids of a grConv; score its trees against gold trees
+  structure            draw the gates of a grConv; score its trees against gold trees
       recurrent-mt structure --checkpoint MODEL.pt --data DATA --source test.fr --out structure
   translate-segmented  translate long sentences in pieces
       recurrent-mt translate-segmented --forward FR-EN.pt --inverse EN-FR.pt --data DATA --input test.fr --out OUT

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from ..evaluation.alignment.heat_map import draw_heat_map
 from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
-from ..evaluation.structure.most_probable_tree import find_most_probable_tree
-from ..evaluation.structure.pyramid_figure import draw_pyramid
+from ..evaluation.structure.sentence_figure import draw_sentence
+from ..evaluation.structure.windows import Windows
 from ..metrics import METRICS
 from ..report.charts import write_svg
 from .systems import Cut, ForcedWord, Reading
@@ -92,12 +92,12 @@ def render_alignments(readings: Mapping[str, Reading | str]) -> str:
 
 
 def render_pyramids(readings: Mapping[str, Reading | str]) -> str:
-    """The pyramids of gates, each with the tree that it implies."""
+    """The pyramids of gates, each with the tree that it implies, and the windows of dilated grConvs."""
     drawings = []
     for number, (name, reading) in enumerate(readings.items()):
-        if not isinstance(reading, str) and reading.pyramid is not None:
-            tree = find_most_probable_tree(reading.pyramid)
-            drawings.append(_draw(draw_pyramid(reading.pyramid, tree=tree), f"Pyramid of {name}", number))
+        if not isinstance(reading, str) and reading.gates is not None:
+            kind = "Windows" if isinstance(reading.gates, Windows) else "Pyramid"
+            drawings.append(_draw(draw_sentence(reading.gates), f"{kind} of {name}", number))
     return _render("drawings", drawings=drawings, without=[], kind="pyramid")
 
 

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..evaluation.alignment.soft_alignment import SoftAlignment
+from ..evaluation.structure.gates_file import gates_of
 from ..evaluation.structure.pyramid import Pyramid
+from ..evaluation.structure.windows import Windows
 from ..evaluation.subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: Tokens of a sentence, at most: a longer one would keep other users waiting.
@@ -48,7 +50,7 @@ class Translator(Protocol):
         """A given translation."""
 
     def gates(self, source: str) -> dict[str, Any]:
-        """The gates of the sentence's pyramid."""
+        """The gates over the sentence."""
 
 
 class Word(NamedTuple):
@@ -74,7 +76,7 @@ class Reading(NamedTuple):
         hypotheses: as people write them, best first.
         has_attention: whether the decoder attends to the words.
         alignment: of words; None if there is none or the sentence is too long to draw.
-        pyramid: of gates; likewise.
+        gates: of a grConv; likewise.
     """
 
     source: list[Word]
@@ -82,7 +84,7 @@ class Reading(NamedTuple):
     hypotheses: list[Listed]
     has_attention: bool
     alignment: SoftAlignment | None
-    pyramid: Pyramid | None
+    gates: Pyramid | Windows | None
 
 
 class Cut(NamedTuple):
@@ -133,14 +135,14 @@ class System:
         source = (*tokens.split(), END_OF_SENTENCE)
         best = found[0]
         source_words, target_words = self.words(source), self.words(best.tokens, target=True)
-        alignment = pyramid = None
+        alignment = gates = None
         if len(source) <= LONGEST_DRAWN:
-            pyramid = self.find_pyramid(tokens)
+            gates = self.find_gates(tokens)
             if best.weights is not None and len(best.tokens) <= LONGEST_DRAWN:
                 whole = SoftAlignment(0, source, tuple(best.tokens), np.array(best.weights, dtype=float))
                 alignment = whole.merged(self.segmentation)
         listed = [Listed(self.write(one.tokens), one.score) for one in found]
-        return Reading(source_words, target_words, listed, best.weights is not None, alignment, pyramid)
+        return Reading(source_words, target_words, listed, best.weights is not None, alignment, gates)
 
     def split(self, text: str, *, target: bool = False) -> str:
         """The model's tokens of a raw sentence.
@@ -173,13 +175,13 @@ class System:
             known[number] &= self.translator.knows(token, target=target)
         return [Word(*pair) for pair in zip(self.merge(tokens), known)]
 
-    def find_pyramid(self, tokens: str) -> Pyramid | None:
-        """The pyramid of a sentence; None if the model has none, or a lower one than the sentence needs."""
+    def find_gates(self, tokens: str) -> Pyramid | Windows | None:
+        """The gates over a sentence; None if the model has none, or a lower pyramid than the sentence needs."""
         if not self.translator.has_gates:
             return None
         found = self.translator.gates(tokens)
-        whole = len(found["gates"]) == len(found["source"]) - 1
-        return Pyramid.from_levels(0, found["source"], found["gates"]) if whole else None
+        whole = found.get("dilated") or len(found["gates"]) == len(found["source"]) - 1
+        return gates_of(found) if whole else None
 
     def read_cuts(self, text: str, *, beam: int) -> list[Cut]:
         """Translates the first word of a sentence, the first two, and so on; of a long one, evenly spread lengths.

@@ -3,7 +3,10 @@ import json
 import pytest
 import torch
 
+from recurrent_mt.evaluation.structure.gates_file import gates_of
+from recurrent_mt.kernels.dilated_grconv import dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
+from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
 from recurrent_mt.layers.grconv import GRConvEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.kernels.batches import random
@@ -19,9 +22,9 @@ def encoder():
     return build()
 
 
-def build(**options):
+def build(layer=None, **options):
     embedding = torch.nn.Embedding(15, 6, padding_idx=1)
-    layer = GRConvEncoder(6, 5, **options)
+    layer = layer or GRConvEncoder(6, 5, **options)
     with torch.no_grad():
         embedding.weight.copy_(random(15, 6))
         for seed, parameter in enumerate(layer.parameters()):
@@ -53,6 +56,47 @@ def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
         assert [len(level) for level in levels] == [len(level) for level in expected]
         for level, expected_level in zip(levels, expected):
             torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
+
+
+DILATED = {"shared": Merges(), "unit": Merges("relu", unit_gates=True), "own": Merges("tanh", False, 3, 2)}
+
+
+def windows_alone(embedding, layer, tokens):
+    """The levels of both directions over one sentence, by the reference kernel."""
+    leaves = layer.leaves(embedding(tokens)).chunk(2, dim=1)
+    n = tokens.numel()
+    counts = [n - 2**level for level in range((n - 1).bit_length())]
+    found = []
+    for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
+        arguments = {"activation": direction.activation, "backend": "reference"}
+        gates = dilated_grconv(part, direction.weights(), counts=[1] * n, **arguments).gates
+        found.append([level.tolist() for level in gates.split(counts)] if counts else [])
+    # The other way round, left and right change places.
+    forward, backward = found
+    return [forward, [[[new, left, right] for new, right, left in level[::-1]] for level in backward]]
+
+
+@pytest.mark.parametrize("merges", DILATED.values(), ids=DILATED)
+@pytest.mark.parametrize("left_pad", [True, False])
+def test_windows_of_a_batch_are_those_of_each_sentence_alone(left_pad, merges):
+    embedding, layer = build(DilatedGRConvEncoder(6, 10, merges=merges))
+    tokens = sources(LENGTHS, left_pad=left_pad)["src_tokens"]
+    found = list(batch_gates(embedding, layer, tokens))
+    assert len(found) == len(LENGTHS)
+    for row, directions in zip(tokens, found):
+        for levels, expected in zip(directions, windows_alone(embedding, layer, row[row != 1])):
+            assert [len(level) for level in levels] == [len(level) for level in expected]
+            for level, expected_level in zip(levels, expected):
+                torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
+
+
+def test_gates_of_a_dilated_checkpoint_are_windows(tmp_path):
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", grconv_dilated=True, encoder_hidden_size=6)
+    found = sentence_gates(checkpoint, ["s1 s2 s3 s4", "", "s5"])
+    for record, counts in zip(found, ([4, 3, 1], [], [1])):
+        windows = gates_of(record)
+        assert windows.leaves == tuple(record["source"]) and windows.leaves[-1] == "</s>"
+        assert [len(level) for level in windows.forward] == [len(level) for level in windows.backward] == counts
 
 
 def test_gates_differ_between_nodes(encoder):

@@ -59,6 +59,44 @@ def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(
     assert (tmp_path / "again" / "scores.json").read_text() == (tmp_path / "out" / "scores.json").read_text()
 
 
+def model_options(folder):
+    return "--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"
+
+
+@pytest.fixture(scope="module")
+def dilated(folder, tmp_path_factory):
+    dilated = tmp_path_factory.mktemp("dilated")
+    small_checkpoint(dilated, "grconv_encoder", grconv_dilated=True, encoder_hidden_size=6)
+    (dilated / "test.src").write_text((folder / "test.src").read_text())
+    return dilated
+
+
+def test_structure_draws_the_windows_of_a_dilated_grconv_from_a_model_and_from_its_gates_alike(dilated, tmp_path):
+    drawn = ("--sentences", 0, 1, "--format", "svg")
+    done = tool("structure", *model_options(dilated), *drawn, "--out", tmp_path / "out")
+    assert done.stdout == f"4 sentences: {tmp_path / 'out'}\n"
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert files == {"gates.jsonl", "sentence-0.svg", "sentence-1.svg"}
+    tool("structure", "--gates", tmp_path / "out" / "gates.jsonl", *drawn, "--out", tmp_path / "again")
+    for name in ("sentence-0.svg", "sentence-1.svg"):
+        assert (tmp_path / "again" / name).read_text() == (tmp_path / "out" / name).read_text()
+
+
+def test_structure_scores_no_trees_of_windows(dilated, folder, tmp_path):
+    done = call("structure", *model_options(dilated), "--trees", folder / "test.ptb", "--out", tmp_path / "out")
+    assert done.returncode == 1 and "implies no tree to score: leave --trees out" in done.stderr
+
+
+def test_structure_names_a_pyramid_without_a_root(folder, tmp_path):
+    small_checkpoint(tmp_path, "grconv_encoder", grconv_height=3)
+    (tmp_path / "test.src").write_text((folder / "test.src").read_text())
+    done = call("structure", *model_options(tmp_path), "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert "has --grconv-height 3: over sentence 3 of 7 tokens, its pyramid has no root" in done.stderr
+    (tmp_path / "test.src").write_text("s1 s2\n")
+    assert tool("structure", *model_options(tmp_path), "--out", tmp_path / "out").stdout.startswith("1 trees: ")
+
+
 def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path):
     gold = ("--gold", folder / "test.align")
     done = tool(

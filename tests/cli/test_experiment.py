@@ -183,3 +183,16 @@ def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, f
     for words in {"tokenizer": "moses"}, {"segmentation": "sentencepiece:40"}:
         options = {"corpus": folder / "corpus", "out": tmp_path / "out", **words}
         assert "--gold " not in experiment(folder / "mine.yaml", "--dry-run", **options), words
+
+
+def test_structure_is_drawn_of_what_has_it_and_scored_where_it_implies_trees(folder, tmp_path):
+    corpus = tmp_path / "corpus"
+    write_corpus(corpus)
+    (corpus / "test.fr.ptb").touch()
+    plain = "grconv_encoder-none"
+    systems = ",".join([plain, f"{plain}+grconv-dilated", f"{plain}+grconv-height=2", "gru_encoder-none"])
+    options = {"corpus": corpus, "systems": systems, "out": tmp_path / "out"}
+    said = experiment(folder / "mine.yaml", "--dry-run", **options)
+    calls = re.findall(r"recurrent-mt structure (.*)", said)
+    drawn = {re.search(r"structure/(\S+) ", call)[1]: "--trees" in call for call in calls}
+    assert drawn == {plain: True, f"{plain}+grconv-dilated": False}

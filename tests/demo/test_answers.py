@@ -52,7 +52,7 @@ def test_a_pyramid_is_drawn_whatever_the_length_of_the_translation(demo, monkeyp
     found = system.translator.translate("s1 s2", beam=1, length_penalty=1, count=1)
     longer = [found[0]._replace(tokens=["t1"] * 100)]
     monkeypatch.setattr(system.translator, "translate", lambda *_, **__: longer)
-    assert system.read("s1 s2", beam=1, length_penalty=1, count=1).pyramid.words == ("s1", "s2")
+    assert system.read("s1 s2", beam=1, length_penalty=1, count=1).gates.words == ("s1", "s2")
 
 
 PROXIES = {"http_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "all_proxy": "socks5://127.0.0.1:9"}

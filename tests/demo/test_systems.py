@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from recurrent_mt.cli.demo import load_system
+from recurrent_mt.demo.fragments import render_pyramids
+from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli import toy
 from tests.demo.models import write_models
 from tests.parity.made_up import made_up
@@ -87,8 +89,16 @@ def test_only_attention_has_alignments_and_only_a_pyramid_has_gates(systems):
     }
     assert readings["attentive"].alignment.source == (*SOURCES[0].split(), "</s>")
     assert readings["fixed"].alignment is None
-    assert readings["pyramid"].pyramid.leaves == (*SOURCES[0].split(), "</s>")
-    assert readings["attentive"].pyramid is None
+    assert readings["pyramid"].gates.leaves == (*SOURCES[0].split(), "</s>")
+    assert readings["attentive"].gates is None
+
+
+def test_a_dilated_grconv_has_windows_to_draw(tmp_path):
+    small_checkpoint(tmp_path, "grconv_encoder", grconv_dilated=True, encoder_hidden_size=6)
+    system, _ = load_system("dilated", tmp_path / "checkpoint.pt", None)
+    reading = system.read(SOURCES[0], beam=2, length_penalty=1, count=1)
+    assert reading.gates.leaves == (*SOURCES[0].split(), "</s>")
+    assert "Windows of dilated" in render_pyramids({"dilated": reading})
 
 
 def test_a_cut_sentence_is_translated_as_if_it_were_all(systems):
@@ -132,7 +142,7 @@ def test_the_authors_imported_models_are_read_beside_the_others(kind, tmp_path):
     assert form is None and system.translator.languages == ("src", "tgt")
     reading = system.read("3 4 9", beam=2, length_penalty=1, count=2)
     assert [word.text for word in reading.source] == ["3", "4", "9", "</s>"]
-    assert (reading.has_attention, reading.pyramid is None) == (kind == "rnnsearch", kind == "rnnsearch")
+    assert (reading.has_attention, reading.gates is None) == (kind == "rnnsearch", kind == "rnnsearch")
     assert [word.text for word in system.force("3 4 9", "5 6")] == ["5", "6", "</s>"]
 
 

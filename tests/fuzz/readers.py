@@ -20,8 +20,9 @@ from recurrent_mt.evaluation.alignment.links import read_gold_links
 from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.evaluation.nbest import collect_lists
-from recurrent_mt.evaluation.structure.pyramid import read_pyramids
+from recurrent_mt.evaluation.structure.gates_file import read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
+from recurrent_mt.evaluation.structure.windows import Windows
 from recurrent_mt.evaluation.tables import Cell, Table, read_tables, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
 from recurrent_mt.experiments.options import read_experiment
@@ -81,8 +82,9 @@ def alignment(path: Path) -> None:
 
 
 def pyramids(path: Path) -> None:
-    for number, pyramid in enumerate(read_pyramids(path)):
-        assert pyramid.number == number and np.isfinite(pyramid.gates).all()
+    for number, read in enumerate(read_gates(path)):
+        levels = [*read.forward, *read.backward] if isinstance(read, Windows) else [read.gates]
+        assert read.number == number and all(np.isfinite(level).all() for level in levels)
 
 
 def gold_links(path: Path) -> None:
@@ -148,6 +150,7 @@ def check_command(words: list[str]) -> None:
 
 #: A sentence of two leaves, and its alignment with two words.
 PYRAMID = {"sentence": 0, "source": ["a", "b"], "gates": [[[0.5, 0.25, 0.25]]]}
+WINDOWS = {**PYRAMID, "dilated": True, "gates": [PYRAMID["gates"]] * 2}
 ALIGNMENT = {"sentence": 0, "source": ["a", "</s>"], "target": ["b", "</s>"], "weights": [[0.5, 0.5], [0.0, 1.0]]}
 SOFT = [line.replace("0-0 1-1", "0.5,0.3,0.2 " * 5).rstrip() for line in generate_log()]
 TABLE = Table(
@@ -171,6 +174,7 @@ READERS = {
     "soft alignment log": Reader(read_alignment_log, (lines(*SOFT),)),
     "alignment lines": Reader(alignment, (lines(json.dumps(ALIGNMENT), json.dumps({**ALIGNMENT, "sentence": 1})),)),
     "pyramid lines": Reader(pyramids, (lines(json.dumps(PYRAMID), json.dumps({**PYRAMID, "sentence": 1})),)),
+    "window lines": Reader(pyramids, (lines(json.dumps(WINDOWS), json.dumps({**WINDOWS, "sentence": 1})),)),
     "gold links": Reader(gold_links, (lines("0-0 1-2 2?1", "", "12-3"),)),
     "dictionary": Reader(dictionary, (lines("un 12", "été 3 #fairseq:overwrite", "madeupword0000 0"),)),
     "tables": Reader(tables, (json.dumps({"tables": [asdict(TABLE)] * 2}, ensure_ascii=False).encode(),), ".json"),

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from recurrent_mt.kernels.dilated_grconv import count_levels
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder
 from recurrent_mt.layers.grconv import GRConvEncoder
@@ -16,10 +17,12 @@ from .checkpoint import Checkpoint, tokens_of
 
 #: How many decimals of a gate are kept.
 DIGITS = 5
+#: The layers of encoders that have gates: grConv as published, and dilated.
+GRCONVS = (GRConvEncoder, DilatedGRConvEncoder)
 
 
 def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_tokens: int = 4000) -> list[dict[str, Any]]:
-    """The gates of every node in each sentence's pyramid, in sentence order.
+    """The gates of every node over each sentence, in sentence order.
 
     Args:
         checkpoint: a ``grconv_encoder``.
@@ -32,27 +35,31 @@ def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_toke
         j + t, rounded to five decimals. n leaves make n − 1 levels, or as many as ``--grconv-height`` allows. If a node
         has gates for each unit, these are their means.
 
+        With ``--grconv-dilated``, there is also ``"dilated": true``, and ``gates`` are the levels of both directions:
+        see :class:`recurrent_mt.evaluation.structure.windows.Windows`.
+
     Raises:
         ValueError: if the model has no such encoder, or if a sentence is too long for it.
     """
     layer = getattr(getattr(checkpoint.model, "encoder", None), "layer", None)
-    if not isinstance(layer, GRConvEncoder):
-        dilated = isinstance(layer, DilatedGRConvEncoder)
-        reason = "has --grconv-dilated, which is no pyramid" if dilated else "is not a grconv_encoder"
-        raise ValueError(f"{checkpoint.path} {reason}: no other model has a pyramid of gates")
-    pyramids: dict[int, list[list[list[float]]]] = {}
+    if not isinstance(layer, GRCONVS):
+        raise ValueError(f"{checkpoint.path} is not a grconv_encoder: no other model has such gates")
+    kind = {"dilated": True} if isinstance(layer, DilatedGRConvEncoder) else {}
+    gates: dict[int, list] = {}
     for batch in checkpoint.batches(sentences, max_tokens=max_tokens):
-        levels = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])
-        pyramids |= zip(batch["id"].tolist(), levels)
+        found = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])
+        gates |= zip(batch["id"].tolist(), found)
     return [
-        {"sentence": number, "source": tokens_of(text), "gates": pyramids[number]}
+        {"sentence": number, "source": tokens_of(text), **kind, "gates": gates[number]}
         for number, text in enumerate(sentences)
     ]
 
 
 @torch.no_grad()
-def batch_gates(embedding: torch.nn.Embedding, layer: GRConvEncoder, tokens: Tensor) -> Iterator[list]:
-    """Yields the levels of each sentence of a batch, in the batch's order.
+def batch_gates(
+    embedding: torch.nn.Embedding, layer: GRConvEncoder | DilatedGRConvEncoder, tokens: Tensor
+) -> Iterator[list]:
+    """Yields the levels of each sentence of a batch, in its order; of a dilated grConv those of both directions.
 
     Args:
         embedding: the encoder's; it knows which token is padding.
@@ -61,30 +68,42 @@ def batch_gates(embedding: torch.nn.Embedding, layer: GRConvEncoder, tokens: Ten
     """
     assert embedding.padding_idx is not None
     packing = make_packing(padding_at_ends(tokens, embedding.padding_idx))
+    if isinstance(layer, DilatedGRConvEncoder):
+        _, outputs = layer.merge(embedding(tokens), packing)
+        distances = [2**level for level in range(count_levels(packing.counts))]
+        forward, backward = (unpack_gates(output.gates, packing, distances) for output in outputs)
+        yield from ([levels, [reverse_level(level) for level in other]] for levels, other in zip(forward, backward))
+        return
     _, pyramid = layer.pyramid(embedding(tokens), packing)
-    return unpack_gates(pyramid.gates, packing, height=layer.height)
+    above = min(layer.height + 1, len(packing.counts)) if layer.height else len(packing.counts)
+    yield from unpack_gates(pyramid.gates, packing, range(1, above))
 
 
-def unpack_gates(gates: Tensor, packing: Packing, *, height: int = 0) -> Iterator[list[list[list[float]]]]:
+def reverse_level(level: list[list[float]]) -> list[list[float]]:
+    """The nodes of a reversed sentence in the order of the sentence itself, where left and right change places."""
+    return [[new, right, left] for new, left, right in reversed(level)]
+
+
+def unpack_gates(gates: Tensor, packing: Packing, distances: Sequence[int]) -> Iterator[list[list[list[float]]]]:
     """Yields the levels of each sentence, in the batch's order.
 
     Args:
-        gates: (nodes, 3), as returned by :func:`recurrent_mt.kernels.grconv.grconv`.
+        gates: (nodes, 3), as returned by :func:`recurrent_mt.kernels.grconv.grconv` or
+            :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`.
         packing: the packing of the leaves.
-        height: the last level; 0: the level of the roots.
+        distances: of each level, how many nodes fewer it has than a sentence has leaves; increasing.
     """
     values = gates.double().cpu().numpy().round(DIGITS).tolist()
     counts = packing.counts
-    above = min(height + 1, len(counts)) if height else len(counts)
     # first[t - 1][j]: the row of the first sentence's node on level t at position j.
     first: list[list[int]] = []
     row = 0
-    for level in range(1, above):
+    for distance in distances:
         first.append([])
-        for running in counts[level:]:
+        for running in counts[distance:]:
             first[-1].append(row)
             row += running
     for rank in packing.rank.tolist():
         leaves = sum(count > rank for count in counts)
-        levels = range(1, min(leaves, above))
-        yield [[values[start + rank] for start in first[level - 1][: leaves - level]] for level in levels]
+        own = [(distance, starts) for distance, starts in zip(distances, first) if distance < leaves]
+        yield [[values[start + rank] for start in starts[: leaves - distance]] for distance, starts in own]

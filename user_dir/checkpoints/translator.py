@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from recurrent_mt.layers.grconv import GRConvEncoder
-
 from ..tasks.native_translation import NativeGenerator
 from .checkpoint import Checkpoint
-from .gates import sentence_gates
+from .gates import GRCONVS, sentence_gates
 
 MAX_TOKENS = 4000
 
@@ -43,7 +41,7 @@ class Translator:
 
     Attributes:
         languages: source and target.
-        has_gates: whether the encoder is a pyramid of gates.
+        has_gates: whether the encoder is a grConv.
         longest: the most tokens that the model reads, ``</s>`` included.
     """
 
@@ -60,7 +58,7 @@ class Translator:
         if not all(languages) or not hasattr(self._model, "encoder"):
             raise ValueError(f"{path} is not a translation model")
         self.languages: tuple[str, str] = (str(languages[0]), str(languages[1]))
-        self.has_gates = isinstance(getattr(self._model.encoder, "layer", None), GRConvEncoder)
+        self.has_gates = isinstance(getattr(self._model.encoder, "layer", None), GRCONVS)
         self.longest: int = min(*self._model.max_positions(), MAX_TOKENS)
         self._lock = Lock()
 
@@ -115,6 +113,6 @@ class Translator:
         return [self._task.target_dictionary[token] for token in tokens.tolist()]
 
     def gates(self, source: str) -> dict[str, Any]:
-        """The gates of the sentence's pyramid, see :func:`sentence_gates`."""
+        """The gates over the sentence, see :func:`sentence_gates`."""
         with self._lock:
             return sentence_gates(self._checkpoint, [source])[0]

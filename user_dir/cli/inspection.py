@@ -31,15 +31,23 @@ def write_alignments(options: argparse.Namespace, path: Path) -> None:
 
 
 def write_gates(options: argparse.Namespace, path: Path) -> None:
-    """Writes the gates of each sentence's pyramid, one sentence per line, with the options of ``structure``.
+    """Writes the gates over each sentence, one sentence per line, with the options of ``structure``.
 
     Raises:
         OSError: if a file cannot be read or written.
-        ValueError: if the model is not a grConv.
+        ValueError: if the model is not a grConv, or if one with --grconv-height has no root for a sentence.
     """
     sentences = read_sentences(options.source)
     checkpoint = Checkpoint(options.checkpoint, options.data)
-    write_json_lines(path, sentence_gates(checkpoint, sentences, max_tokens=options.max_tokens))
+    found = sentence_gates(checkpoint, sentences, max_tokens=options.max_tokens)
+    height = getattr(checkpoint.model.encoder.layer, "height", 0)
+    longest = max(found, key=lambda record: len(record["source"]))
+    if 0 < height < len(longest["source"]) - 1:
+        raise ValueError(
+            f"{checkpoint.path} has --grconv-height {height}: over sentence {longest['sentence']} of "
+            f"{len(longest['source'])} tokens, its pyramid has no root to draw or to read a tree from"
+        )
+    write_json_lines(path, found)
 
 
 def write_json_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:

@@ -49,27 +49,41 @@ def first_trained(system):
     return next((seed for name, seed in TRAINED if name == system), None)
 
 
+def option_of(system, flag, default=None):
+    """The value of an option that a system is trained with."""
+    arguments = SYSTEMS[system]["arguments"]
+    return arguments[arguments.index(flag) + 1] if flag in arguments else default
+
+
 def architecture(system):
     """As fairseq calls it."""
-    arguments = SYSTEMS[system]["arguments"]
-    return arguments[arguments.index("--arch") + 1]
+    return option_of(system, "--arch")
 
 
 def attends(system):
     """Whether a system's alignments can be drawn."""
-    arguments = SYSTEMS[system]["arguments"]
-    attention = arguments[arguments.index("--decoder-attention") + 1] if "--decoder-attention" in arguments else "none"
+    attention = option_of(system, "--decoder-attention", "none")
     # fconv and the transformer attend in several layers at once.
     return architecture(system) not in ("fconv", "transformer") and attention not in ("none", "0")
 
 
+def has_structure(system):
+    """Whether a system's gates can be drawn: it is a grConv whose nodes reach over whole sentences."""
+    return architecture(system) == "grconv_encoder" and option_of(system, "--grconv-height", "0") == "0"
+
+
+def implies_trees(system):
+    """Whether binary trees follow from its gates: a dilated grConv joins the same windows everywhere."""
+    return "--grconv-dilated" not in SYSTEMS[system]["arguments"]
+
+
 def figures():
-    """The folders of figures: alignments where a system attends, structure where it is a grConv."""
+    """The folders of figures: alignments where a system attends, structure where it has that."""
     if config["ablation"]:
         return []
     drawn = [system for system in SYSTEMS if first_trained(system) is not None]
     alignments = [f"{RESULTS}/figures/alignments/{system}" for system in drawn if attends(system)]
-    return alignments + [f"{RESULTS}/figures/structure/{system}" for system in drawn if architecture(system) == "grconv_encoder"]
+    return alignments + [f"{RESULTS}/figures/structure/{system}" for system in drawn if has_structure(system)]
 
 
 def gold_file(wildcards, ending):
@@ -78,6 +92,8 @@ def gold_file(wildcards, ending):
     They are of the words that the text comes with, which only text that nothing splits still has.
     """
     corpus = CORPORA[SYSTEMS[wildcards.system]["corpus"]]
+    if ending.endswith(".ptb") and not implies_trees(wildcards.system):
+        return None
     if corpus["source"] == "collected" or corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece":
         return None
     file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"

@@ -1,1 +1,1 @@
-"""What grConv's gates say about a sentence's structure: pyramids, binary trees, scores against gold trees, figures."""
+"""What grConv's gates say about a sentence's structure: pyramids, windows, binary trees, their scores, figures."""

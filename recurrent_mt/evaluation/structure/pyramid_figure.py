@@ -6,25 +6,17 @@ from collections.abc import Iterable
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ..figures import font_families
+from .gate_figure import LEFT, NEW, RIGHT, Line, add_scales, draw_lines, draw_words, plan_columns
 from .pyramid import Pyramid
 from .trees import Span, children_of
 
-#: From a gate of 0 to a gate of 1. Both ends can be told from white paper and, in gray print, by their line's style.
-PASSED = LinearSegmentedColormap.from_list("passed", ["#dcdcdc", "#000000"])
-MERGED = LinearSegmentedColormap.from_list("merged", ["#ffd9b8", "#c43c00"])
-
-LEFT, RIGHT = 1, 2
 #: How far the lines of merging stand beside those of passing on, in leaves.
 OFFSET = 0.07
-#: Inches: of a character, between leaves at least, of a level.
-CHARACTER, NARROWEST, LEVEL = 0.1, 0.5, 0.34
+#: Inches of a level.
+LEVEL = 0.34
 
 
 def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Span] | None = None) -> Figure:
@@ -37,30 +29,21 @@ def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Spa
     Raises:
         ValueError: if the sentence has no leaves or the threshold is no probability below 1.
     """
+    columns = plan_columns(pyramid, threshold)
     leaves = len(pyramid.leaves)
-    if not leaves:
-        raise ValueError(f"sentence {pyramid.number} has no leaves to draw")
-    if not 0 <= threshold < 1:
-        raise ValueError(f"the threshold must be at least 0 and less than 1, not {threshold}")
-    longest = max(map(len, pyramid.leaves))
-    spacing = min(max(NARROWEST, CHARACTER * longest + 0.12), 1.1)
-    upright = CHARACTER * longest + 0.12 > spacing
-    words_height = CHARACTER * longest if upright else 0.25
-    heights = [max(LEVEL * leaves, 1.6), words_height + 0.1]
+    heights = [max(LEVEL * leaves, 1.6), columns.height + 0.1]
     if tree is not None:
         heights.append(LEVEL * (height_of(tree, len(pyramid.words)) + 1))
-    figure = Figure(figsize=(max(spacing * leaves + 2.4, 6.0), sum(heights) + 0.9), layout="constrained")
+    figure = Figure(figsize=(max(columns.spacing * leaves + 2.4, 6.0), sum(heights) + 0.9), layout="constrained")
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     top = figure.add_subplot(grid[0])
-    words = figure.add_subplot(grid[1], sharex=top)
     _draw_edges(top, pyramid.gates, threshold)
-    for position, leaf in enumerate(pyramid.leaves):
-        words.text(position, 0.5, leaf, ha="center", va="center", rotation=90 if upright else 0, family=font_families())
-    words.set_axis_off()
+    draw_words(figure.add_subplot(grid[1], sharex=top), pyramid.leaves, columns)
     if tree is not None:
         _draw_tree(figure.add_subplot(grid[2], sharex=top), set(tree), len(pyramid.words))
     top.set_xlim(-0.6, leaves - 0.4)
-    _add_scales(figure, top, threshold)
+    add_scales(figure, top, threshold)
+    top.set_title(f"Gates above {threshold:g} on the way to the root", fontsize=10, loc="left")
     return figure
 
 
@@ -78,7 +61,7 @@ def visible_edges(gates: np.ndarray, threshold: float) -> list[tuple[int, int, i
             continue
         reached.add((first, last))
         for gate, children in (
-            (0, [(first, last - 1), (first + 1, last)]),
+            (NEW, [(first, last - 1), (first + 1, last)]),
             (LEFT, [(first, last - 1)]),
             (RIGHT, [(first + 1, last)]),
         ):
@@ -95,28 +78,16 @@ def _draw_edges(axes: Axes, gates: np.ndarray, threshold: float) -> None:
     passed, merged = [], []
     for first, last, gate, value in edges:
         for side, child, inward in ((LEFT, (first, last - 1), OFFSET), (RIGHT, (first + 1, last), -OFFSET)):
-            line = np.array([_place(first, last), _place(*child)])
+            ends = np.array([_place(first, last), _place(*child)])
             if gate == side:
-                passed.append((line, value))
-            elif gate == 0:
+                passed.append(Line(ends, value))
+            elif gate == NEW:
                 # Inside the triangle that a node makes with its children.
-                merged.append((line + np.array([inward, 0]), value))
-    scale = Normalize(0, 1)
-    for lines, colors, style in ((passed, PASSED, "solid"), (merged, MERGED, (0, (4, 1.2)))):
-        # The darkest lines are drawn last, above the others.
-        lines.sort(key=lambda line: line[1])
-        collection = LineCollection(
-            [line for line, _ in lines], cmap=colors, norm=scale, linestyle=style, linewidths=1.8, zorder=1
-        )
-        collection.set_array(np.array([value for _, value in lines]))
-        axes.add_collection(collection)
-    places = np.array([_place(*node) for node in nodes])
-    axes.scatter(places[:, 0], places[:, 1], s=16, c="white", edgecolors="#444444", linewidths=0.8, zorder=2)
+                merged.append(Line(ends + np.array([inward, 0]), value))
+    draw_lines(axes, passed, merged, (_place(*node) for node in nodes))
     axes.set_ylim(-0.4, len(gates) - 0.6)
     axes.set_ylabel("level of the pyramid")
     axes.yaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
-    axes.tick_params(axis="x", bottom=False, labelbottom=False)
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
 
 
 def _place(first: int, last: int) -> tuple[float, float]:
@@ -150,14 +121,3 @@ def _draw_tree(axes: Axes, tree: set[Span], words: int) -> None:
     axes.set_yticks([])
     axes.tick_params(axis="x", bottom=False, labelbottom=False)
     axes.spines[:].set_visible(False)
-
-
-def _add_scales(figure: Figure, axes: Axes, threshold: float) -> None:
-    for colors, label in (
-        (MERGED, "merges both\nchildren (new), dashed"),
-        (PASSED, "passes one\nchild on (left, right)"),
-    ):
-        bar = figure.colorbar(ScalarMappable(Normalize(0, 1), colors), ax=axes, fraction=0.04, pad=0.02, aspect=18)
-        bar.set_label(f"gate: {label}", fontsize=8)
-        bar.ax.set_ylim(threshold, 1)
-    axes.set_title(f"Gates above {threshold:g} on the way to the root", fontsize=10, loc="left")

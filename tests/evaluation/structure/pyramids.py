@@ -1,10 +1,11 @@
-"""Pyramids made to order."""
+"""Pyramids and windows made to order."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from recurrent_mt.evaluation.structure.pyramid import Pyramid
+from recurrent_mt.evaluation.structure.windows import Windows, count_nodes
 
 NEW, LEFT, RIGHT = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 
@@ -41,6 +42,13 @@ def random_pyramid(leaves, seed):
     generator = np.random.default_rng(seed)
     n = len(leaves)
     return Pyramid.from_levels(0, leaves, [generator.dirichlet([1, 1, 1], n - height) for height in range(1, n)])
+
+
+def random_windows(leaves, seed):
+    """Gates drawn from all distributions alike."""
+    generator = np.random.default_rng(seed)
+    draw = [[generator.dirichlet([1, 1, 1], count) for count in count_nodes(len(leaves))] for _ in range(2)]
+    return Windows.from_levels(0, leaves, draw)
 
 
 def spans_of(tree):

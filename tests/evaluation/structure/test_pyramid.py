@@ -3,7 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.structure.pyramid import Pyramid, read_pyramids
+from recurrent_mt.evaluation.structure.gates_file import read_gates
+from recurrent_mt.evaluation.structure.pyramid import Pyramid
 from recurrent_mt.text_files import FileError
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, random_pyramid
 
@@ -18,7 +19,7 @@ def write(path, *records):
 
 
 def test_gates_are_found_by_what_their_node_covers(tmp_path):
-    (pyramid,) = read_pyramids(write(tmp_path / "gates", record()))
+    (pyramid,) = read_gates(write(tmp_path / "gates", record()))
     assert (pyramid.leaves, pyramid.words) == (("a", "b", "</s>"), ("a", "b"))
     assert pyramid.gates[0, 1].tolist() == NEW
     assert pyramid.gates[1, 2].tolist() == LEFT
@@ -43,14 +44,14 @@ BAD = {
 def test_bad_lines_are_named(tmp_path, bad, message):
     bad = {**bad, "sentence": bad["sentence"] or 1} if isinstance(bad, dict) else bad
     with pytest.raises(FileError, match=message):
-        read_pyramids(write(tmp_path / "gates", record(), bad))
+        read_gates(write(tmp_path / "gates", record(), bad))
 
 
 def test_a_cut_off_file_is_named(tmp_path):
     path = write(tmp_path / "gates", record(), record(1))
     path.write_text(path.read_text()[:-20])
     with pytest.raises(FileError, match="line 2: this is not JSON"):
-        read_pyramids(path)
+        read_gates(path)
 
 
 def test_shuffling_keeps_every_level():
