@@ -34,7 +34,7 @@ DRAWS = 5
 QUOTES = {"``", "''"}
 ALL_TOKENS, WITHOUT_PUNCTUATION = "all tokens", "without punctuation"
 #: Columns, with the fields of `BracketingScore`.
-METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "mean F1 of sentences": "sentence_f1"}
+METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "sentence F1": "sentence_f1"}
 
 
 def score_trees(
@@ -47,7 +47,7 @@ def score_trees(
     of the random trees and of the shuffling.
 
     Returns:
-        Records of each kind of tree, as `system`; n counts the sentences with a phrase to find. Of a kind with chance
+        Records of each kind of tree, as `system`; n counts the sentences of three words or more. Of a kind with chance
         in it, the mean over the draws, with their standard deviation.
 
     Raises:
@@ -134,22 +134,24 @@ def summarize_draws(name: str, by: str, draws: Sequence[BracketingScore]) -> Ite
 def tree_tables(records: pandas.DataFrame, sentences: int) -> list[Table]:
     """All tokens, then without punctuation: one row a kind of tree; ``sentences`` is how many were read."""
     notes = [
-        "Unlabeled bracketing in percent, over all sentences together; phrases of one word and whole sentences are not "
-        "counted. grConv: the most probable tree by the model's gates. Gates shuffled: the same after shuffling them "
-        "within each level; the difference is what their positions say about phrases. ±: mean and standard deviation "
-        f"of {DRAWS} draws."
+        "Unlabeled bracketing in percent; phrases of one word and whole sentences are not counted. Precision, recall "
+        "and F1: over all sentences together. Sentence F1: the mean over sentences of three words or more, 0 where the "
+        "gold tree has no phrase to find (without punctuation, the protocol of Kim et al. 2019). grConv: the most "
+        "probable tree by the model's gates. Gates shuffled: the same after shuffling them within each level; the "
+        "difference is what their positions say about phrases. ±: mean and standard deviation of "
+        f"{DRAWS} draws."
     ]
     tables = []
     for by in (ALL_TOKENS, WITHOUT_PUNCTUATION):
         kinds = nest_records(select_records(records, by=by), "system", "metric")
         counted = next(iter(kinds.values()))["F1"].n
-        caption = f"{by.capitalize()}: {sentences:,} sentences, {counted:,} of them with a phrase to find"
+        caption = f"{by.capitalize()}: {sentences:,} sentences, {counted:,} of them of three words or more"
         rows = [[write_cell(kind[metric]) for metric in METRICS] for kind in kinds.values()]
         tables.append(Table(caption, ["Tree", *METRICS], list(kinds), rows, notes if by == WITHOUT_PUNCTUATION else ()))
     return tables
 
 
 def write_cell(record: Record) -> Cell:
-    """A percentage; of F1 the spread over the draws, too."""
-    spread = f" ±{record.sd:.1f}" if record.metric == "F1" and record.sd is not None else ""
+    """A percentage; of both kinds of F1 the spread over the draws, too."""
+    spread = f" ±{record.sd:.1f}" if record.metric.endswith("F1") and record.sd is not None else ""
     return Cell(f"{record.value:.1f}", spread)

@@ -147,12 +147,17 @@ class BracketingScore:
 
     Phrases of one word and the whole sentence are never counted: no tree can miss them. A gold phrase with another
     inside it over the same words counts once.
+
+    The F1 of sentences is that of compare_trees.py in compound-pcfg (Kim et al. 2019, "Compound Probabilistic
+    Context-Free Grammars for Grammar Induction"), which goes back to PRPN (Shen et al. 2018): a sentence whose gold
+    tree has no phrase but the whole counts 0. That program also counts sentences of two words, at 100 whatever the
+    tree; here they are left out, since they say nothing.
     """
 
     precision: float  # right phrases among those proposed, over all sentences together
     recall: float  # right phrases among those of the gold trees, likewise
     f1: float  # of the two
-    sentence_f1: float  # the mean of each sentence's own F1, over the sentences that have a gold phrase to find
+    sentence_f1: float  # the mean of each sentence's own F1, over the sentences of three words or more
     sentences: int  # how many those are
 
 
@@ -170,7 +175,7 @@ def score_brackets(trees: Sequence[Spans], gold: Sequence[Spans], lengths: Seque
         found, expected = drop_whole_sentence(tree, length), drop_whole_sentence(gold_tree, length)
         both = len(found & expected)
         right, proposed, wanted = right + both, proposed + len(found), wanted + len(expected)
-        if expected:
+        if length > 2:
             of_sentences.append(percent_or_zero(2 * both, len(found) + len(expected)))
     return BracketingScore(
         precision=percent_or_zero(right, proposed),

@@ -63,9 +63,36 @@ def test_sentences_without_a_phrase_to_find(length):
     assert (score.precision, score.recall, score.f1, score.sentence_f1, score.sentences) == (0, 0, 0, 0, 0)
 
 
-def test_a_flat_gold_tree_is_not_counted_as_a_sentence():
+def test_a_flat_gold_tree_is_a_sentence_with_nothing_right():
     score = score_brackets([left_branching(3), left_branching(3)], [frozenset({(0, 3)}), left_branching(3)], [3, 3])
-    assert (score.precision, score.recall, score.sentence_f1, score.sentences) == (50, 100, 100, 1)
+    assert (score.precision, score.recall, score.sentence_f1, score.sentences) == (50, 100, 50, 2)
+
+
+SENTENCES = {
+    # Without the full stop, three phrases are to be found: 0–2, 2–5, 3–5.
+    "(S (NP (DT the) (NN dog)) (VP (VBZ chases) (NP (DT a) (NN cat))) (. .))": ((((0, 1), (2, (3, 4))), 5), 6),
+    # None is, in a sentence of three words: it counts 0.
+    "(S (PRP it) (VBZ barks) (RB loudly))": (((0, 1), 2), 3),
+    # Two words, and one: left out.
+    "(S (PRP it) (VP (VBZ barks)) (. !))": (((0, 1), 2), 3),
+    "(S (UH yes) (. .))": ((0, 1), 2),
+}
+
+
+def test_sentence_f1_in_the_protocol_of_compound_pcfg_by_hand():
+    gold = [parse_penn_tree(text) for text in SENTENCES]
+    pyramids = [pyramid_of(tree, (*one.words, "</s>")) for tree, one in zip(SENTENCES.values(), gold)]
+    records = select_records(score_trees(pyramids, gold), metric="sentence F1", by="without punctuation")
+    scores = {one.system: one.value for one in records}
+    assert {one.n for one in records} == {2}
+    # Of (the (dog (chases (a cat)))) two of three phrases are right, of ((((the dog) chases) a) cat) one, of
+    # (((the dog) chases) (a cat)) two.
+    assert scores["grConv"] == scores["best possible of a binary tree"] == 50
+    assert scores["right-branching"] == scores["balanced"] == pytest.approx(100 / 3)
+    assert scores["left-branching"] == pytest.approx(50 / 3)
+    chance = {one.system: one.sd for one in records if one.sd is not None}
+    assert sorted(chance) == ["grConv, gates shuffled", "random"]
+    assert all(0 <= scores[name] < 50 for name in chance)
 
 
 def test_the_best_possible_tree_holds_every_gold_phrase():
@@ -134,8 +161,8 @@ def test_scores_of_trees_by_hand():
     assert scores["best possible of a binary tree"] == 100
     assert {one.n for one in select_records(records, metric="F1", by="without punctuation")} == {0}
     assert [table.caption for table in tree_tables(records, 1)] == [
-        "All tokens: 1 sentences, 1 of them with a phrase to find",
-        "Without punctuation: 1 sentences, 0 of them with a phrase to find",
+        "All tokens: 1 sentences, 1 of them of three words or more",
+        "Without punctuation: 1 sentences, 0 of them of three words or more",
     ]
 
 
