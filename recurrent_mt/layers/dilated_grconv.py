@@ -92,7 +92,6 @@ class DilatedGRConvEncoder(nn.Module):
         hidden_size: of both directions together, 2H.
         annotations: ``sum``, ``top`` or ``top_and_leaf``.
         merges: what the merges are like.
-        layer_norm: layer norm on annotations and summary, one for both.
         backend: the kernel's implementation.
 
     Raises:
@@ -106,7 +105,6 @@ class DilatedGRConvEncoder(nn.Module):
         *,
         annotations: str = "sum",
         merges: Merges = SHARED,
-        layer_norm: bool = False,
         backend: str = "packed",
     ) -> None:
         super().__init__()
@@ -123,7 +121,6 @@ class DilatedGRConvEncoder(nn.Module):
         xavier_blocks_(self.leaves.weight, hidden_size // 2)
         nn.init.zeros_(self.leaves.bias)
         self.directions = nn.ModuleList(DilatedGRConv(hidden_size // 2, merges, backend=backend) for _ in range(2))
-        self.norm = nn.LayerNorm(hidden_size) if layer_norm else nn.Identity()
 
     def merge(self, embedded: Tensor, packing: Packing) -> tuple[Tensor, list[DilatedGRConvOutput]]:
         """The leaves (N, 2H) of embedded words (B, S, E), packed, and what both directions make of them.
@@ -150,5 +147,5 @@ class DilatedGRConvEncoder(nn.Module):
             annotations = annotations + leaves
         roots = torch.cat([forward.summaries, backward.summaries], dim=1)
         empty = roots.new_zeros(embedded.size(0) - roots.size(0), roots.size(1))
-        summary = packing.unsort(torch.cat([self.norm(roots), empty]))
-        return EncoderOutput(packing.unpack(self.norm(annotations)), padding_mask, summary)
+        summary = packing.unsort(torch.cat([roots, empty]))
+        return EncoderOutput(packing.unpack(annotations), padding_mask, summary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from .hypotheses import for_each_hypothesis, keep_sentences, select
 
@@ -38,6 +38,12 @@ class EncoderOutput(NamedTuple):
         """The same with a row for each hypothesis."""
         annotations, padding_mask, summary = (for_each_hypothesis(field, self.beam) for field in self[:3])
         return EncoderOutput(annotations, padding_mask, summary, self.coverage)
+
+    def normalized(self, norm: nn.Module) -> EncoderOutput:
+        """With a norm on annotations and summary, and zeros where there are no words."""
+        annotations = norm(self.annotations).masked_fill(self.padding_mask.unsqueeze(2), 0)
+        empty = self.padding_mask.all(dim=1, keepdim=True)
+        return self._replace(annotations=annotations, summary=norm(self.summary).masked_fill(empty, 0))
 
     def over_tokens(self, attention: Tensor) -> Tensor:
         """Attention over annotations (B, …, S') as attention over source tokens (B, …, S), with the same sum."""

@@ -17,7 +17,7 @@ from ..layers.unet import UNetEncoder
 from ..layers.vnet import VNetEncoder
 from .convolutions import encode_with_separable_convolutions, encode_with_unet, encode_with_vnet
 from .graph import Graph
-from .operations import apply_linear, merge_heads, softmax_attention
+from .operations import apply_linear, apply_norm, merge_heads, softmax_attention
 from .recurrence import gru_over_sentence, layer_output
 from .trees import encode_with_dilated_grconv, encode_with_grconv, encode_with_grnn
 
@@ -66,13 +66,20 @@ ENCODERS: dict[type[nn.Module], Callable[..., tuple[str, str]]] = {
 
 
 def encode(
-    graph: Graph, layer: nn.Module, attention: EncoderSelfAttention | None, embedded: str, *, longest: int
+    graph: Graph,
+    layer: nn.Module,
+    norm: nn.LayerNorm | None,
+    attention: EncoderSelfAttention | None,
+    embedded: str,
+    *,
+    longest: int,
 ) -> Encoded:
     """Adds an encoder.
 
     Args:
         graph: under construction.
         layer: the encoder's.
+        norm: of its output, or None.
         attention: over its output, or None.
         embedded: (S, E) the words.
         longest: the largest S.
@@ -85,6 +92,8 @@ def encode(
         raise ValueError(f"there is no ONNX graph for the encoder {type(layer).__name__}; there is for {known}")
     options = {"longest": longest} if isinstance(layer, SeparableConvolutionEncoder) else {}
     encoded = Encoded(*ENCODERS[type(layer)](graph, layer, embedded, **options))
+    if norm is not None:
+        encoded = Encoded(*(apply_norm(graph, rows, norm) for rows in encoded))
     return encoded if attention is None else attend_to_itself(graph, attention, encoded)
 
 

@@ -28,6 +28,7 @@ class ExportedModel(NamedTuple):
 
     Attributes:
         encoder: of :mod:`recurrent_mt.layers`.
+        encoder_norm: of its output, or None.
         encoder_attention: over its output, or None.
         source_embedding: of the source words.
         decoder: the recurrence.
@@ -42,6 +43,7 @@ class ExportedModel(NamedTuple):
     """
 
     encoder: nn.Module
+    encoder_norm: nn.LayerNorm | None
     encoder_attention: EncoderSelfAttention | None
     source_embedding: nn.Embedding
     decoder: GRUDecoder
@@ -91,7 +93,8 @@ def build_encoder(model: ExportedModel) -> onnx.ModelProto:
     """From the words of one sentence (S,) to ``keys`` (S', A), ``values`` (S', P), and the first state."""
     graph = Graph("encoder")
     embedded = embed(graph, model.source_embedding, graph.input("words", "int", ["S"]))
-    encoded = encode(graph, model.encoder, model.encoder_attention, embedded, longest=model.longest_source)
+    parts = model.encoder, model.encoder_norm, model.encoder_attention
+    encoded = encode(graph, *parts, embedded, longest=model.longest_source)
     source, state = prepare_source(graph, model.decoder, encoded)
     graph.output(source.keys, "keys", ["K", None])
     graph.output(source.values, "values", ["K", None])

@@ -12,7 +12,7 @@ from ..layers.dilated_grconv import DilatedGRConv, DilatedGRConvEncoder
 from ..layers.grconv import GRConvEncoder, GRConvWeights
 from ..layers.grnn import GatedMerge, GRNNEncoder
 from .graph import Graph
-from .operations import apply_linear, apply_norm, columns, linear
+from .operations import apply_linear, columns, linear
 
 
 def count_rows(graph: Graph, values: str) -> str:
@@ -76,8 +76,7 @@ def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedd
     annotations = graph.op("Concat", *rows, axis=1)
     if layer.annotations == "top_and_leaf":
         annotations = graph.op("Add", annotations, leaves)
-    summary = graph.op("Concat", *roots, axis=1)
-    return apply_norm(graph, annotations, layer.norm), apply_norm(graph, summary, layer.norm)
+    return annotations, graph.op("Concat", *roots, axis=1)
 
 
 def reverse(graph: Graph, rows: str) -> str:

@@ -115,7 +115,6 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ({**DILATED, "initialization": "published"}, "does not define .* values of --grconv-dilated"),
         ({"grconv_dilated_weights": 2}, "--grconv-dilated-weights 2 needs --grconv-dilated"),
         ({"grconv_dilated_annotations": "top"}, "--grconv-dilated-annotations top needs --grconv-dilated"),
-        ({"encoder_layer_norm": True}, "--encoder-layer-norm needs --grconv-dilated"),
     ],
 )
 def test_contradictory_options_of_grconv_are_refused_by_name(options, message):

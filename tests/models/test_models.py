@@ -30,6 +30,7 @@ OPTIONS = {
     "skip_time": {"skip_time": 2, "decoder_layers": 2},
     "decoder_layer_norm": {"decoder_layer_norm": True, "decoder_layers": 2},
     "encoder_layer_norm": {"encoder_layer_norm": True, "encoder_bidirectional": True, "encoder_layers": 2},
+    "normalized_output": {"encoder_layer_norm": True},
     "encoder_transition": {"encoder_transition_depth": 3, "encoder_bidirectional": True, "encoder_layers": 2},
     "decoder_transition": {"decoder_transition_depth": 3, "decoder_layers": 2, "recurrent_dropout": 0.1},
     "encoder_cell_norm": {"encoder_cell_layer_norm": True, "encoder_bidirectional": True, "encoder_layers": 2},
@@ -99,7 +100,13 @@ OPTIONS = {
 }
 
 #: Options that each encoder's own code answers.
-ANSWERED_BY_THE_ENCODER = ("plain", "published_initialization", "autocast", "encoder_self_attention")
+ANSWERED_BY_THE_ENCODER = (
+    "plain",
+    "normalized_output",
+    "published_initialization",
+    "autocast",
+    "encoder_self_attention",
+)
 
 #: Options that only attention reads, and what is said of them without it.
 ATTENTION_ONLY = {

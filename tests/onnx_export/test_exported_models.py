@@ -69,10 +69,19 @@ OPTIONS = [
         },
     ),
     ("grconv_encoder", "none", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
+    (
+        "grconv_encoder",
+        "additive",
+        {
+            **{"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
+            **{"encoder_layer_norm": True, "encoder_self_attention_heads": 5},
+        },
+    ),
     ("grnn_encoder", "additive", {"grnn_annotations": "ancestors"}),
-    ("sepconv_encoder", "additive", {"sepconv_positions": True}),
-    ("unet_encoder", "additive", {"unet_attention_gates": True}),
-    ("vnet_encoder", "additive", {"vnet_no_layer_norm": True}),
+    ("grnn_encoder", "none", {"encoder_layer_norm": True}),
+    ("sepconv_encoder", "additive", {"sepconv_positions": True, "encoder_layer_norm": True}),
+    ("unet_encoder", "additive", {"unet_attention_gates": True, "encoder_layer_norm": True}),
+    ("vnet_encoder", "additive", {"vnet_no_layer_norm": True, "encoder_layer_norm": True}),
 ]
 
 

@@ -38,6 +38,7 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
         longest_source = min(longest_source, EXPORTED_POSITIONS)
     return ExportedModel(
         encoder=model.encoder.layer,
+        encoder_norm=model.encoder.norm,
         encoder_attention=model.encoder.self_attention,
         source_embedding=model.encoder.embed_tokens,
         decoder=model.decoder.layer,

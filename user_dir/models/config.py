@@ -127,6 +127,11 @@ class EncoderDecoderConfig(FairseqDataclass):
         0, "rank of the output matrix (Cho et al. 2014a, appendix: 100; their later code: the embedding size); 0: full"
     )
 
+    encoder_layer_norm: bool = option(
+        False,
+        "layer norm (Ba et al. 2016): in gru_encoder on the output of each layer, in each direction; in any other "
+        "encoder on annotations and summary, one for both",
+    )
     encoder_self_attention_heads: int = option(
         0,
         "heads of a self-attention over the annotations of any encoder, with residual connection and layer norm "

@@ -9,6 +9,7 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from recurrent_mt.kernels.packing import padding_at_ends
+from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.self_attention import EncoderSelfAttention
@@ -24,9 +25,9 @@ class Encoder(FairseqEncoder):
         embedding: the source embedding.
         layer: a module (B, S, E), (B, S) → :class:`~recurrent_mt.layers.encoder_output.EncoderOutput`, which gives the
             sizes of its output as ``annotation_size`` and ``summary_size``.
-        dropout_in: dropout of the embeddings.
-        dropout_out: dropout of the annotations and the summary.
+        dropouts: of the embeddings, and the probability of that of the annotations and the summary.
         max_positions: length of the longest source.
+        norm: of the layer's annotations and summary, or None.
         self_attention: applied to the layer's output, or None.
         products: how matrix products are computed.
     """
@@ -37,9 +38,9 @@ class Encoder(FairseqEncoder):
         embedding: nn.Embedding,
         *,
         layer: nn.Module,
-        dropout_in: EmbeddingDropout,
-        dropout_out: float,
+        dropouts: tuple[EmbeddingDropout, float],
         max_positions: int,
+        norm: nn.LayerNorm | None = None,
         self_attention: EncoderSelfAttention | None = None,
         products: Products,
     ) -> None:
@@ -47,9 +48,10 @@ class Encoder(FairseqEncoder):
         self.products = products
         self.embed_tokens = embedding
         self.layer = layer
+        self.norm = norm
         self.self_attention = self_attention
-        self.dropout_in = dropout_in
-        self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
+        self.dropout_in = dropouts[0]
+        self.dropout_out = Dropout(dropouts[1], owner=type(self).__name__)
         self._max_positions = max_positions
 
     def forward(self, src_tokens: Tensor, src_lengths: Tensor | None = None, **kwargs: Any) -> EncoderOutput:
@@ -64,11 +66,19 @@ class Encoder(FairseqEncoder):
         with self.products.on(self.embed_tokens.weight):
             embedded = self.dropout_in(self.embed_tokens(src_tokens))
             output = self.layer(embedded, padding_at_ends(src_tokens, self.dictionary.pad()))
+            if self.norm is not None:
+                output = output.normalized(self.norm)
             if self.self_attention is not None:
                 output = self.self_attention(output)
             return output._replace(
                 annotations=self.dropout_out(output.annotations), summary=self.dropout_out(output.summary)
             )
+
+    def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
+        """Finds the norm where older checkpoints of a dilated grConv have it: in the layer. Called by fairseq."""
+        if isinstance(self.layer, DilatedGRConvEncoder):
+            for key in [key for key in state_dict if key.startswith(f"{name}.layer.norm.")]:
+                state_dict[key.replace(".layer.norm.", ".norm.")] = state_dict.pop(key)
 
     def reorder_encoder_out(self, encoder_out: EncoderOutput, new_order: Tensor) -> EncoderOutput:
         """What the hypotheses ``new_order`` of a running search read."""

@@ -33,7 +33,12 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
     """An encoder of :mod:`recurrent_mt.layers` with the GRU decoder.
 
     A subclass is a model: it registers itself with its own dataclass and defines how its encoder layer is built.
+
+    Attributes:
+        normalizes_layers: whether the encoder layer has the norms of ``--encoder-layer-norm`` itself.
     """
+
+    normalizes_layers = False
 
     @classmethod
     def build_encoder_layer(cls, config: EncoderDecoderConfig) -> nn.Module:
@@ -58,9 +63,12 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
             task.source_dictionary,
             source_embedding,
             layer=layer,
-            dropout_in=EmbeddingDropout(dropout(cfg, "encoder_dropout_in"), words=cfg.word_dropout, owner="Encoder"),
-            dropout_out=dropout(cfg, "encoder_dropout_out"),
+            dropouts=(
+                EmbeddingDropout(dropout(cfg, "encoder_dropout_in"), words=cfg.word_dropout, owner="Encoder"),
+                dropout(cfg, "encoder_dropout_out"),
+            ),
             max_positions=max_source_positions,
+            norm=None if cls.normalizes_layers else build_encoder_norm(cfg, sizes["annotation_size"]),
             self_attention=encoder_self_attention(
                 cfg,
                 **sizes,
@@ -142,6 +150,22 @@ def check_spectral_radii(cfg: EncoderDecoderConfig) -> None:
         value = getattr(cfg, name)
         if value != getattr(EncoderDecoderConfig, name):
             raise ValueError(f"--{name.replace('_', '-')} {value} needs --initialization published")
+
+
+def build_encoder_norm(cfg: EncoderDecoderConfig, size: int) -> nn.LayerNorm | None:
+    """One norm for annotations and summary, which are of the same size.
+
+    Raises:
+        ValueError: if starting values are asked for that those of a norm are none of.
+    """
+    if not cfg.encoder_layer_norm:
+        return None
+    if str(cfg.initialization) == "published":
+        raise ValueError(
+            "--initialization published does not define the starting values of --encoder-layer-norm: "
+            "use --initialization default"
+        )
+    return nn.LayerNorm(size)
 
 
 def build_decoder_layer(cfg: EncoderDecoderConfig, *, annotation_size: int, summary_size: int) -> GRUDecoder:

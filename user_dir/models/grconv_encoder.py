@@ -68,13 +68,10 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
     grconv_dilated_biases: int = option(
         1, "the same for biases, which tell levels with shared matrices apart; 1: shared, as in Cho et al. (2014b)"
     )
-    encoder_layer_norm: bool = option(
-        False, "layer norm on annotations and summary with --grconv-dilated, one for both (Ba et al. 2016)"
-    )
 
 
 PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "grconv_height", "checkpoint_levels")
-DILATED_ONLY = ("grconv_dilated_annotations", "grconv_dilated_weights", "grconv_dilated_biases", "encoder_layer_norm")
+DILATED_ONLY = ("grconv_dilated_annotations", "grconv_dilated_weights", "grconv_dilated_biases")
 
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
@@ -135,7 +132,6 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
             weight_sets=config.grconv_dilated_weights,
             bias_sets=config.grconv_dilated_biases,
         ),
-        layer_norm=config.encoder_layer_norm,
         backend=str(config.kernel_backend),
     )
 

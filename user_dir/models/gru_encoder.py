@@ -28,9 +28,6 @@ class GRUEncoderConfig(EncoderDecoderConfig):
         "L: GRU cells in a row within each time step of an encoder layer, in each direction, the first with the input, "
         "the others with the previous cell's state alone (Miceli Barone et al. 2017, section 2.2; Pascanu et al. 2014)",
     )
-    encoder_layer_norm: bool = option(
-        False, "layer norm on the output of each encoder layer, in each direction (Ba et al. 2016)"
-    )
     encoder_cell_layer_norm: bool = option(
         False,
         "layer norm inside the cells of each encoder layer: of the input's products and of the state's, separately, "
@@ -46,6 +43,8 @@ class GRUEncoderConfig(EncoderDecoderConfig):
 @register_model("gru_encoder", dataclass=GRUEncoderConfig)
 class GRUEncoderModel(EncoderDecoderModel):
     """RNNenc with ``--decoder-attention none``; RNNsearch with ``additive`` and ``--encoder-bidirectional``."""
+
+    normalizes_layers = True
 
     @classmethod
     def build_encoder_layer(cls, config: GRUEncoderConfig) -> nn.Module:
