@@ -30,7 +30,7 @@ PARTS = ("time", "memory", "growth", "profile")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measures, or compares two earlier runs."""
+    """Measures every chosen case, or compares two earlier runs."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if arguments[:1] == ["compare"]:

@@ -9,27 +9,27 @@ import torch
 from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
-from .contest import Contest, Family
+from .case import Case, Family
 from .model_products import decoder as decoder_products
 from .parity import constant_gradient
 from .setting import Setting
-from .systems import model_shape, prepare_rivals
+from .systems import model_shape, prepare_models
 
 
-def prepare(setting: Setting, **shape: Any) -> Contest:
+def prepare(setting: Setting, **shape: Any) -> Case:
     """The decoder alone, from an encoded batch to scores over the vocabulary, and all its gradients.
 
-    The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
+    The arguments are those of :func:`~benchmarks.systems.prepare_models`.
     """
-    rivals = prepare_rivals(setting, **shape)
-    products = decoder_products(rivals.source, rivals.target, rivals.size, attention=rivals.system.attention)
-    return Contest(
-        _forward_and_backward(rivals.ours, rivals.sample["net_input"]),
+    models = prepare_models(setting, **shape)
+    products = decoder_products(models.source, models.target, models.size, attention=models.system.attention)
+    return Case(
+        _forward_and_backward(models.ours, models.sample["net_input"]),
         products.all(),
-        rivals.check,
+        models.check,
         "words",
-        sum(rivals.target),
-        _forward_and_backward(rivals.stock, rivals.sample["net_input"]),
+        sum(models.target),
+        _forward_and_backward(models.stock, models.sample["net_input"]),
     )
 
 

@@ -10,14 +10,14 @@ from torch import Tensor
 from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
 
 from .batches import draw_lengths
-from .contest import Contest, Family
+from .case import Case, Family
 from .model_products import dilated_levels
 from .packed_layer import Layer
 from .parity import SENTENCES
 from .setting import Setting
 
 
-def prepare(setting: Setting, *, width: int, sets: int, sentences: int, length: int, lengths: str) -> Contest:
+def prepare(setting: Setting, *, width: int, sets: int, sentences: int, length: int, lengths: str) -> Case:
     """The layer on packed leaves, with a gradient for sums and roots.
 
     Args:
@@ -30,7 +30,7 @@ def prepare(setting: Setting, *, width: int, sets: int, sentences: int, length: 
     """
     leaves = draw_lengths(sentences, length, lengths, seed=1)
     layer = Layer(f"dilated_grconv_layer of width {width}", leaves, _weights(width, sets), setting, outputs)
-    return Contest(
+    return Case(
         layer.passes(setting.backend, "tanh", setting.product_number),
         dilated_levels(leaves, width=width).all(),
         lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.product_number),

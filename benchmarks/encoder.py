@@ -8,26 +8,26 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .contest import Contest, Family
+from .case import Case, Family
 from .parity import constant_gradient
 from .setting import Setting
-from .systems import model_shape, prepare_rivals
+from .systems import model_shape, prepare_models
 
 
-def prepare(setting: Setting, **shape: Any) -> Contest:
+def prepare(setting: Setting, **shape: Any) -> Case:
     """The encoder alone: annotations and summary, and all its gradients.
 
-    The arguments are those of :func:`~benchmarks.systems.prepare_rivals`.
+    The arguments are those of :func:`~benchmarks.systems.prepare_models`.
     """
-    rivals = prepare_rivals(setting, **shape)
-    tokens = {name: rivals.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
-    return Contest(
-        _forward_and_backward(rivals.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
-        rivals.system.encoder_products(rivals.source, rivals.size).all(),
-        rivals.check,
+    models = prepare_models(setting, **shape)
+    tokens = {name: models.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
+    return Case(
+        _forward_and_backward(models.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
+        models.system.encoder_products(models.source, models.size).all(),
+        models.check,
         "words",
-        sum(rivals.source),
-        _forward_and_backward(rivals.stock.encoder, tokens, lambda output: output[:2]),
+        sum(models.source),
+        _forward_and_backward(models.stock.encoder, tokens, lambda output: output[:2]),
     )
 
 

@@ -31,7 +31,7 @@ QUANTIZED = {nn.Linear, nn.LSTM, nn.LSTMCell}
 
 
 def in_pytorch(checkpoint: Checkpoint, *, int8: bool, batch: int) -> Callable[[Sequence[str]], None]:
-    """Translation by fairseq's search."""
+    """Returns a function that translates with PyTorch and fairseq's search."""
     model: nn.Module = checkpoint.model
     if int8:
         with warnings.catch_warnings():
@@ -51,7 +51,7 @@ def in_pytorch(checkpoint: Checkpoint, *, int8: bool, batch: int) -> Callable[[S
 
 
 def exported(checkpoint: Checkpoint, folder: Path, *, int8: bool, batch: int) -> Callable[[Sequence[str]], None]:
-    """Translation by onnxruntime."""
+    """Returns a function that translates with onnxruntime."""
     export_model(take_apart(checkpoint), folder, int8=int8)
     model = OnnxModel(folder, threads=1)
 
@@ -62,7 +62,7 @@ def exported(checkpoint: Checkpoint, folder: Path, *, int8: bool, batch: int) ->
 
 
 def main() -> None:
-    """Prints the ratios."""
+    """Prints how fast each exported model is beside PyTorch."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", required=True, help="a model of this plug-in")
     parser.add_argument("--lstm", required=True, help="fairseq's lstm, trained on the same data")

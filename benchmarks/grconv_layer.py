@@ -11,7 +11,7 @@ from torch import Tensor
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 
 from .batches import draw_lengths
-from .contest import Contest, Family
+from .case import Case, Family
 from .model_products import grconv_levels
 from .packed_layer import Layer
 from .parity import SENTENCES
@@ -26,7 +26,7 @@ PYRAMIDS: dict[str, dict[str, Any]] = {
 }
 
 
-def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Contest:
+def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
     """The layer on packed leaves, with relu, with a gradient for every output.
 
     Args:
@@ -50,7 +50,7 @@ def prepare(setting: Setting, *, width: int, pyramid: str, sentences: int, lengt
         few.check("tanh", setting.product_number)
         few.check("relu", torch.float64)
 
-    return Contest(
+    return Case(
         layer.passes(setting.backend, "relu", setting.product_number),
         grconv_levels(leaves, width=width, gates=gates, height=options.get("height", 0)).all(),
         check,

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from .contest import Family
+from .case import Family
 from .memory import peak_memory
 from .products import operations
 from .setting import Setting
@@ -35,11 +35,11 @@ def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory
         costs: dict[str, list[float]] = {name: [] for name in ("seconds", "operations", *(["bytes"] * with_memory))}
         for size in sizes:
             shape = {**base, quantity: size}
-            contest = family.contest(setting, shape)
-            contest.check()
-            taken = time_in_turn({"ours": contest.run}, seconds=setting.seconds / 4, device=setting.device)["ours"]
+            case = family.case(setting, shape)
+            case.check()
+            taken = time_in_turn({"ours": case.run}, seconds=setting.seconds / 4, device=setting.device)["ours"]
             costs["seconds"].append(statistics.median(taken))
-            costs["operations"].append(operations(contest.products))
+            costs["operations"].append(operations(case.products))
             if with_memory:
                 costs["bytes"].append(peak_memory(family.name, shape, "ours", setting) or 0)
         fitted = {name: exponent(sizes, values) for name, values in costs.items() if all(value > 0 for value in values)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .contest import Family, Shape
+from .case import Family, Shape
 from .memory import peak_memory
 from .products import operations, runner
 from .setting import Setting
@@ -17,22 +17,22 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
     Raises:
         ParityError: if ours does not agree with the reference kernels; then nothing was timed.
     """
-    contest = family.contest(setting, shape)
-    contest.check()
-    contestants = contest.contestants() | {"products": runner(contest.products, setting)}
-    taken = time_in_turn(contestants, seconds=setting.seconds, device=setting.device)
+    case = family.case(setting, shape)
+    case.check()
+    runs = case.runs() | {"products": runner(case.products, setting)}
+    taken = time_in_turn(runs, seconds=setting.seconds, device=setting.device)
     record: dict[str, Any] = {
         "case": family.name,
         "shape": dict(shape),
         "rounds": len(taken["ours"]),
-        "operations": operations(contest.products),
+        "operations": operations(case.products),
         "seconds": {name: Spread.of(seconds)._asdict() for name, seconds in taken.items()},
         "ratio_to_products": ratios(taken["ours"], taken["products"])._asdict(),
-        "unit": contest.unit,
-        "amount": contest.amount,
+        "unit": case.unit,
+        "amount": case.amount,
     }
-    if contest.stock is not None:
+    if case.stock is not None:
         record["speed_over_stock"] = ratios(taken["stock"], taken["ours"])._asdict()
     if with_memory:
-        record["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in contest.contestants()}
+        record["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
     return record

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import torch
 
-from .contest import Shape
+from .case import Shape
 from .registry import FAMILIES
 from .setting import Setting
 
 _PROCESS = Path("/proc/self")
 
 
-def peak_memory(family: str, shape: Shape, contestant: str, setting: Setting) -> int | None:
+def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int | None:
     """Bytes that the first run takes at its peak, beyond what is held when model and batch are ready.
 
     It therefore excludes the model's weights but includes gradients and, in a training step, Adam's moments.
@@ -27,7 +27,7 @@ def peak_memory(family: str, shape: Shape, contestant: str, setting: Setting) ->
     Args:
         family: the case's family.
         shape: the case's shape.
-        contestant: ``ours`` or ``stock``.
+        which: ``ours`` or ``stock``.
         setting: the run's setting.
 
     Returns:
@@ -42,20 +42,20 @@ def peak_memory(family: str, shape: Shape, contestant: str, setting: Setting) ->
     # fairseq logs when it is imported.
     with ProcessPoolExecutor(1, spawn, initializer=logging.disable, initargs=(logging.INFO,)) as pool:
         try:
-            return pool.submit(measure_here, family, shape, contestant, setting).result()
+            return pool.submit(measure_here, family, shape, which, setting).result()
         except BrokenProcessPool as error:
             raise RuntimeError(
-                f"the process that measured the memory of {contestant} in {family} {dict(shape)} ended: "
+                f"the process that measured the memory of {which} in {family} {dict(shape)} ended: "
                 "there may not be enough memory"
             ) from error
 
 
-def measure_here(family: str, shape: Shape, contestant: str, setting: Setting) -> int:
+def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int:
     """The same in this process, which must not have done anything else."""
     torch.set_num_threads(setting.threads)
     # Libraries load their kernels on first use.
-    FAMILIES[family].contest(setting, FAMILIES[family].quick[0]).contestants()[contestant]()
-    run = FAMILIES[family].contest(setting, shape).contestants()[contestant]
+    FAMILIES[family].case(setting, FAMILIES[family].quick[0]).runs()[which]()
+    run = FAMILIES[family].case(setting, shape).runs()[which]
     if setting.device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()

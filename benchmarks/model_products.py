@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .products import Product, Products, linear, recurrent
+from .products import Product, ProductList, linear, recurrent
 
 
 class Sizes(NamedTuple):
@@ -46,7 +46,7 @@ def running(lengths: Sequence[int]) -> list[int]:
     return [sum(length > position for length in lengths) for position in range(max(lengths))]
 
 
-def gru_layer(counts: Sequence[int], *, inputs: int, hidden: int, first_is_zero: bool) -> Products:
+def gru_layer(counts: Sequence[int], *, inputs: int, hidden: int, first_is_zero: bool) -> ProductList:
     """A GRU over packed rows; if its first state is zero, that position's recurrent products are not needed."""
     later = counts[1:] if first_is_zero else counts
     return (
@@ -56,13 +56,13 @@ def gru_layer(counts: Sequence[int], *, inputs: int, hidden: int, first_is_zero:
     )
 
 
-def gru_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
-    """One layer in both directions."""
+def gru_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
+    """Lists the products of a bidirectional GRU encoder with one layer."""
     one = gru_layer(running(lengths), inputs=sizes.embedding, hidden=sizes.encoder, first_is_zero=True)
     return one.times(2)
 
 
-def grconv_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height: int = 0) -> Products:
+def grconv_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height: int = 0) -> ProductList:
     """The nodes of the pyramids, level by level.
 
     A node's candidate and gates are a product of (H + gates, 2H) with its two children. Levels depend on each other,
@@ -71,30 +71,30 @@ def grconv_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height:
     counts = running(lengths)
     top = min(height or len(counts), len(counts) - 1)
     nodes = [sum(counts[level:]) for level in range(1, top + 1)]
-    return sum((linear(rows, 2 * width, width + gates) for rows in nodes), Products())
+    return sum((linear(rows, 2 * width, width + gates) for rows in nodes), ProductList())
 
 
-def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
-    """Leaves and pyramids."""
+def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
+    """Lists the products of a grConv encoder: its leaves and its pyramids."""
     return linear(sum(lengths), sizes.embedding, sizes.encoded) + grconv_levels(lengths, width=sizes.encoded)
 
 
-def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3) -> Products:
+def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3) -> ProductList:
     """The nodes of one direction of the dilated grConv, level by level, each a product as those of the pyramids."""
     rows, distance = [], 1
     while distance < max(lengths):
         rows.append(sum(max(0, length - distance) for length in lengths))
         distance *= 2
-    return sum((linear(count, 2 * width, width + gates) for count in rows), Products())
+    return sum((linear(count, 2 * width, width + gates) for count in rows), ProductList())
 
 
-def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> Products:
+def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
     """Leaves and nodes of both directions."""
     leaves = linear(sum(lengths), sizes.embedding, sizes.encoded)
     return leaves + dilated_levels(lengths, width=sizes.encoder).times(2)
 
 
-def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> Products:
+def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> ProductList:
     """The decoder over given targets, including the scores over the vocabulary.
 
     Args:
@@ -116,7 +116,7 @@ def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, atten
     return total + _additive_attention(counts, positions=max(source), keys=hidden, annotation=sizes.encoded)
 
 
-def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, annotation: int) -> Products:
+def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, annotation: int) -> ProductList:
     """Scores v · tanh(…) and weighted sums, over the padded sources, as one call requires."""
     forward: list[Product] = []
     backward = [Product(positions, len(counts), annotation, batch=counts[0])]
@@ -127,7 +127,7 @@ def _additive_attention(counts: Sequence[int], *, positions: int, keys: int, ann
             Product(1, count * positions, keys, times),
             Product(positions, annotation, 1, times, batch=count),
         ]
-    return Products(tuple(forward), tuple(backward))
+    return ProductList(tuple(forward), tuple(backward))
 
 
 def search(source: Sequence[int], sizes: Sizes, *, steps: int, beam: int) -> tuple[Product, ...]:

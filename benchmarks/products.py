@@ -42,7 +42,7 @@ class Product(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Products:
+class ProductList:
     """The products of a computation and of its gradients.
 
     Attributes:
@@ -53,16 +53,16 @@ class Products:
     forward: tuple[Product, ...] = ()
     backward: tuple[Product, ...] = ()
 
-    def __add__(self, other: Products) -> Products:
-        return Products(self.forward + other.forward, self.backward + other.backward)
+    def __add__(self, other: ProductList) -> ProductList:
+        return ProductList(self.forward + other.forward, self.backward + other.backward)
 
     def all(self) -> tuple[Product, ...]:
-        """Both directions."""
+        """Returns the products of the forward and of the backward pass."""
         return self.forward + self.backward
 
-    def times(self, number: int) -> Products:
-        """The same, done that many times."""
-        return Products(_repeated(self.forward, number), _repeated(self.backward, number))
+    def times(self, number: int) -> ProductList:
+        """Returns the same products, each repeated that many times."""
+        return ProductList(_repeated(self.forward, number), _repeated(self.backward, number))
 
 
 def _repeated(products: Iterable[Product], number: int) -> tuple[Product, ...]:
@@ -70,22 +70,23 @@ def _repeated(products: Iterable[Product], number: int) -> tuple[Product, ...]:
 
 
 def operations(products: Iterable[Product]) -> int:
-    """Floating-point operations of all products."""
+    """Counts the floating-point operations of all products."""
     return sum(product.operations for product in products)
 
 
-def linear(rows: int, inputs: int, outputs: int) -> Products:
+def linear(rows: int, inputs: int, outputs: int) -> ProductList:
     """A weight (outputs, inputs) times all rows at once."""
-    return Products((Product(rows, inputs, outputs),), (Product(rows, outputs, inputs), Product(outputs, rows, inputs)))
+    backward = Product(rows, outputs, inputs), Product(outputs, rows, inputs)
+    return ProductList((Product(rows, inputs, outputs),), backward)
 
 
-def recurrent(counts: Sequence[int], inputs: int, outputs: int) -> Products:
+def recurrent(counts: Sequence[int], inputs: int, outputs: int) -> ProductList:
     """A weight (outputs, inputs) times the rows of one position after the other, ``counts`` of them.
 
     The gradients of the rows also take one product per position; the weight's gradient is a single product.
     """
     positions = sorted(Counter(counts).items(), reverse=True)
-    return Products(
+    return ProductList(
         tuple(Product(count, inputs, outputs, times) for count, times in positions),
         (
             *(Product(count, outputs, inputs, times) for count, times in positions),

@@ -8,7 +8,7 @@ from typing import Any
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as recorded
 
-from .contest import Family, Shape
+from .case import Family, Shape
 from .setting import Setting
 
 #: torch's names of matrix products, without the ``_`` of those that work in place.
@@ -36,7 +36,7 @@ def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str,
         by name, largest first, native ones with their products; ``between``, everything that is not an operation:
         Python, autograd's bookkeeping, the profiler.
     """
-    run = family.contest(setting, shape).run
+    run = family.case(setting, shape).run
     run()
     with recorded(activities=[ProfilerActivity.CPU]) as record:
         start = time.perf_counter()

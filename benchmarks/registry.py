@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import decoder, dilated_grconv_layer, encoder, grconv_layer, training_step, translation
-from .contest import Family
+from .case import Family
 
 FAMILIES: dict[str, Family] = {
     module.FAMILY.name: module.FAMILY

@@ -40,7 +40,7 @@ class Setting:
 
     @property
     def number(self) -> torch.dtype:
-        """The dtype of our models' weights."""
+        """The dtype of our models' weights in this run."""
         return torch.float32 if self.autocast else DTYPES[self.dtype]
 
     @property

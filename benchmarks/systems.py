@@ -14,14 +14,14 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 import user_dir.models  # noqa: F401, registers them
 
 from .batches import dictionary, make_sample, source_lengths, target_lengths
-from .contest import Shape
+from .case import Shape
 from .model_products import SIZES, Sizes, dilated_grconv_encoder, grconv_encoder, gru_encoder
 from .parity import SENTENCES, assert_model_agrees
-from .products import Products
+from .products import ProductList
 from .setting import Setting
 
 
-class System(NamedTuple):
+class Architecture(NamedTuple):
     """One of our models, by its short name.
 
     Attributes:
@@ -34,21 +34,21 @@ class System(NamedTuple):
     architecture: str
     options: dict[str, Any]
     attention: bool
-    encoder_products: Callable[[Sequence[int], Sizes], Products]
+    encoder_products: Callable[[Sequence[int], Sizes], ProductList]
 
 
 _BOTH = {"encoder_bidirectional": True}
 SYSTEMS = {
-    "RNNsearch": System("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
-    "RNNenc": System("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
-    "dilated grConv": System(
+    "RNNsearch": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
+    "RNNenc": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
+    "dilated grConv": Architecture(
         "grconv_encoder", {"grconv_dilated": True, "decoder_attention": "additive"}, True, dilated_grconv_encoder
     ),
-    "grConv": System("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
+    "grConv": Architecture("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
 }
 
 
-class Rivals(NamedTuple):
+class ModelPair(NamedTuple):
     """Our model and the stock one, and a batch for both.
 
     Attributes:
@@ -63,7 +63,7 @@ class Rivals(NamedTuple):
         check: raises ParityError unless ours agrees with its references.
     """
 
-    system: System
+    system: Architecture
     size: Sizes
     task: TranslationTask
     ours: FairseqEncoderDecoderModel
@@ -75,13 +75,13 @@ class Rivals(NamedTuple):
 
 
 def model_shape(system: str, size: str, sentences: int, length: int, lengths: str) -> Shape:
-    """A shape of the cases that :func:`prepare_rivals` makes, which explains the entries."""
+    """A shape of the cases that :func:`prepare_models` makes, which explains the entries."""
     return {"system": system, "size": size, "sentences": sentences, "length": length, "lengths": lengths}
 
 
-def prepare_rivals(
+def prepare_models(
     setting: Setting, *, system: str, size: str, sentences: int, length: int, lengths: str, dropout: float = 0.0
-) -> Rivals:
+) -> ModelPair:
     """Builds both and draws a batch.
 
     Args:
@@ -105,7 +105,7 @@ def prepare_rivals(
         return make_sample(vocabulary, sentences=number, length=length, lengths=lengths)
 
     sample, few = draw(sentences), on_device(draw(min(SENTENCES, sentences)), setting)
-    return Rivals(
+    return ModelPair(
         chosen,
         units,
         task,
@@ -119,12 +119,12 @@ def prepare_rivals(
 
 
 def on_device(sample: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """The batch, on the models' device."""
+    """Moves a batch to the device of the models."""
     return utils.move_to_cuda(sample) if setting.device == "cuda" else sample
 
 
-def build_ours(system: System, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
-    """Our model, from its registered dataclass."""
+def build_ours(system: Architecture, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
+    """Builds our model from its registered dataclass."""
     sizes_of_ours = _shared_options(size, dropout)
     if "encoder_bidirectional" not in system.options:
         sizes_of_ours["encoder_hidden_size"] = size.encoded
@@ -133,7 +133,7 @@ def build_ours(system: System, size: Sizes, task: TranslationTask, dropout: floa
     return models.MODEL_REGISTRY[system.architecture].build_model(config, task)
 
 
-def build_stock(system: System, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
+def build_stock(system: Architecture, size: Sizes, task: TranslationTask, dropout: float) -> FairseqEncoderDecoderModel:
     """The ``lstm`` of fairseq with the same sizes, bidirectional, with its attention if ours has one."""
     options = Namespace(
         **_shared_options(size, dropout),

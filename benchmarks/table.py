@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .contest import Shape
+from .case import Shape
 
 _COLUMNS = {
     "case": 73,
@@ -63,7 +63,7 @@ def line(record: Mapping[str, Any]) -> str:
 
 
 def growth_line(record: Mapping[str, Any]) -> str:
-    """The exponents of one quantity."""
+    """Formats the exponents with which one quantity grows."""
     fitted = record["exponents"]
     exponents = (f"{fitted[name]:.2f}" if name in fitted else "" for name in ("seconds", "bytes", "operations"))
     sizes = f"{record['quantity']} {', '.join(map(str, record['sizes']))}"

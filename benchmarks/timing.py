@@ -1,4 +1,4 @@
-"""Timing on a busy machine: the contestants take turns; ratios are within a round; medians and quartiles."""
+"""Timing on a busy machine: the runs take turns; ratios are within a round; medians and quartiles."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Spread(NamedTuple):
 
 
 def time_in_turn(
-    contestants: Mapping[str, Callable[[], object]], *, seconds: float, device: str = "cpu"
+    runs: Mapping[str, Callable[[], object]], *, seconds: float, device: str = "cpu"
 ) -> dict[str, list[float]]:
     """The seconds that each took, round by round; in a round each runs once.
 
     Taking turns exposes all of them to the same drift of the machine, so their ratios hold even if the times do not.
-    Each round starts with a different contestant.
+    Each round starts with a different run.
 
     Args:
-        contestants: functions without arguments, by name. Each is called once before anything is timed.
+        runs: functions without arguments, by name. Each is called once before anything is timed.
         seconds: time to spend, but never on fewer than :data:`FEWEST` rounds or more than :data:`MOST`.
         device: whose queue must be empty before and after each call.
     """
-    for function in contestants.values():
+    for function in runs.values():
         function()
-    names = list(contestants)
+    names = list(runs)
     taken: dict[str, list[float]] = {name: [] for name in names}
     start = time.perf_counter()
     for turn in range(MOST):
@@ -56,12 +56,12 @@ def time_in_turn(
             break
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            taken[name].append(_seconds(contestants[name], device))
+            taken[name].append(_seconds(runs[name], device))
     return taken
 
 
 def ratios(above: Sequence[float], below: Sequence[float]) -> Spread:
-    """The spread of the ratios of two contestants' times, round by round."""
+    """The spread of the ratios of two runs' times, round by round."""
     return Spread.of([ours / theirs for ours, theirs in zip(above, below, strict=True)])
 
 

@@ -16,10 +16,10 @@ from omegaconf import OmegaConf
 
 from user_dir.optim.fused_adam import FusedAdamConfig
 
-from .contest import Contest, Family
+from .case import Case, Family
 from .model_products import decoder
 from .setting import Setting
-from .systems import model_shape, prepare_rivals
+from .systems import model_shape, prepare_models
 
 #: As in configs/recommended-base.yaml.
 DROPOUT, CLIP_NORM = 0.2, 1.0
@@ -32,24 +32,24 @@ LEARNING_RATE = 1e-6
 CRITERION, STOCK_CRITERION = "chunked_cross_entropy", "cross_entropy"
 
 
-def prepare(setting: Setting, *, criterion: str = CRITERION, **shape: Any) -> Contest:
+def prepare(setting: Setting, *, criterion: str = CRITERION, **shape: Any) -> Case:
     """One update: fairseq's translation task, cross-entropy, clipping, Adam.
 
     The products are those of encoder and decoder; embeddings, softmax, and Adam have none. bfloat16 is fairseq's
-    ``--bf16``, with master weights in float32. The arguments are those of :func:`~benchmarks.systems.prepare_rivals`,
+    ``--bf16``, with master weights in float32. The arguments are those of :func:`~benchmarks.systems.prepare_models`,
     and the criterion of our model.
     """
-    rivals = prepare_rivals(setting, dropout=DROPOUT, **shape)
-    products = rivals.system.encoder_products(rivals.source, rivals.size) + decoder(
-        rivals.source, rivals.target, rivals.size, attention=rivals.system.attention
+    models = prepare_models(setting, dropout=DROPOUT, **shape)
+    products = models.system.encoder_products(models.source, models.size) + decoder(
+        models.source, models.target, models.size, attention=models.system.attention
     )
-    return Contest(
-        _update(setting, setting.dtype, criterion, rivals.task, rivals.ours, rivals.sample, fused=setting.is_native),
+    return Case(
+        _update(setting, setting.dtype, criterion, models.task, models.ours, models.sample, fused=setting.is_native),
         products.all(),
-        rivals.check,
+        models.check,
         "words",
-        sum(rivals.target),
-        _update(setting, setting.stock_dtype, STOCK_CRITERION, rivals.task, rivals.stock, rivals.sample),
+        sum(models.target),
+        _update(setting, setting.stock_dtype, STOCK_CRITERION, models.task, models.stock, models.sample),
     )
 
 

@@ -16,43 +16,43 @@ from torch import Tensor
 
 from user_dir.tasks.native_translation import NativeGenerator
 
-from .contest import Contest, Family
+from .case import Case, Family
 from .model_products import search
 from .parity import SENTENCES, assert_parity, reference_of
 from .setting import Setting
-from .systems import Rivals, model_shape, prepare_rivals
+from .systems import ModelPair, model_shape, prepare_models
 
 BEAM = 5
 
 
-def prepare(setting: Setting, *, length: int, **shape: Any) -> Contest:
+def prepare(setting: Setting, *, length: int, **shape: Any) -> Case:
     """A batch translated with a beam of five, in as many steps as the longest source has words.
 
-    The arguments are those of :func:`~benchmarks.systems.prepare_rivals`; the system must have attention.
+    The arguments are those of :func:`~benchmarks.systems.prepare_models`; the system must have attention.
     """
-    rivals = prepare_rivals(setting, length=length, **shape)
-    encoder = rivals.system.encoder_products(rivals.source, rivals.size).forward
-    steps = search(rivals.source, rivals.size, steps=length, beam=BEAM)
-    return Contest(
-        translator(rivals.ours, rivals, rivals.sample, length, generator_of(setting)),
+    models = prepare_models(setting, length=length, **shape)
+    encoder = models.system.encoder_products(models.source, models.size).forward
+    steps = search(models.source, models.size, steps=length, beam=BEAM)
+    return Case(
+        translator(models.ours, models, models.sample, length, generator_of(setting)),
         encoder + steps,
-        lambda: _check(rivals, length, setting),
+        lambda: _check(models, length, setting),
         "sentences",
-        len(rivals.source),
-        translator(rivals.stock, rivals, rivals.sample, length),
+        len(models.source),
+        translator(models.stock, models, models.sample, length),
     )
 
 
 def translator(
     model: FairseqEncoderDecoderModel,
-    rivals: Rivals,
+    models: ModelPair,
     sample: dict[str, Any],
     steps: int,
     generator_class: type[SequenceGenerator] = SequenceGenerator,
 ) -> Callable[[], list[list[dict[str, Tensor]]]]:
     """A search of exactly that many steps, including the end symbol."""
     limits = {"min_len": steps - 1, "max_len_b": steps - 1}
-    generator = generator_class([model], rivals.task.target_dictionary, beam_size=BEAM, **limits)
+    generator = generator_class([model], models.task.target_dictionary, beam_size=BEAM, **limits)
     return lambda: generator.generate([model], sample)
 
 
@@ -61,22 +61,22 @@ def generator_of(setting: Setting) -> type[SequenceGenerator]:
     return NativeGenerator if setting.is_native else SequenceGenerator
 
 
-def _check(rivals: Rivals, steps: int, setting: Setting) -> None:
+def _check(models: ModelPair, steps: int, setting: Setting) -> None:
     """Model and search, on the batch's first sentences.
 
     For the search, the best translation's score is compared: two translations may be equally good.
     """
-    rivals.check()
-    tokens = {name: rivals.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
+    models.check()
+    tokens = {name: models.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
 
     def best_scores(model: FairseqEncoderDecoderModel) -> list[Tensor]:
-        search = translator(model, rivals, {"net_input": tokens}, steps, generator_of(setting))
+        search = translator(model, models, {"net_input": tokens}, steps, generator_of(setting))
         return [torch.stack([beam[0]["score"] for beam in search()])]
 
     assert_parity(
-        f"translation with {rivals.system.architecture}",
-        lambda: best_scores(rivals.ours),
-        lambda dtype: best_scores(reference_of(rivals.ours, dtype)),
+        f"translation with {models.system.architecture}",
+        lambda: best_scores(models.ours),
+        lambda dtype: best_scores(reference_of(models.ours, dtype)),
         setting.product_number,
     )
 

@@ -17,7 +17,7 @@ def repair(utils):
 
 
 def look_where_attention_is(extract):
-    """Wrap one of the two."""
+    """Wrap one of the two functions that make alignments."""
 
     @functools.wraps(extract)
     def extract_alignment(attn, src_sent, tgt_sent, pad, eos):

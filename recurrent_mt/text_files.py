@@ -172,6 +172,6 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
-    """Writes a text file, see `write_aside`."""
+    """Writes a text file in one piece, as `write_aside` does."""
     with write_aside(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")

@@ -19,7 +19,7 @@ OPTIONS = (
 )
 
 
-def why_not():
+def reason_unavailable():
     """Why there is no browser; empty if there is one."""
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     return f"not installed: {', '.join(missing)}" if missing else ""
@@ -72,8 +72,8 @@ def requested_addresses(driver):
 def chromium(tmp_path_factory):
     """One browser for all tests, because it takes seconds to start; without one, they are skipped with the reason."""
     pytest.importorskip("selenium")
-    if why_not():
-        pytest.skip(why_not())
+    if reason_unavailable():
+        pytest.skip(reason_unavailable())
     folder = tmp_path_factory.mktemp("chromium")
     driver = start(folder)
     yield driver, folder / "downloads"

@@ -85,7 +85,7 @@ def test_every_configuration_builds(name):
 @pytest.mark.parametrize("name", [name for name in CONFIGS if name.startswith("recommended")])
 def test_what_is_recommended_is_translated_by_the_fast_search(name):
     _, model = build(command(name), words=50)
-    assert native_search.why_not(model.to_empty(device="cpu")) is None
+    assert native_search.reason_unsupported(model.to_empty(device="cpu")) is None
 
 
 @pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)

@@ -13,7 +13,6 @@ from .arguments import add_jobs_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("run", nargs="+", help="run folder, one per segmentation")
     parser.add_argument("--name", required=True, help="of the ablation")
     parser.add_argument("--systems", required=True, metavar="NAME,…", help="in the order of the rows")

@@ -31,7 +31,6 @@ from .plugin import import_from_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--log", help="log of fairseq-generate --print-alignment soft, without --post-process")
     origin.add_argument("--checkpoint", help="checkpoint with attention; needs --data, --source, and --target")

@@ -22,7 +22,6 @@ from .inputs import add_input_arguments, read_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     add_input_arguments(parser)
     parser.add_argument("--out", required=True, help="folder for analysis.txt, .md, .json, and the plots")
 

@@ -16,7 +16,7 @@ Kind = TypeVar("Kind")
 
 
 def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count") -> None:
-    """Adds ``--jobs``, which changes no number."""
+    """Adds ``--jobs``, which changes the speed but no result."""
     parser.add_argument("--jobs", type=positive, default=processors(), metavar="N", help=f"{what} (all processors)")
 
 

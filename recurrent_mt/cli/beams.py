@@ -14,7 +14,6 @@ from .arguments import split_named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument(
         "--system", action="append", required=True, metavar="NAME=FOLDER", help="folder with beam-N.log files"
     )

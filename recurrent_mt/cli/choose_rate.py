@@ -11,7 +11,6 @@ from ..evaluation.learning_rates import choose_rate
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("folder")
     parser.add_argument("--seed", type=int, required=True, help="seed of the training runs")
     parser.add_argument("--rates", required=True, help="comma-separated, as in the folder names")

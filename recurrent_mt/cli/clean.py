@@ -15,7 +15,6 @@ from .arguments import add_parallel_text_arguments, make_settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     add_parallel_text_arguments(parser, several=True)
     parser.add_argument(
         "--exclude",

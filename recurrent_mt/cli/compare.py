@@ -15,7 +15,6 @@ from .inputs import add_resamples_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("run", help="folder made by quickstart.sh or compare_baselines.sh")
     parser.add_argument("--models", required=True, help="comma-separated, in the order of the rows")
     parser.add_argument("--seeds", default="1", help="comma-separated")

@@ -12,7 +12,6 @@ from ..text_files import read_lines, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--prepared", required=True, type=Path, metavar="DIR", help="folder with SPLIT.LANG, segmented")
     parser.add_argument("--dictionaries", required=True, type=Path, metavar="DIR", help="folder with dict.LANG.txt")
     parser.add_argument("--source-lang", required=True, metavar="LANG")

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..demo.systems import System
+from ..demo.systems import DemoSystem
 from ..evaluation.run_folder import seed_of
 from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder
@@ -43,7 +43,6 @@ UNNAMED = ("src", "tgt")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("models", nargs="+", type=Path, metavar="CHECKPOINT", help="checkpoint or run folder")
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder with the dictionaries of checkpoints outside of run folders"
@@ -135,7 +134,7 @@ def name_checkpoints(paths: Sequence[Path]) -> list[str]:
     raise ValueError(f"{Counter(map(str, paths)).most_common(1)[0][0]} is given twice")
 
 
-def load_system(name: str, path: Path, data: Path | None) -> tuple[System, TextForm | None]:
+def load_system(name: str, path: Path, data: Path | None) -> tuple[DemoSystem, TextForm | None]:
     """A model, and the text settings of its run folder if it is in one.
 
     Raises:
@@ -152,7 +151,7 @@ def load_system(name: str, path: Path, data: Path | None) -> tuple[System, TextF
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
     segment = choose_segmenter(used)
     split_source, split_target = (choose_splitter(used, language) for language in (source, target))
-    system = System(
+    system = DemoSystem(
         name,
         translator,
         None if used.segmentation == "word" else used.segmentation,

@@ -23,7 +23,6 @@ OPTIONS_ANYWHERE = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("file", type=Path, metavar="FILE.yaml", help="file from configs/experiments/")
     parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="replaces what the file says")
     parser.add_argument(
@@ -76,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def report(plan: dict[str, Any], out: Path) -> None:
-    """The tables, and where everything is."""
+    """Prints the tables, and where the results are."""
     tables = out / f"{plan['name'] if plan['ablation'] else 'table'}.txt"
     if plan["systems"] and tables.is_file():
         # The links in the run folder are to the results of its last experiment.

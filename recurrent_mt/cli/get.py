@@ -23,7 +23,6 @@ from ..text_files import FileError, read_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     finding = commands.add_parser("find", help="look up addresses")
     finding.set_defaults(get=find_corpora)
@@ -65,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def parse_pair(text: str) -> tuple[str, str]:
-    """``fr-en`` in two."""
+    """Splits a pair such as ``fr-en`` into its two languages."""
     if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a pair like fr-en")
     source, target = text.split("-")
@@ -93,7 +92,7 @@ def get_published(options: argparse.Namespace) -> None:
 
 
 def get_local(options: argparse.Namespace) -> None:
-    """Copies files."""
+    """Copies parallel text from local files."""
     count = write_pairs(read_pairs(options.prefix, options.pair), options.out, options.pair)
     print(f"{options.prefix}: {count:,} pairs")
 
@@ -105,7 +104,7 @@ def report_replaced(count: int) -> None:
 
 
 def read_checksums(path: Path) -> dict[str, str]:
-    """SHA-256 by HOST/PATH."""
+    """Reads the SHA-256 digests, by HOST/PATH."""
     result = {}
     for number, line in read_lines(path):
         match = re.fullmatch(r"([0-9a-fA-F]{64})[ \t]+\*?(\S+)", line.strip())
@@ -125,7 +124,7 @@ class DownloadProgress:
         self.next = time.monotonic() + interval
 
     def __call__(self, done: int, size: int | None) -> None:
-        """See `download`."""
+        """Downloads a file, as `download` does."""
         if time.monotonic() < self.next:
             return
         self.next = time.monotonic() + self.interval

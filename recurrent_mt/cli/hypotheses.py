@@ -14,7 +14,6 @@ from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("log", help="output of fairseq-generate")
     parser.add_argument("--all", action="store_true", help="whole n-best lists, one hypothesis per line, best first")
     parser.add_argument("--out", required=True, type=Path, help="text file to write")

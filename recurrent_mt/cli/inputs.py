@@ -194,7 +194,7 @@ def find_system(systems: Sequence[System], name: str, option: str) -> System:
 
 
 def metric_names(text: str) -> list[str]:
-    """Names of metrics between commas."""
+    """Reads names of metrics separated by commas."""
     names = list(dict.fromkeys(text.split(",")))
     for name in names:
         if name not in METRICS:

@@ -16,7 +16,6 @@ from .arguments import split_named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument(
         "--system",
         action="append",

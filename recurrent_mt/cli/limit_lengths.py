@@ -9,7 +9,6 @@ from .get import parse_pair
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("prefix", metavar="PREFIX", help="PREFIX.LANG is read, tokens separated by spaces")
     parser.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
     parser.add_argument("--max", type=int, metavar="N", help="the most tokens on a side (any number)")

@@ -18,7 +18,6 @@ from .arguments import split_files
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--source", metavar="FILE", help="source, one sentence per line; shown if given")
     parser.add_argument(
         "--reference", metavar="FILE", help="reference; shown if given. Source or reference is required"
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def summarize(study: RatingStudy) -> str:
-    """What there is to rate."""
+    """Describes in one line what there is to rate."""
     items = [item for screen in study.screens for item in screen.items]
     controls = {
         kind: len({item.identifier.split(".")[0] for item in items if item.kind == kind})

@@ -10,7 +10,6 @@ from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument(
         "ratings", nargs="+", metavar="FILE", help="one exported file per annotator, all from the same page"
     )

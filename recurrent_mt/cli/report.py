@@ -29,7 +29,6 @@ from .inputs import add_input_arguments, read_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     add_input_arguments(parser)
     parser.add_argument("--title", help="heading of the page (default: the names of the runs)")
     parser.add_argument(
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def make_title(runs: list[str]) -> str:
-    """The names of the run folders."""
+    """Joins the names of the run folders to a title."""
     names = ", ".join(Path(run).resolve().name for run in runs)
     return f"Translation report: {names}" if names else "Translation report"
 

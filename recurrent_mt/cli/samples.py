@@ -16,7 +16,6 @@ from .arguments import split_files
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--source", required=True, metavar="FILE", help="raw sources")
     parser.add_argument("--reference", required=True, metavar="FILE", help="raw references")
     parser.add_argument(

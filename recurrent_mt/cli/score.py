@@ -12,7 +12,6 @@ from .inputs import add_metrics_argument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--reference", required=True, help="raw reference, one sentence per line")
     parser.add_argument(
         "--system",

@@ -22,7 +22,6 @@ OPTIONS_ANYWHERE = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--split", default="test", metavar="NAME", help="test set that is the reference (%(default)s)")
     parser.add_argument(
         "--test-set",

@@ -18,7 +18,6 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     add_parallel_text_arguments(parser)
     parser.add_argument(
         "--in-domain",

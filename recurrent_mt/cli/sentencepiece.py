@@ -18,7 +18,6 @@ from ..text_files import read_lines, read_standard_input, write_aside
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     commands = parser.add_subparsers(dest="command", required=True)
     learning = commands.add_parser("train", help="learn a model")
     learning.add_argument("files", nargs="+", help="text, one sentence per line")
@@ -72,7 +71,7 @@ def make_splitter(model: str) -> Callable[[str], str]:
 
 
 def encode(model: str, jobs: int) -> None:
-    """Standard input to standard output."""
+    """Splits standard input into pieces, line by line."""
     with os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n") as target:
         for line in map_lines(make_splitter(model), read_standard_input(), jobs):
             target.write(line + "\n")

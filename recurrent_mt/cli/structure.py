@@ -32,7 +32,6 @@ from .plugin import import_from_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--checkpoint", help="checkpoint of a grconv_encoder; needs --data and --source")
     origin.add_argument("--gates", help="gates.jsonl from an earlier call")

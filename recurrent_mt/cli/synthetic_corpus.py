@@ -12,7 +12,6 @@ from ..data.synthetic import writing
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--pair", default="fr-en", help="source and target language: fr-en or zh-en (%(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="folder to create")
     for split, size in (("train", 20000), ("valid", 1000), ("test", 1000)):

@@ -26,7 +26,6 @@ from .plugin import find_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument(
         "--processes",
         type=positive,

@@ -32,7 +32,6 @@ HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder of the training")
     parser.add_argument(
         "--processes", type=positive, default=1, metavar="N", help="that train together, started by torchrun"

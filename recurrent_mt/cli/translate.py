@@ -33,7 +33,6 @@ OPTIONS_ANYWHERE = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--input", type=Path, metavar="FILE", help="instead of standard input")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="instead of standard output; appears when it is whole"
@@ -86,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -> list[str]:
-    """A part of the binarized data."""
+    """Translates one split of the binarized data."""
     log = folder / "log"
     search(form, options, "fairseq-generate", ["--gen-subset", options.split], log)
     return [] if options.dry_run else join(form, log)
@@ -121,7 +120,7 @@ def choose_splitter(form: TextForm, language: str) -> Callable[[str], str]:
 
 
 def choose_segmenter(form: TextForm) -> Callable[[str], str]:
-    """From words to what models read."""
+    """Returns the function that splits words into what the model reads."""
     if form.segmentation == "word":
         return str
     if form.segmentation == "sentencepiece":

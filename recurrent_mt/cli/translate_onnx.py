@@ -16,7 +16,6 @@ from ..text_files import read_sentences, read_standard_input, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("model", type=Path, help="folder written by recurrent-mt export")
     parser.add_argument("--input", type=Path, help="text file to translate (default: standard input)")
     parser.add_argument("--out", type=Path, help="text file to write (default: standard output)")

@@ -7,10 +7,9 @@ import argparse
 from .plugin import find_plugin
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """No options."""
+def configure(parser: argparse.ArgumentParser) -> None: ...
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the folder."""
+    """Prints the folder of the plug-in."""
     print(find_plugin())

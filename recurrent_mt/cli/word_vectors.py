@@ -28,7 +28,6 @@ from ..fairseq_dictionary import read_dictionary
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="files, one sentence per line")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     words = parser.add_mutually_exclusive_group()

@@ -26,7 +26,6 @@ from ..text_files import FileError, read_standard_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("action", choices=["split", "join", "normalize", "copy"])
     parser.add_argument("--language", required=True, help="code, such as fr, en, or zh")
     parser.add_argument("--whole-words", action="store_true", help="refuse words that end in @@, as subwords of BPE do")
@@ -67,7 +66,7 @@ def require_whole_words(lines: Iterable[str]) -> Iterator[str]:
 
 
 def choose_function(action: str, language: str) -> Callable[[str], str]:
-    """What is done with each line."""
+    """Returns the function to apply to each line."""
     if action == "copy":
         return str
     if action == "normalize":

@@ -19,13 +19,13 @@ from .cleaning_report import CleaningCounts, DroppedPair, as_markdown, collect_n
 from .corpus_rules import CORPUS_RULES, RECORD, pair_record
 from .parallel_text import Block, read_blocks, read_raw_lines
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
-from .progress import Progress
+from .progress import ProgressLine
 from .rules import Rule, SentencePair, pair_rules
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning:
-    """What to clean and how."""
+    """The files to clean, and the settings for it."""
 
     sources: Sequence[Path]  # files of the source side
     targets: Sequence[Path]  # as many of the target side
@@ -164,7 +164,7 @@ def _decode(line: bytes, number: int, broken: list[int]) -> str:
 
 def _apply_pair_rules(cleaning: Cleaning, rules: Sequence[Rule], counts: CleaningCounts, paths: Sequence[Path]) -> None:
     """Writes what the pair rules keep: source, target and records."""
-    progress = Progress("cleaning")
+    progress = ProgressLine("cleaning")
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("wb")) for path in paths]
         function = partial(clean_block, rules=rules, languages=cleaning.languages)

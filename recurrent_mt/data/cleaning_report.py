@@ -26,7 +26,7 @@ class DroppedPair(NamedTuple):
 
 @dataclass
 class CleaningCounts:
-    """Counts of a corpus."""
+    """How many pairs of a corpus were read, kept, and dropped by which rule."""
 
     rules: Sequence[Rule]  # in order
     files: Sequence[str]  # names of the source files, in order
@@ -77,7 +77,7 @@ def _parameters(rule: Rule) -> dict[str, Any]:
 
 
 def collect_numbers(out: Path, counts: CleaningCounts) -> dict[str, Any]:
-    """The report as data."""
+    """Collects the numbers of the report for JSON."""
     return {
         "out": out.name,
         "seen": int(counts.seen.sum()),
@@ -110,7 +110,7 @@ def collect_numbers(out: Path, counts: CleaningCounts) -> dict[str, Any]:
 
 
 def as_markdown(out: Path, counts: CleaningCounts) -> str:
-    """The report to read."""
+    """Formats the report as Markdown."""
     seen, kept = counts.seen.sum(), counts.kept.sum()
     by_file = np.column_stack([counts.seen, counts.dropped, counts.kept])
     parts = [

@@ -18,7 +18,7 @@ _MIN_COUNT = 2
 
 
 def tokenize_lines(lines: Iterable[bytes]) -> list[list[str]]:
-    """Tokens of raw lines."""
+    """Tokenizes raw lines as the language model expects them."""
     return [lowercase_tokens(normalize(line.decode(errors="replace"))) for line in lines]
 
 

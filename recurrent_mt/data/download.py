@@ -110,7 +110,7 @@ class _Transfer:
         self.size: int | None = None
 
     def run(self, patience: Patience) -> None:
-        """Connects until all is there."""
+        """Connects again and again until the whole file is there."""
         failures = 0
         while True:
             before = self._done()
@@ -130,7 +130,7 @@ class _Transfer:
             time.sleep(patience.pause * 2 ** max(failures - 1, 0))
 
     def discard(self) -> None:
-        """Forgets what came."""
+        """Deletes what has been downloaded so far."""
         self.partial.unlink(missing_ok=True)
         self.version.unlink(missing_ok=True)
 

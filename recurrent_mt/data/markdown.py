@@ -1,4 +1,4 @@
-"""Tables and quotations of reports."""
+"""Formats tables and quotations of reports as Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WIDTH = 200
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of Markdown."""
+    """Formats rows as a Markdown table."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
 
 

@@ -8,7 +8,7 @@ import time
 _SECONDS = 5.0
 
 
-class Progress:
+class ProgressLine:
     """Prints a plain line now and then, which a log file can hold as well as a terminal."""
 
     def __init__(self, task: str) -> None:

@@ -25,7 +25,7 @@ _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[!-~]+|[!-~]+@[!-~]+\.[a-z]+",
 
 @dataclass(frozen=True)
 class Rule:
-    """Why pairs go."""
+    """A reason for which sentence pairs are dropped."""
 
     name: str
     reason: str  # both are in the report
@@ -33,13 +33,13 @@ class Rule:
     parameters: dict[str, Any] = field(default_factory=dict)  # of the test, by name; the report shows them
 
     def __call__(self, *subject: Any) -> Any:
-        """Applies the test."""
+        """Tells whether the rule drops a pair."""
         return self.test(*subject, **self.parameters)
 
 
 @dataclass(slots=True)
 class SentencePair:
-    """Two normalized lines."""
+    """A source and a target sentence, both normalized."""
 
     source: str
     target: str
@@ -51,7 +51,7 @@ class SentencePair:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Both texts."""
+        """The source and the target text."""
         return (self.source, self.target)
 
 
@@ -129,12 +129,12 @@ def _is_unequal(pair: SentencePair, max_ratio: float, slack: int) -> bool:
 
 
 def _lacks_letters(pair: SentencePair, min_share: float) -> bool:
-    """Tables, numbers, rows of dots."""
+    """Tells whether a side has few letters, like tables, numbers, and rows of dots."""
     return any(sum(map(str.isalpha, side)) < min_share * (len(side) - side.count(" ")) for side in pair.sides)
 
 
 def _is_markup(pair: SentencePair, max_address_share: float) -> bool:
-    """What is left of web pages."""
+    """Tells whether a side has markup left over from a web page."""
     for text in pair.sides:
         if "<" in text and _TAG.search(text):
             return True
@@ -146,5 +146,5 @@ def _is_markup(pair: SentencePair, max_address_share: float) -> bool:
 
 
 def _is_foreign(pair: SentencePair, source: str, target: str) -> bool:
-    """See :mod:`.language`."""
+    """Tells whether a side is in another language, as :mod:`.language` identifies it."""
     return is_other_language(pair.source, source) or is_other_language(pair.target, target)

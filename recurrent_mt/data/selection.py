@@ -14,7 +14,7 @@ from ..text_files import find_file
 from .domain_scores import LanguageScorer, score_block, tokenize_lines
 from .parallel_text import read_blocks
 from .partial_files import partial_folder, publish_corpus, refuse_overwriting
-from .progress import Progress
+from .progress import ProgressLine
 from .selection_report import SelectionCounts, as_markdown, collect_numbers
 
 Lines = tuple[list[bytes], list[bytes]]
@@ -135,8 +135,8 @@ def take_lowest(scores: np.ndarray, words: np.ndarray, wanted: int) -> np.ndarra
 
 
 def _score(selection: Selection, scorers: Sequence[LanguageScorer]) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and words of all pairs."""
-    progress = Progress("scoring")
+    """Computes the score and the number of words of every pair."""
+    progress = ProgressLine("scoring")
     score = partial(score_block, source=scorers[0], target=scorers[1])
     scores, words = [], []
     for scored in ordered_map(score, read_blocks([selection.source], [selection.target]), selection.jobs):
@@ -150,7 +150,7 @@ def _score(selection: Selection, scorers: Sequence[LanguageScorer]) -> tuple[np.
 def _write(
     selection: Selection, scores: np.ndarray, words: np.ndarray, folder: Path, counts: SelectionCounts
 ) -> list[Path]:
-    """Writes the pairs taken, and counts."""
+    """Writes the selected pairs and counts them."""
     taken = take_lowest(scores, words, selection.words)
     paths = [folder / "selected.source", folder / "selected.target"]
     with paths[0].open("wb") as source_file, paths[1].open("wb") as target_file:

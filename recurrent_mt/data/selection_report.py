@@ -19,7 +19,7 @@ ScoredPair = tuple[float, str, str]
 
 @dataclass
 class SelectionCounts:
-    """What was selected."""
+    """How many pairs and words were selected, and at which scores."""
 
     pairs: int  # of the corpus
     in_domain_pairs: int  # that the domain's models were trained on
@@ -59,7 +59,7 @@ class SelectionCounts:
 
 
 def collect_numbers(counts: SelectionCounts) -> dict[str, Any]:
-    """The report as data."""
+    """Collects the numbers of the report for JSON."""
     content = asdict(counts)
     del content["score_sums"]
     content["mean_score_selected"], content["mean_score_others"] = counts.mean_scores
@@ -67,7 +67,7 @@ def collect_numbers(counts: SelectionCounts) -> dict[str, Any]:
 
 
 def as_markdown(out: Path, counts: SelectionCounts) -> str:
-    """The report to read."""
+    """Formats the report as Markdown."""
     selected, others = counts.mean_scores
     other_pairs = counts.pairs - counts.selected_pairs
     rows = [

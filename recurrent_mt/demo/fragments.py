@@ -52,7 +52,7 @@ def render_heading(source: str, target: str) -> str:
 
 
 def render_notice(text: str) -> str:
-    """A sentence instead of results."""
+    """Renders a sentence in place of results."""
     return _render("notice", text=text)
 
 

@@ -18,7 +18,7 @@ from .fragments import (
     render_notice,
     render_pyramids,
 )
-from .systems import System
+from .systems import DemoSystem
 
 # Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -56,7 +56,7 @@ class Demo:
         lowercase: whether chrF ignores case.
     """
 
-    systems: Sequence[System]
+    systems: Sequence[DemoSystem]
     languages: tuple[str, str]
     examples: Mapping[str, str]
     lowercase: bool = False
@@ -85,7 +85,7 @@ class Demo:
         problem = shared_problem(forced)
         return render_forced(forced) if problem is None else render_notice(problem)
 
-    def ask(self, question: Callable[[System], Any]) -> dict[str, Any]:
+    def ask(self, question: Callable[[DemoSystem], Any]) -> dict[str, Any]:
         """Each model's answer, or the sentence that says why it has none."""
         answers: dict[str, Any] = {}
         for system in self.systems:
@@ -103,7 +103,7 @@ def shared_problem(answers: Mapping[str, Any]) -> str | None:
 
 
 def build_page(demo: Demo) -> gr.Blocks:
-    """The page, not yet served."""
+    """Builds the page, without serving it yet."""
     source, target = demo.languages
     first = next(iter(demo.examples), "")
     with gr.Blocks(title="Recurrent translation, live", analytics_enabled=False) as page:

@@ -44,10 +44,10 @@ class Translator(Protocol):
         """Whether a token is in the dictionary of its side."""
 
     def translate(self, source: str, *, beam: int, length_penalty: float, count: int) -> Sequence[Hypothesis]:
-        """The best translations of a sentence."""
+        """Returns the best translations of a sentence."""
 
     def score(self, source: str, target: str) -> Hypothesis:
-        """A given translation."""
+        """Scores a given translation of a sentence."""
 
     def gates(self, source: str) -> dict[str, Any]:
         """The gates over the sentence."""
@@ -61,7 +61,7 @@ class Word(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A translation of an n-best list."""
+    """A translation in an n-best list, as the page shows it."""
 
     text: str
     score: float
@@ -105,7 +105,7 @@ class ForcedWord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class System:
+class DemoSystem:
     """A model on the page.
 
     Attributes:
@@ -159,12 +159,12 @@ class System:
         return tokens
 
     def write(self, tokens: Sequence[str]) -> str:
-        """A translation as people write it."""
+        """Joins tokens to a translation as people write it."""
         words = [word for word in self.merge(tokens) if word != END_OF_SENTENCE]
         return self.detokenize(" ".join(words))
 
     def merge(self, tokens: Sequence[str]) -> list[str]:
-        """Tokens as words."""
+        """Merges subword tokens into words."""
         return merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
 
     def words(self, tokens: Sequence[str], *, target: bool = False) -> list[Word]:

@@ -66,7 +66,7 @@ class SeedNoise:
         """How many standard errors of it make a difference: more where few seeds say what the error is."""
         return FAR[max(degrees for degrees in FAR if degrees <= self.degrees)]
 
-    def is_far(self, difference: float, seeds: Sequence[int]) -> bool:
+    def stands_out(self, difference: float, seeds: Sequence[int]) -> bool:
         """Whether two means over so many seeds are further apart than `far` standard errors of their difference."""
         return abs(difference) > self.far * self.deviation * sqrt(sum(1 / count for count in seeds))
 
@@ -129,7 +129,7 @@ class AblationResults:
             if cell.name == base or value is None or expected is None:
                 cells.append(Cell(UNKNOWN))
                 continue
-            far = noise and noise.is_far(value - expected, [seeds[cell.name], seeds[base]])
+            far = noise and noise.stands_out(value - expected, [seeds[cell.name], seeds[base]])
             cells.append(Cell(f"{value - expected:+.2f}", "†" if far else ""))
         return cells
 

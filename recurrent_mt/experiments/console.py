@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from .progress import Progress, read_progress
+from .progress import TrainingProgress, read_progress
 
 #: Rules whose logs say how far they have come.
 TRAININGS = ("train", "try_rate")
@@ -78,7 +78,7 @@ class Console:
         self.live = self.out.isatty() and os.environ.get("TERM") != "dumb"
 
     def handle(self, event: Mapping[str, Any]) -> None:
-        """Takes one event of Snakemake."""
+        """Handles one event of Snakemake."""
         with self.lock:
             match event["event"]:
                 case "run_info":
@@ -95,7 +95,7 @@ class Console:
                     self.errors.append(str(event.get("text", "")))
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """A job starts, or would."""
+        """Records a job that starts, or would in a dry run."""
         title = event.get("rule_msg") or event["rule_name"]
         wildcards, logs = event.get("wildcards") or {}, event.get("log") or []
         command = str(event.get("shellcmd") or "").strip()
@@ -107,7 +107,7 @@ class Console:
             self.say(f"{title}: begins (log: {self.folder / job.logs[0]})\n  $ {command}")
 
     def finish(self, number: int) -> None:
-        """A job has ended well."""
+        """Records a job that has succeeded."""
         job = self.jobs.pop(number, None)
         self.finished += 1
         if job and job.command and not self.plan_only:
@@ -137,7 +137,7 @@ class Console:
         self.say("\n".join([f"{job.title}: failed", *(f"  | {line[:300]}" for line in shown if line), *whole]))
 
     def say(self, text: str) -> None:
-        """Prints above the progress lines."""
+        """Prints a message above the progress lines."""
         self.erase()
         self.out.write(text + "\n")
         self.out.flush()
@@ -179,8 +179,8 @@ class Console:
             self.out.flush()
 
 
-def describe(progress: Progress, limit: int | None) -> str:
-    """A training's state in one line."""
+def describe(progress: TrainingProgress, limit: int | None) -> str:
+    """Describes the state of a training in one line."""
     of = f"/{limit:,}" if limit else ""
     parts = [
         f"update {progress.update:,}{of}",

@@ -40,7 +40,7 @@ class Failures:
     jobs: Sequence[str] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything failed."""
+        """Tells whether anything failed."""
         return bool(self.trainings or self.jobs)
 
     def __str__(self) -> str:
@@ -74,6 +74,6 @@ def record_failure(folder: Path, reason: str) -> None:
 
 
 def read_failure(folder: Path) -> str | None:
-    """The reason; None where nothing failed."""
+    """Reads why a training failed; None if it did not."""
     file = folder / "failure"
     return file.read_text(encoding="utf-8").strip() if file.is_file() else None

@@ -44,7 +44,7 @@ class Launch:
 
 
 class StoppedError(RuntimeError):
-    """A signal has stopped the run."""
+    """Raised when a signal has stopped the run."""
 
 
 def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> Failures:
@@ -99,7 +99,7 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
 
 
 def training_folder(plan: Mapping[str, Any], system: str, seed: int, out: Path) -> Path:
-    """Where one training is."""
+    """Returns the folder of one training."""
     return out / "trainings" / plan["systems"][system]["folder"] / f"seed-{seed}"
 
 
@@ -182,7 +182,7 @@ def run_workflow(
 
 
 def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> int:
-    """How many threads each training gets."""
+    """Returns how many threads each training gets."""
     if settings.profile:  # on a cluster, which says what a job gets
         return 1
     # Who sets OMP_NUM_THREADS knows what else the machine has to do.

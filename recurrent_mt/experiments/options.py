@@ -27,7 +27,7 @@ class UniqueKeyLoader(yaml.SafeLoader):
     """YAML whose keys are text, and none of a mapping there twice: the first would be lost without a word."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """A mapping, checked."""
+        """Constructs a mapping and rejects keys that occur twice."""
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
@@ -205,7 +205,7 @@ def find_must(entry: Any, schema: Mapping[str, Any]) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """A value in a message."""
+    """Formats a value for a message."""
     return f"'{str(value)[:80]}'"
 
 

@@ -89,12 +89,12 @@ def run_folders(plan: Mapping[str, Any]) -> dict[str, str]:
 
 
 def translation_folder(plan: Mapping[str, Any], system: str, seed: int) -> str:
-    """Where translations by one training are."""
+    """Returns the folder of the translations by one training."""
     return f"trainings/{plan['systems'][system]['folder']}/seed-{seed}/beam-{plan['options']['beam']}"
 
 
 def all_trainings(plan: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Every first seed before any second."""
+    """Lists all trainings: every system's first seed before any second."""
     for seed in plan["options"]["seeds"]:
         for system in plan["systems"]:
             yield system, seed

@@ -13,7 +13,7 @@ END = 20_000
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """The last report of a training.
 
     Attributes:
@@ -29,7 +29,7 @@ class Progress:
     updates_per_second: float
 
 
-def read_progress(log: Path) -> Progress | None:
+def read_progress(log: Path) -> TrainingProgress | None:
     """The last report in a log; None while there is none."""
     try:
         with log.open("rb") as file:
@@ -41,7 +41,7 @@ def read_progress(log: Path) -> Progress | None:
         try:
             report = json.loads(match[1])
             speed, pace = float(report.get("wps", 0)), float(report.get("ups", 0))
-            return Progress(int(report["num_updates"]), float(report["loss"]), speed, pace)
+            return TrainingProgress(int(report["num_updates"]), float(report["loss"]), speed, pace)
         except (ValueError, KeyError, TypeError):
             continue
     return None

@@ -49,7 +49,7 @@ def status_options(profile: Path) -> list[str]:
 
 
 def answers(command: str) -> bool:
-    """Whether `sacct` or `squeue` does."""
+    """Tells whether `sacct` or `squeue` answers."""
     return ask(command, "--noheader") is not None
 
 

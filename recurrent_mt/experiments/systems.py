@@ -177,7 +177,7 @@ def read_name(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def sizes(**values: int) -> list[str]:
-    """``--encoder-size 256`` of ``encoder_size=256``."""
+    """Turns ``encoder_size=256`` into ``--encoder-size 256``."""
     return [word for name, value in values.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 

@@ -126,7 +126,7 @@ def read_pairs(prefix: str, languages: tuple[str, str], same_as: str | None) -> 
 def find_faults(
     pair: tuple[str, str], prefix: str, languages: tuple[str, str], number: int, most: int | None
 ) -> Iterator[str]:
-    """Why a pair cannot be used."""
+    """Finds the reasons why a pair cannot be used."""
     for text, language in zip(pair, languages, strict=True):
         count = len(text.split())
         if not count:

@@ -45,7 +45,7 @@ class TextForm:
 
     @property
     def model(self) -> Path:
-        """What splits words."""
+        """The file of the model that splits words."""
         return self.folder / "text" / "segmentation.model"
 
     @property

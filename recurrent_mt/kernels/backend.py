@@ -30,7 +30,7 @@ def resolve(backend: str, weight: Tensor) -> str:
         return backend
     if weight.device.type != "cpu" or weight.dtype not in NATIVE_FORMATS:
         return "packed"
-    reason = native.why_not()
+    reason = native.reason_unavailable()
     if reason is None:
         return "native"
     _log(reason)
@@ -52,7 +52,7 @@ def check_native(operation: str, like: Tensor) -> None:
         raise ValueError(f"{operation}'s backend 'native' runs on the CPU, but the tensors are on {like.device}")
     if like.dtype not in NATIVE_FORMATS:
         raise ValueError(f"{operation}'s backend 'native' needs float32 or float64, not {like.dtype}")
-    reason = native.why_not()
+    reason = native.reason_unavailable()
     if reason is not None:
         raise ValueError(f"{operation} has no backend 'native' here: {reason}")
 

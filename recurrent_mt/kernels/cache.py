@@ -22,5 +22,5 @@ def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
 
 
 def slices(rows: int, size: int) -> list[slice]:
-    """Rows, ``size`` at a time."""
+    """Yields slices of the rows, ``size`` at a time."""
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -29,7 +29,7 @@ class Matrix(NamedTuple):
     right: Tensor | None = None
 
     def to(self, number: torch.dtype) -> Matrix:
-        """The same in another format."""
+        """Returns the same matrix in another number format."""
         return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
 
     def for_steps(self, steps: int) -> Matrix:
@@ -39,7 +39,7 @@ class Matrix(NamedTuple):
         return Matrix(by_columns(self.left), None if self.right is None else by_columns(self.right))
 
     def whole(self) -> Tensor:
-        """The matrix (M, K), multiplied out."""
+        """Returns the matrix (M, K), with its factors multiplied out."""
         return self.left if self.right is None else self.left @ self.right
 
     def add_to(self, sums: Tensor, rows: Tensor) -> Tensor:

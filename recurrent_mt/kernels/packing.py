@@ -65,7 +65,7 @@ class Packing(NamedTuple):
         return sentences if self.is_sorted else sentences.index_select(0, self.order)
 
     def unsort(self, sentences: Tensor) -> Tensor:
-        """The inverse of :meth:`sort`."""
+        """Undoes :meth:`sort`."""
         return sentences if self.is_sorted else sentences.index_select(0, self.rank)
 
     def last(self, packed: Tensor, initial: Tensor) -> Tensor:

@@ -44,7 +44,7 @@ class Blocks(NamedTuple):
     columns: int
 
     def programs(self, rows: int) -> tuple[int]:
-        """The grid for that many rows."""
+        """Returns the grid of programs for that many rows."""
         return (triton.cdiv(rows, self.rows),)
 
 

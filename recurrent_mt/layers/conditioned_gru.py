@@ -133,7 +133,7 @@ class AttentiveGRU(nn.Module):
         self.context_weight = weight_of_rank(context, variant.rank)
 
     def keys(self, source: EncoderOutput) -> Tensor:
-        """The projected annotations (B, S', A)."""
+        """Projects the annotations to keys (B, S', A)."""
         return self.attention.project(source.annotations)
 
     def weights(self) -> AttentiveGRUWeights:
@@ -157,7 +157,7 @@ class AttentiveGRU(nn.Module):
         """
         memory = Memory(*(packing.sort(tensor) for tensor in (keys, source.annotations, source.padding_mask)))
         inputs, counts = self.gru.project(rows), packing.counts
-        initial, time_gate = self.gru.before_the_start(initial)
+        initial, time_gate = self.gru.initial_states(initial)
         if (self.gru.variant.in_kernels and self.attention.heads == 1) or not counts:
             states, contexts, attention = attentive_gru(
                 inputs,

@@ -8,8 +8,8 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from ..kernels.entering import last_states
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
+from ..kernels.previous_state import last_states
 from .conditioned_gru import AttentiveGRU, FixedContextGRU
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
@@ -139,7 +139,7 @@ class GRUDecoder(nn.Module):
         nn.init.zeros_(self.initial.bias)
 
     def start(self, source: EncoderOutput) -> DecoderState:
-        """The state before the first step."""
+        """Returns the state before the first step."""
         hidden = torch.tanh(self.initial(source.summary)).unflatten(1, (len(self.upper) + 1, -1))
         hidden = for_each_hypothesis(hidden, source.beam)
         skip = self.first.gru.time_skip
@@ -239,7 +239,7 @@ class GRUDecoder(nn.Module):
 
     def _read(self, history: Tensor, source: EncoderOutput, state: DecoderState) -> tuple[Tensor, Tensor | None]:
         """The context's products (N, P) and the attention (N, S') or None for a step that these last states enter."""
-        return self.first.read(self.first.gru.entering(history), source, state.keys, state.products)
+        return self.first.read(self.first.gru.previous_state(history), source, state.keys, state.products)
 
     def _top(self) -> GRU:
         return cast(GRU, self.upper[-1]) if len(self.upper) else self.first.gru

@@ -27,7 +27,6 @@ class Dropout(nn.Module):
         self.retained = False
 
     def forward(self, values: Tensor) -> Tensor:
-        """Any shape, which stays."""
         return F.dropout(values, self.probability, training=self.training or self.retained)
 
     def make_generation_fast_(
@@ -43,7 +42,6 @@ class Dropout(nn.Module):
         self.retained = retain_dropout and (retain_dropout_modules is None or self.owner in retain_dropout_modules)
 
     def extra_repr(self) -> str:
-        """What PyTorch prints."""
         return f"p={self.probability}"
 
 
@@ -65,7 +63,7 @@ class EmbeddingDropout(Dropout):
         self.words = words
 
     def forward(self, values: Tensor) -> Tensor:
-        """Embeddings (…, E), whose shape stays."""
+        """Drops whole dimensions of the embeddings (…, E), and keeps their shape."""
         if self.words and (self.training or self.retained):
             values = values * F.dropout(values.new_ones(values.shape[:-1]), self.words).unsqueeze(-1)
         return super().forward(values)

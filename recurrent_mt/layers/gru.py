@@ -58,8 +58,8 @@ class GRU(GRUCell):
         """The products of inputs (N, E) with their weights, biases included: (N, 3H)."""
         return linear(rows, self.input_weight, self.biases())
 
-    def before_the_start(self, initial: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The states before the first step and the gate over time, as the kernels take them.
+    def initial_states(self, initial: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Returns the states before the first step and the gate over time, as the kernels take them.
 
         Args:
             initial: (B, H) first states, or with a skip in time the last K of them (B, K, H), oldest first.
@@ -68,8 +68,8 @@ class GRU(GRUCell):
             return initial, None
         return initial if initial.dim() == 3 else self.time_skip.history(initial), self.time_skip.gate()
 
-    def entering(self, history: Tensor) -> Tensor:
-        """What enters the next step (B, H).
+    def previous_state(self, history: Tensor) -> Tensor:
+        """Returns the previous state (B, H) as the next step reads it.
 
         Args:
             history: the last state (B, H), or with a skip in time the last K of them (B, K, H), oldest first.
@@ -94,7 +94,7 @@ class GRU(GRUCell):
 
     def run(self, inputs: Tensor, initial: Tensor, counts: Sequence[int]) -> Tensor:
         """Like :meth:`forward`, from the products (N, 3H) of everything that enters besides the previous state."""
-        initial, time_gate = self.before_the_start(initial)
+        initial, time_gate = self.initial_states(initial)
         if self.variant.in_kernels or not counts:
             weights = self.recurrent_weights()
             return gru(inputs, initial, *weights, counts=counts, time_gate=time_gate, backend=self.backend)

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..kernels.entering import before_the_start, entering
 from ..kernels.matrix import Matrix, as_matrix
+from ..kernels.previous_state import initial_timeline, previous_state
 from .dropout import Dropout
 from .initialization import orthogonal_blocks_, xavier_blocks_
 from .low_rank import LowRankMatrix, kernel_weight, weight_of_rank
@@ -205,14 +205,14 @@ def run_steps(
         inputs: (N, 3H) packed.
         initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`; at least one.
-        time_gate: (H,); see :mod:`recurrent_mt.kernels.entering`.
+        time_gate: (H,); see :mod:`recurrent_mt.kernels.previous_state`.
 
     Returns:
         What the steps returned, each packed (N, …).
     """
-    timeline = before_the_start(initial, time_gate)
+    timeline = initial_timeline(initial, time_gate)
     span, results = len(timeline), []
     for x in inputs.split(list(counts)):
-        results.append(step(x, entering(timeline, x.size(0), time_gate, span)))
+        results.append(step(x, previous_state(timeline, x.size(0), time_gate, span)))
         timeline.append(results[-1][0])
     return tuple(map(torch.cat, zip(*results)))

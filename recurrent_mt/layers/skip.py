@@ -55,7 +55,7 @@ class TimeSkip(nn.Module):
         self.bias = nn.Parameter(torch.full((size,), self.START))
 
     def gate(self) -> Tensor:
-        """The gate g (H,)."""
+        """Returns the gate g (H,), between 0 and 1."""
         return self.bias.sigmoid()
 
     def forward(self, history: Tensor) -> Tensor:

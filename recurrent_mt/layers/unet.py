@@ -60,7 +60,7 @@ class AttentionGate(nn.Module):
         return self.score((self.skip(skip) + gating).relu()).sigmoid()
 
     def forward(self, skip: Tensor, below: Tensor) -> Tensor:
-        """The gated skip (B, C, L)."""
+        """Returns the skip connection (B, C, L), gated."""
         return skip * self.coefficients(skip, below)
 
 

@@ -16,7 +16,7 @@ from sacrebleu.utils import sum_of_lists
 
 
 class Synonyms(Protocol):
-    """What nltk needs from WordNet."""
+    """The part of WordNet that nltk's METEOR uses."""
 
     def synsets(self, word: str) -> Sequence[Any]:
         """The synonym sets that contain a word, each with ``lemmas()``."""
@@ -26,7 +26,6 @@ class NoSynonyms:
     """Turns off the synonym stage: no word has a synonym."""
 
     def synsets(self, word: str) -> Sequence[Any]:
-        """None."""
         return ()
 
 
@@ -53,7 +52,6 @@ class METEORSignature(Signature):
     """Names the implementation: METEOR differs between programs by many points."""
 
     def __init__(self, args: dict[str, Any]) -> None:
-        """``args`` holds the metric's attributes."""
         super().__init__(args)
         self._abbr |= {"case": "c", "tok": "tok", "stages": "st", "alpha": "a", "beta": "b", "gamma": "g"}
         self._abbr |= {"sacrebleu": "sb"}

@@ -37,18 +37,18 @@ class Interval:
 
     @property
     def low(self) -> float:
-        """Lower end."""
+        """The lower end of the interval."""
         return self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """Upper end."""
+        """The upper end of the interval."""
         return self.mean + self.half_width
 
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a corpus."""
+    """A corpus score with its interval and signature."""
 
     name: str  # the metric as printed, for example ``BLEU`` or ``chrF2``
     value: float  # the score itself, unrounded
@@ -84,7 +84,7 @@ class SentenceStatistics:
         )
 
     def sign(self) -> Signature:
-        """Everything that determines the numbers."""
+        """Returns the signature: everything that determines the numbers."""
         signature = self.metric.get_signature()
         signature.update("text", "normalized" if self.normalized else None)
         return signature

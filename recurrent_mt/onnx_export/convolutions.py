@@ -16,17 +16,17 @@ from .operations import apply_linear, apply_norm
 
 
 def as_grid(graph: Graph, rows: str) -> str:
-    """Rows (L, C) as a grid."""
+    """Turns rows (L, C) into a grid (1, C, L)."""
     return graph.op("Unsqueeze", graph.op("Transpose", rows, perm=[1, 0]), [0])
 
 
 def as_rows(graph: Graph, grid: str) -> str:
-    """The inverse of :func:`as_grid`."""
+    """Turns a grid (1, C, L) into rows (L, C)."""
     return graph.op("Transpose", graph.op("Squeeze", grid, [0]), perm=[1, 0])
 
 
 def convolve(graph: Graph, grid: str, layer: nn.Conv1d, padding: int = 0) -> str:
-    """A convolution."""
+    """Exports a convolution over a grid."""
     weights = [layer.weight] if layer.bias is None else [layer.weight, layer.bias]
     options = {"group": layer.groups, "strides": list(layer.stride), "pads": [padding, padding]}
     return graph.op("Conv", grid, *weights, **options)
@@ -40,7 +40,7 @@ def normalize(graph: Graph, grid: str, norm: nn.Module) -> str:
 
 
 def keep_length(graph: Graph, grid: str, layer: Convolution) -> str:
-    """See :class:`recurrent_mt.layers.convolution.Convolution`."""
+    """Exports :class:`recurrent_mt.layers.convolution.Convolution`."""
     width = layer.convolution.weight.size(2)
     return normalize(graph, convolve(graph, grid, layer.convolution, width // 2), layer.norm)
 
@@ -51,25 +51,25 @@ def rectify(graph: Graph, grid: str, slopes: nn.PReLU) -> str:
 
 
 def length_of(graph: Graph, grid: str) -> str:
-    """L, as (1,)."""
+    """Returns the length L of a grid, as (1,)."""
     return graph.op("Slice", graph.op("Shape", grid), [2], [3])
 
 
 def double(graph: Graph, grid: str, convolution: nn.ConvTranspose1d, like: str) -> str:
-    """See :class:`recurrent_mt.layers.hourglass.Upsampling`; the result is as long as the grid ``like``."""
+    """Exports :class:`recurrent_mt.layers.hourglass.Upsampling`; the result is as long as the grid ``like``."""
     raised = graph.op("ConvTranspose", grid, convolution.weight, convolution.bias, strides=[2])
     return graph.op("Slice", raised, [0], length_of(graph, like), [2])
 
 
 def mean_of_positions(graph: Graph, grid: str) -> str:
-    """(1, C)."""
+    """Averages a grid over its positions: (1, C)."""
     return graph.op("ReduceMean", grid, [2], keepdims=0)
 
 
 def encode_with_separable_convolutions(
     graph: Graph, layer: SeparableConvolutionEncoder, embedded: str, *, longest: int
 ) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.separable_convolution.SeparableConvolutionEncoder`.
+    """Exports :class:`recurrent_mt.layers.separable_convolution.SeparableConvolutionEncoder`.
 
     The graph holds the sinusoids of the ``longest`` sentence.
     """
@@ -96,7 +96,7 @@ def encode_with_separable_convolutions(
 
 
 def encode_with_unet(graph: Graph, layer: UNetEncoder, embedded: str) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.unet.UNetEncoder`."""
+    """Exports :class:`recurrent_mt.layers.unet.UNetEncoder`."""
 
     def pair(grid: str, convolutions: ConvolutionPair) -> str:
         for part in (convolutions.first, convolutions.second):
@@ -119,7 +119,7 @@ def encode_with_unet(graph: Graph, layer: UNetEncoder, embedded: str) -> tuple[s
 
 
 def gate(graph: Graph, layer: AttentionGate, skip: str, below: str) -> str:
-    """See :class:`recurrent_mt.layers.unet.AttentionGate`."""
+    """Exports :class:`recurrent_mt.layers.unet.AttentionGate`."""
     length = graph.op("Squeeze", length_of(graph, skip), [0])
     halves = graph.op("Div", graph.op("Range", 0, length, 1), 2)
     gating = graph.op("Gather", convolve(graph, below, layer.gating), halves, axis=2)
@@ -128,7 +128,7 @@ def gate(graph: Graph, layer: AttentionGate, skip: str, below: str) -> str:
 
 
 def encode_with_vnet(graph: Graph, layer: VNetEncoder, embedded: str) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.vnet.VNetEncoder`."""
+    """Exports :class:`recurrent_mt.layers.vnet.VNetEncoder`."""
 
     def stage(grid: str, convolutions: ResidualStage) -> str:
         hidden = grid

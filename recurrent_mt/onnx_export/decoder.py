@@ -91,21 +91,21 @@ class Step:
         histories = self._histories(state)
         gru = decoder.first.gru
         read_before = "context" in state
-        context = state["context"] if read_before else self._read(self._entering(gru, histories[0]))
+        context = state["context"] if read_before else self._read(self._previous_state(gru, histories[0]))
         width = 3 * gru.hidden_size
         inputs = graph.op("Add", project_inputs(graph, gru, embedded), columns(graph, context, 0, width))
         layers, rows = [], embedded
         for layer, history in zip([gru, *cast("list[GRU]", decoder.upper)], histories):
             if layer is not gru:
                 inputs = project_inputs(graph, layer, rows)
-            states = gru_step(graph, layer, inputs, self._entering(layer, history))
+            states = gru_step(graph, layer, inputs, self._previous_state(layer, history))
             if self.begins is not None:
                 states = graph.op("Where", self.begins, history[-1], states)
             layers.append(states)
             rows = layer_output(graph, layer.output, states, rows, self.alive)
         following = self._advance(state, layers)
         if read_before:
-            context = self._read(self._entering(gru, self._histories(following)[0]))
+            context = self._read(self._previous_state(gru, self._histories(following)[0]))
             following["context"] = context
         if decoder.self_attention is not None:
             rows, following["past"] = self._attend_to_past(rows, state["past"])
@@ -123,7 +123,7 @@ class Step:
             for i, states in enumerate(last)
         ]
 
-    def _entering(self, layer: GRU, history: list[str]) -> str:
+    def _previous_state(self, layer: GRU, history: list[str]) -> str:
         return history[-1] if layer.time_skip is None else mix_in_time(self.graph, layer, history[-1], history[0])
 
     def _advance(self, state: dict[str, str], layers: list[str]) -> dict[str, str]:
@@ -139,17 +139,17 @@ class Step:
             following["earlier"] = earlier
         return following
 
-    def _read(self, entering: str) -> str:
+    def _read(self, previous: str) -> str:
         """The sum (N, P) of the values under the attention of what enters a step (N, H)."""
         graph, (keys, values, present), first = self.graph, self.source, self.decoder.first
         sentences = graph.op("Slice", graph.op("Shape", values), [0], [1])
         if not isinstance(first, AttentiveGRU):
             summed = graph.op(
-                "Expand", values, graph.op("Concat", sentences, self._beam(entering, sentences), [1], axis=0)
+                "Expand", values, graph.op("Concat", sentences, self._beam(previous, sentences), [1], axis=0)
             )
             return graph.op("Reshape", summed, [-1, self._width()])
         attention = first.attention
-        query = entering if attention.query_weight is None else linear(graph, entering, attention.query_weight)
+        query = previous if attention.query_weight is None else linear(graph, previous, attention.query_weight)
         shape = graph.op("Concat", sentences, [-1, attention_width(first)], axis=0)
         query = graph.op("Reshape", query, shape)  # (B, k, A)
         if attention.score is None:
@@ -177,7 +177,7 @@ class Step:
         return merge_heads(graph, layer, rows, heads), past
 
     def _read_out(self, states: str, embedded: str, context: str) -> str:
-        """See :class:`recurrent_mt.layers.readout.MaxoutReadout`; there is no previous word at the beginning."""
+        """Exports :class:`recurrent_mt.layers.readout.MaxoutReadout`; there is no previous word at the beginning."""
         graph, readout = self.graph, self.decoder.readout
         word = apply_linear(graph, embedded, readout.previous_word)
         if self.alive is not None:

@@ -35,7 +35,7 @@ class Encoded(NamedTuple):
 
 
 def encode_with_gru(graph: Graph, layer: GRUEncoder, embedded: str) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.gru.GRUEncoder`."""
+    """Exports :class:`recurrent_mt.layers.gru.GRUEncoder`."""
     rows = embedded
     for directions in layer.layers:
         outputs = [
@@ -98,7 +98,7 @@ def encode(
 
 
 def attend_to_itself(graph: Graph, layer: EncoderSelfAttention, encoded: Encoded) -> Encoded:
-    """See :class:`recurrent_mt.layers.self_attention.EncoderSelfAttention`."""
+    """Exports :class:`recurrent_mt.layers.self_attention.EncoderSelfAttention`."""
     states = encoded.summary if layer.of_summary else encoded.annotations
     queries, memory = (
         graph.op("Unsqueeze", apply_linear(graph, rows, part), [0])

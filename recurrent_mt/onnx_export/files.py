@@ -128,6 +128,6 @@ def build_decoder(model: ExportedModel) -> onnx.ModelProto:
 
 
 def embed(graph: Graph, embedding: nn.Embedding, words: str) -> str:
-    """(N,) → (N, E)."""
+    """Exports the embedding of tokens: (N,) → (N, E)."""
     rows = graph.op("Gather", embedding.weight, words, axis=0)
     return graph.op("Add", rows, embedding.bias) if isinstance(embedding, BiasedEmbedding) else rows

@@ -29,7 +29,7 @@ def apply_norm(graph: Graph, values: str, norm: nn.Module) -> str:
 
 
 def columns(graph: Graph, values: str, start: int, end: int) -> str:
-    """Part of the last dimension."""
+    """Selects a part of the last dimension."""
     return graph.op("Slice", values, [start], [end], [-1])
 
 

@@ -18,25 +18,25 @@ from .operations import apply_norm, columns, linear
 
 
 def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
-    """See :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H)."""
+    """Exports :meth:`recurrent_mt.layers.gru.GRU.project`: (N, E) → (N, 3H)."""
     return linear(graph, rows, layer.input_weight, layer.biases())
 
 
-def gru_step(graph: Graph, layer: GRU, inputs: str, entering: str) -> str:
+def gru_step(graph: Graph, layer: GRU, inputs: str, previous: str) -> str:
     """The states (N, H) after all cells of a step, from the input products (N, 3H) and what enters (N, H)."""
     if layer.input_norm is not None:
         size, norm = layer.hidden_size, layer.input_norm
         gates, candidate = (columns(graph, inputs, *ends) for ends in ((0, 2 * size), (2 * size, 3 * size)))
         normalized = apply_norm(graph, gates, norm.gates), apply_norm(graph, candidate, norm.candidate)
         inputs = graph.op("Concat", *normalized, axis=1)
-    state = _advance(graph, layer, inputs, entering)
+    state = _advance(graph, layer, inputs, previous)
     for cell in cast("Iterable[GRUCell]", layer.transition):
         state = _advance(graph, cell, None, state)
     return state
 
 
 def _advance(graph: Graph, cell: GRUCell, inputs: str | None, state: str) -> str:
-    """See :meth:`recurrent_mt.layers.gru_cell.PreparedCell.advance`."""
+    """Exports :meth:`recurrent_mt.layers.gru_cell.PreparedCell.advance`."""
     size = cell.hidden_size
 
     def add_product(rows: str, weight: nn.Parameter | LowRankMatrix, start: int, stop: int) -> str:
@@ -61,7 +61,7 @@ def mix_in_time(graph: Graph, layer: GRU, last: str, earliest: str) -> str:
 
 
 def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, alive: str | None = None) -> str:
-    """See :class:`recurrent_mt.layers.skip.LayerOutput`.
+    """Exports :class:`recurrent_mt.layers.skip.LayerOutput`.
 
     Args:
         graph: under construction.
@@ -113,11 +113,11 @@ def _gru_by_steps(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str
     size, span = layer.hidden_size, 1 if layer.time_skip is None else layer.time_skip.span
 
     def step(inner: Graph, history: str, inputs: str) -> tuple[str, str]:
-        entering = history
+        previous = history
         if span > 1:
             earliest, last = (inner.op("Slice", history, [start], [start + 1], [0]) for start in (0, span - 1))
-            entering = mix_in_time(inner, layer, last, earliest)
-        state = gru_step(inner, layer, inner.op("Unsqueeze", inputs, [0]), entering)
+            previous = mix_in_time(inner, layer, last, earliest)
+        state = gru_step(inner, layer, inner.op("Unsqueeze", inputs, [0]), previous)
         following = state
         if span > 1:
             following = inner.op("Concat", inner.op("Slice", history, [1], [span], [0]), state, axis=0)

@@ -16,12 +16,12 @@ from .operations import apply_linear, columns, linear
 
 
 def count_rows(graph: Graph, values: str) -> str:
-    """How many rows there are: (1,)."""
+    """Counts the rows, as (1,)."""
     return graph.op("Slice", graph.op("Shape", values), [0], [1])
 
 
 def encode_with_grconv(graph: Graph, layer: GRConvEncoder, embedded: str) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.grconv.GRConvEncoder`."""
+    """Exports :class:`recurrent_mt.layers.grconv.GRConvEncoder`."""
     leaves = apply_linear(graph, embedded, layer.leaves)
     above = graph.op("Squeeze", graph.op("Sub", count_rows(graph, leaves), [1]), [0])
 
@@ -123,7 +123,7 @@ def raise_dilated(
 
 
 def encode_with_grnn(graph: Graph, layer: GRNNEncoder, embedded: str) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.grnn.GRNNEncoder`.
+    """Exports :class:`recurrent_mt.layers.grnn.GRNNEncoder`.
 
     Besides the nodes of a level, the loop carries each leaf's sum over its ancestors, and which node covers the leaf,
     as a float.
@@ -154,7 +154,7 @@ def encode_with_grnn(graph: Graph, layer: GRNNEncoder, embedded: str) -> tuple[s
 
 
 def merge_pair(graph: Graph, merge: GatedMerge, left: str, right: str) -> str:
-    """See :class:`recurrent_mt.layers.grnn.GatedMerge`."""
+    """Exports :class:`recurrent_mt.layers.grnn.GatedMerge`."""
     children = graph.op("Concat", left, right, axis=1)
     reset = graph.op("Mul", graph.op("Sigmoid", apply_linear(graph, children, merge.reset)), children)
     candidate = graph.op("Tanh", apply_linear(graph, reset, merge.candidate))

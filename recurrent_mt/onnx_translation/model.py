@@ -36,7 +36,7 @@ class Sources(NamedTuple):
     present: np.ndarray
 
     def select(self, sentences: np.ndarray) -> Sources:
-        """Some of the sentences."""
+        """Selects the states of some of the sentences."""
         return Sources(*(array[sentences] for array in self))
 
 

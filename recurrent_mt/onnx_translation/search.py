@@ -23,7 +23,7 @@ class Hypothesis(NamedTuple):
     words: list[int]
 
     def text(self, model: OnnxModel) -> str:
-        """The words."""
+        """The translation as text."""
         return " ".join(model.target_words[word] for word in self.words)
 
 

@@ -11,7 +11,7 @@ from .study import RatingStudy
 
 
 def render_page(study: RatingStudy) -> str:
-    """The page of a study."""
+    """Renders the rating page of a study."""
     return render(
         Path(__file__).parent / "page",
         study.page_data(),

@@ -47,7 +47,7 @@ class Key:
 
     @property
     def scales(self) -> tuple[Scale, ...]:
-        """What was asked about each item."""
+        """The scales on which each item was rated."""
         return MODES[self.mode]
 
     def of_kind(self, kind: str) -> dict[str, KeyItem]:
@@ -97,7 +97,7 @@ def read_key(path: str | PathLike[str]) -> Key:
 
 
 def parse_key_item(path: str | PathLike[str], identifier: str, entry: Any, systems: Sequence[str]) -> KeyItem:
-    """One item of a key."""
+    """Reads one item of the key to a study."""
     place = f"item {identifier}"
     if not isinstance(entry, dict) or not is_names(entry.get("systems")) or entry.get("kind") not in KINDS:
         raise FileError(f"{path}, {place}", "its systems or its kind are missing: the file is damaged")
@@ -210,7 +210,7 @@ def check_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any],
 
 
 def check_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any]) -> float:
-    """The time of one entry."""
+    """Checks the time that an entry says it took."""
     value = entry.get("screen_seconds")
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
         raise FileError(f"{path}, {place}", f"screen_seconds is {value!r}: not a time")

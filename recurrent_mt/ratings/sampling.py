@@ -164,7 +164,7 @@ def make_controls(
 
 
 def repeat_screen(draft: Draft, rng: random.Random) -> Draft:
-    """The same screen, shuffled anew."""
+    """Returns the same screen, shuffled again."""
     items = [item._replace(kind=REPEAT, original=index) for index, item in enumerate(draft.items)]
     rng.shuffle(items)
     return Draft(draft.sentence, tuple(items), draft)

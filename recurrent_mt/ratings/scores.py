@@ -131,7 +131,7 @@ def score_scale(
 
 
 def collect_ordinary_values(ratings: Ratings, key: Key, scale: Scale) -> dict[str, float]:
-    """Item -> rating, controls left out."""
+    """Maps each item to its rating, without the controls."""
     values = ratings.values[scale.name]
     return {item: float(values[item]) for item in key.of_kind(SYSTEM) if item in values}
 

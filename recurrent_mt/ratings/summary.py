@@ -84,12 +84,12 @@ def screen_seconds(ratings: Ratings) -> list[float]:
 
 
 def as_json(outcome: RatingOutcome) -> str:
-    """Everything, unrounded."""
+    """Returns all numbers for JSON, unrounded."""
     return json.dumps(asdict(outcome), indent=2, ensure_ascii=False) + "\n"
 
 
 def as_text(outcome: RatingOutcome) -> str:
-    """Tables for a terminal."""
+    """Formats the tables for a terminal."""
     annotators = [annotator_row(result, outcome) for result in outcome.controls]
     lines = ["Annotators", *format_table(ANNOTATOR_COLUMNS, annotators), ""]
     for result in outcome.controls:
@@ -105,7 +105,7 @@ def as_text(outcome: RatingOutcome) -> str:
 
 
 def annotator_row(result: Controls, outcome: RatingOutcome) -> list[str]:
-    """One annotator, under `ANNOTATOR_COLUMNS`."""
+    """Formats the row of one annotator, for `ANNOTATOR_COLUMNS`."""
     return [
         result.annotator,
         str(outcome.unrated[result.annotator]),
@@ -118,7 +118,7 @@ def annotator_row(result: Controls, outcome: RatingOutcome) -> list[str]:
 
 
 def scale_lines(scores: ScaleScores) -> list[str]:
-    """Everything about one scale."""
+    """Formats all results of one scale."""
     systems = [[score.system, *format_z(score), f"{score.mean:.2f}", str(score.sentences)] for score in scores.systems]
     lines = [scores.scale.capitalize()]
     lines += format_table(["System", "z", "95% interval", "Mean rating", "Sentences"], systems)

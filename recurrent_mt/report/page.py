@@ -15,7 +15,7 @@ from .sentences import collect_data
 
 
 def render_page(report: Report) -> str:
-    """The page."""
+    """Renders the report as one HTML page."""
     return render(
         Path(__file__).parent / "templates",
         collect_data(report.analysis, report.listed_sentences),

@@ -86,7 +86,7 @@ def list_sections(report: Report) -> Iterator[Section]:
 
 
 def system_table(analysis: Analysis) -> Table:
-    """The systems, the baseline first."""
+    """Lists the systems in a table, the baseline first."""
     rows = []
     for system in analysis.systems:
         sizes = system.vocabulary_sizes or (None, None)

@@ -8,10 +8,10 @@ from benchmarks import dilated_grconv_layer
 from benchmarks.grconv_layer import outputs_of_pyramid
 from benchmarks.model_products import SIZES, decoder, dilated_levels, grconv_levels, running, search
 from benchmarks.packed_layer import Layer
-from benchmarks.products import Product, Products, linear, operations, recurrent, runner
+from benchmarks.products import Product, ProductList, linear, operations, recurrent, runner
 from benchmarks.registry import FAMILIES
 from benchmarks.setting import Setting
-from benchmarks.systems import SYSTEMS, prepare_rivals
+from benchmarks.systems import SYSTEMS, prepare_models
 from benchmarks.table import label
 from benchmarks.translation import BEAM, translator
 from user_dir.checkpoints.operations import FORMULAS
@@ -33,8 +33,8 @@ def counted(function):
     return counter.get_total_flops()
 
 
-def rivals_of(system, lengths="equal"):
-    return prepare_rivals(SETTING, system=system, size="tiny", sentences=3, length=6, lengths=lengths)
+def models_of(system, lengths="equal"):
+    return prepare_models(SETTING, system=system, size="tiny", sentences=3, length=6, lengths=lengths)
 
 
 def zero_states(system, sentences):
@@ -50,7 +50,7 @@ def zero_states(system, sentences):
         (recurrent([4, 4, 2], 3, 5).forward, 300),
         (recurrent([4, 4, 2], 3, 5).all(), 900),
         (linear(2, 3, 5).times(4).backward, 480),
-        ((linear(2, 3, 5) + Products((Product(1, 1, 1, 2, 3),))).forward, 72),
+        ((linear(2, 3, 5) + ProductList((Product(1, 1, 1, 2, 3),))).forward, 72),
     ],
 )
 def test_operations_of_products_are_those_counted_by_hand(products, expected):
@@ -91,31 +91,31 @@ def test_the_products_of_the_dilated_grconv_are_those_it_makes(lengths):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_products_of_the_encoder_are_those_it_makes(system):
-    rivals = rivals_of(system)
-    tokens = {name: rivals.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
+    models = models_of(system)
+    tokens = {name: models.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
     with torch.no_grad():
-        done = counted(lambda: rivals.ours.encoder(**tokens))
-    listed = rivals.system.encoder_products(rivals.source, TINY).forward
+        done = counted(lambda: models.ours.encoder(**tokens))
+    listed = models.system.encoder_products(models.source, TINY).forward
     assert done == operations(listed) + zero_states(system, 3)
 
 
 @pytest.mark.parametrize("system", ["RNNsearch", "RNNenc"])
 def test_the_products_of_the_decoder_are_those_it_makes(system):
-    rivals = rivals_of(system)
+    models = models_of(system)
     with torch.no_grad():
-        done = counted(lambda: rivals.ours(**rivals.sample["net_input"]))
-        done -= counted(lambda: rivals.ours.encoder(rivals.sample["net_input"]["src_tokens"]))
-    attention = rivals.system.attention
-    listed = decoder(rivals.source, rivals.target, TINY, attention=attention)
+        done = counted(lambda: models.ours(**models.sample["net_input"]))
+        done -= counted(lambda: models.ours.encoder(models.sample["net_input"]["src_tokens"]))
+    attention = models.system.attention
+    listed = decoder(models.source, models.target, TINY, attention=attention)
     assert done == operations(listed.forward)
 
 
 @pytest.mark.parametrize("steps", [3, 8])
 def test_the_products_of_the_search_are_those_it_makes(steps):
-    rivals, sentences, rows = rivals_of("RNNsearch"), 3, 3 * BEAM
-    listed = search(rivals.source, TINY, steps=steps, beam=BEAM)
-    listed += rivals.system.encoder_products(rivals.source, TINY).forward
-    done = counted(translator(rivals.ours, rivals, rivals.sample, steps)) - zero_states("RNNsearch", 3)
+    models, sentences, rows = models_of("RNNsearch"), 3, 3 * BEAM
+    listed = search(models.source, TINY, steps=steps, beam=BEAM)
+    listed += models.system.encoder_products(models.source, TINY).forward
+    done = counted(translator(models.ours, models, models.sample, steps)) - zero_states("RNNsearch", 3)
     # The first step multiplies contexts, not annotations, and scores every hypothesis; a step multiplies one to all of
     # its words.
     width = 3 * TINY.decoder + 2 * TINY.readout
@@ -133,7 +133,7 @@ COUNTABLE = [(family, shape) for family in FAMILIES.values() if family.name != "
 
 @pytest.mark.parametrize(("family", "shape"), COUNTABLE, ids=[label(family.name, shape) for family, shape in COUNTABLE])
 def test_no_case_can_do_with_fewer_products(family, shape):
-    contest = family.contest(SETTING, shape)
-    listed = operations(contest.products)
+    case = family.case(SETTING, shape)
+    listed = operations(case.products)
     # Not in the list: padding, all-zero states, and what is recomputed in the backward pass to save memory.
-    assert listed <= counted(contest.run) <= 1.5 * listed
+    assert listed <= counted(case.run) <= 1.5 * listed

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from benchmarks import memory
-from benchmarks.contest import Contest, Family
+from benchmarks.case import Case, Family
 from benchmarks.growth import exponent
 from benchmarks.memory import measure_here, peak_memory
 from benchmarks.setting import Setting
@@ -33,7 +33,7 @@ def test_the_exponent_of_growth_is_that_of_the_power(costs, power):
     assert exponent([10, 20, 40], costs) == pytest.approx(power)
 
 
-def contest_of(megabytes):
+def case_of(megabytes):
     def run():
         return sum(torch.stack([torch.ones(10_000) for _ in range(25 * megabytes)]).shape)
 
@@ -42,13 +42,13 @@ def contest_of(megabytes):
     pieces = [torch.ones(10_000) for _ in range(25 * megabytes)]
     barrier = torch.ones(10_000)
     pieces.clear()
-    return Contest(lambda: (run(), barrier), (), lambda: None, "words", 1)
+    return Case(lambda: (run(), barrier), (), lambda: None, "words", 1)
 
 
 @pytest.fixture
 def family(monkeypatch):
     quick = {"megabytes": 1}
-    made = Family("made", "", lambda setting, megabytes: contest_of(megabytes), (), (quick,), quick, quick)
+    made = Family("made", "", lambda setting, megabytes: case_of(megabytes), (), (quick,), quick, quick)
     monkeypatch.setattr(memory, "FAMILIES", {"made": made})
 
 

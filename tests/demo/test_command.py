@@ -66,7 +66,7 @@ def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
     def load(name, path, data):
         languages = {"a": ("fr", "en"), "b": ("zh", "en"), "old": ("src", "tgt")}[path.stem]
         nothing = str
-        return demo.System(name, Loaded(*languages), None, nothing, nothing, nothing), None
+        return demo.DemoSystem(name, Loaded(*languages), None, nothing, nothing, nothing), None
 
     monkeypatch.setattr(demo, "load_system", load)
     monkeypatch.setattr(demo, "find_checkpoints", lambda path: [path])

@@ -94,7 +94,7 @@ def test_fewer_seeds_need_a_greater_difference(degrees):
     noise = SeedNoise(1.0, degrees)
     tabled = max(known for known in FAR if known <= degrees)
     assert noise.far == pytest.approx(stats.t.ppf(0.975, tabled), abs=1e-3)
-    assert not noise.is_far(noise.far - 0.1, [2, 2]) and noise.is_far(-noise.far - 0.1, [2, 2])
+    assert not noise.stands_out(noise.far - 0.1, [2, 2]) and noise.stands_out(-noise.far - 0.1, [2, 2])
 
 
 @pytest.mark.parametrize("resamples", [1, -5])

@@ -23,7 +23,7 @@ needs_interpreter = pytest.mark.skipif(
     reason="the backend 'fused' runs on the CPU with triton installed and TRITON_INTERPRET=1 alone",
 )
 
-needs_native = pytest.mark.skipif(native.why_not() is not None, reason=str(native.why_not()))
+needs_native = pytest.mark.skipif(native.reason_unavailable() is not None, reason=str(native.reason_unavailable()))
 
 
 def every_backend(names: Iterable[str]) -> pytest.MarkDecorator:

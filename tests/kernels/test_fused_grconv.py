@@ -5,7 +5,7 @@ import torch
 
 from recurrent_mt.kernels import packing
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
-from recurrent_mt.kernels.grconv.level import LevelWeights, Pyramid
+from recurrent_mt.kernels.grconv.level import LevelWeights, PyramidLayout
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, needs_interpreter
 from tests.kernels.test_grconv import MODES, arguments, heights_of, run
 
@@ -69,7 +69,7 @@ def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
         pytest.skip("there is no address space for 5 GB")
     weights = LevelWeights(torch.zeros(2, 4, 1, dtype=torch.float16), torch.zeros(4, dtype=torch.float16))
     below[-2:], products[-2:] = torch.tensor([[3.0], [6.0]]), 0.0
-    level = FusedLevel(Pyramid([1, 1], torch.device("cpu")), 1, below[-2:])
+    level = FusedLevel(PyramidLayout([1, 1], torch.device("cpu")), 1, below[-2:])
     level.below, level.left_leaves, level.first = below, torch.tensor([rows - 2]), rows - 1
     candidate, gates = below.new_empty(1, 1), below.new_empty(1, 3, 1)
     node = level._launch(products, weights.bias, candidate, gates, again=False)
@@ -78,7 +78,7 @@ def test_fused_grconv_reaches_offsets_beyond_two_to_the_31():
 
 def test_every_node_but_the_last_is_a_left_child():
     counts = packing.make_packing(torch.arange(5) >= torch.tensor([[5], [2], [0], [4], [1]])).counts
-    pyramid = Pyramid(counts, torch.device("cpu"))
+    pyramid = PyramidLayout(counts, torch.device("cpu"))
     for level in range(1, 5):
         parents, before = pyramid.parents(level)
         of_left = parents[parents >= 0] - before

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from recurrent_mt.kernels.attentive_gru import AttentiveGRUWeights, Memory, attentive_gru
-from recurrent_mt.kernels.entering import last_states
 from recurrent_mt.kernels.gru import BACKENDS, gru
 from recurrent_mt.kernels.matrix import Matrix
 from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.kernels.previous_state import last_states
 from tests.kernels import test_attentive_gru, test_gru
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, random
 from tests.tolerances import PARITY

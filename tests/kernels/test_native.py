@@ -22,10 +22,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def other_folder(tmp_path, monkeypatch):
     """A folder without a library in place of the real one."""
     monkeypatch.setattr(native, "FOLDER", tmp_path)
-    native.why_not.cache_clear()
+    native.reason_unavailable.cache_clear()
     backend._log.cache_clear()
     yield tmp_path
-    native.why_not.cache_clear()
+    native.reason_unavailable.cache_clear()
 
 
 def library(folder):
@@ -36,7 +36,7 @@ def library(folder):
 @pytest.mark.skipif(shutil.which(os.environ.get("CXX", "c++")) is None, reason="there is no C++ compiler")
 def test_the_library_is_built_where_there_is_a_compiler():
     """Without it, hundreds of tests are skipped: after a change that does not compile, nobody would notice."""
-    assert native.why_not() is None
+    assert native.reason_unavailable() is None
 
 
 def test_a_library_serves_one_version_of_pytorch():
@@ -64,7 +64,7 @@ def test_a_library_older_than_its_source_is_not_loaded(other_folder):
     library(other_folder).write_bytes(b"")
     os.utime(library(other_folder), (1, 1))
     (other_folder / "gru.cpp").write_text("")
-    assert "older than their source gru.cpp" in native.why_not()
+    assert "older than their source gru.cpp" in native.reason_unavailable()
 
 
 def test_a_library_that_is_none_is_not_loaded(other_folder):
@@ -72,7 +72,7 @@ def test_a_library_that_is_none_is_not_loaded(other_folder):
     # One for another PyTorch, built later, says nothing about this one.
     (other_folder / library(other_folder).name.replace("torch_", "torch_0_")).write_bytes(b"")
     os.utime(library(other_folder), (1, 1))
-    assert "cannot be loaded" in native.why_not()
+    assert "cannot be loaded" in native.reason_unavailable()
 
 
 @needs_native

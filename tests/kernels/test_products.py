@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from recurrent_mt.kernels.native import why_not
+from recurrent_mt.kernels.native import reason_unavailable
 from tests.kernels.batches import needs_native
 
 pytestmark = needs_native
@@ -20,7 +20,7 @@ SHAPES = ((1, 1), (8, 16), (17, 15), (30, 33), (515, 70), (1100, 64))
 
 def largest_errors():
     """Over rows and shapes, against float64, in units of the numbers' rounding: one for each format and product."""
-    assert why_not() is None
+    assert reason_unavailable() is None
     generator, largest = torch.Generator().manual_seed(1), {}
     for number in (torch.float32, torch.bfloat16):
         for count in ROWS:

@@ -12,9 +12,9 @@ from tests.models import building
 from tests.tolerances import INVARIANCE
 from user_dir.segmented_translation.translation import (
     BatchLimits,
+    Ensemble,
     ForwardTranslator,
     InverseScorer,
-    System,
     check_inverse,
     translate_spans,
 )
@@ -41,7 +41,7 @@ def system(*, shrinking_beam=False, inverse=False, architecture="gru_encoder", s
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.9)
         models.append(model.eval())
-    return System(task, models)
+    return Ensemble(task, models)
 
 
 def random_spans(number, seed=1):

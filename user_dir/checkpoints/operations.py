@@ -83,12 +83,12 @@ def _packed_kernels(model: torch.nn.Module) -> Iterator[None]:
 
 
 def matrix_product(_: Shape, left: Shape, right: Shape, *rest: Any, **keywords: Any) -> int:
-    """``sums.addmm_(left, right)``."""
+    """Counts ``sums.addmm_(left, right)``."""
     return 2 * prod(left) * right[-1]
 
 
 def matrix_vector_product(matrix: Shape, vector: Shape, *rest: Any, **keywords: Any) -> int:
-    """``matrix @ vector``."""
+    """Counts ``matrix @ vector``."""
     return 2 * prod(matrix)
 
 

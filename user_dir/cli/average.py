@@ -17,7 +17,6 @@ from ..checkpoints.averaging import average_checkpoints
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("checkpoints", type=Path, nargs="+", help="checkpoints of one training")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint to write")
     parser.add_argument("--ema", action="store_true", help="take the moving averages of --store-ema")

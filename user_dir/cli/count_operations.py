@@ -13,7 +13,6 @@ from ..checkpoints.operations import count_operations
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--checkpoint", required=True, help="checkpoint of the model")
     parser.add_argument("--data", required=True, help="folder of binarized data with a test split")
     parser.add_argument(

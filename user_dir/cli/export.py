@@ -18,7 +18,6 @@ from ..checkpoints.checkpoint import Checkpoint
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("checkpoint", type=Path, help="checkpoint of the model")
     parser.add_argument(
         "--data", type=Path, required=True, help="folder with the dictionaries, as for fairseq-generate"

@@ -19,7 +19,6 @@ from ..checkpoints.low_rank_checkpoint import FactoredMatrix, factorize_checkpoi
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument(
         "--checkpoint", type=Path, required=True, help="checkpoint of a model trained without --gru-rank"
     )

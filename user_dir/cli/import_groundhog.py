@@ -17,7 +17,6 @@ from ..checkpoints.groundhog_checkpoint import import_model
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the options."""
     parser.add_argument("--params", type=Path, required=True, help=".npz file of GroundHog's parameters")
     parser.add_argument("--save-dir", type=Path, required=True, help="folder for the checkpoint and dictionaries")
     parser.add_argument(

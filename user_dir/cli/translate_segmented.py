@@ -104,7 +104,7 @@ def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
 def translate(
     sentences: Sequence[Words], modes: Sequence[str], table: SpanTable, buffer_size: int
 ) -> Iterator[dict[str, SegmentedTranslation]]:
-    """Each sentence's translation in each mode."""
+    """Translates each sentence in each mode."""
     for start in range(0, len(sentences), buffer_size):
         buffer = sentences[start : start + buffer_size]
         table.add(buffer)

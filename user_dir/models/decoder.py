@@ -107,7 +107,7 @@ class Decoder(FairseqIncrementalDecoder):
         incremental_state: IncrementalState | None = None,
         **kwargs: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
-        """Like :meth:`forward`, without the output layer."""
+        """Returns the features that :meth:`forward` gives to the output layer."""
         assert encoder_out is not None, "this decoder reads an encoder"
         state = self._cached_state(incremental_state)
         with self.products.on(self.embed_tokens.weight):

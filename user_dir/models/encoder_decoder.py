@@ -42,7 +42,7 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
 
     @classmethod
     def build_encoder_layer(cls, config: EncoderDecoderConfig) -> nn.Module:
-        """The module inside :class:`~user_dir.models.encoder.Encoder`."""
+        """Builds the module inside :class:`~user_dir.models.encoder.Encoder`."""
         raise NotImplementedError
 
     @classmethod

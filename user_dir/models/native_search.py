@@ -22,15 +22,15 @@ from .encoder_decoder import EncoderDecoderModel
 from .products import FORMATS
 
 
-def why_not(model: nn.Module) -> str | None:
-    """What keeps the native search from translating with this model, in a few words; None if nothing does."""
+def reason_unsupported(model: nn.Module) -> str | None:
+    """Says what keeps the native search from translating with this model, in a few words; None if nothing does."""
     if not isinstance(model, EncoderDecoderModel):
         return f"a {type(model).__name__} is not one of this plug-in's models"
     layer, variant = model.decoder.layer, model.decoder.layer.first.gru.variant
     weight = model.decoder.embed_tokens.weight
     reasons = {
         f"the model's kernels are {layer.first.gru.backend!r}": layer.first.gru.backend not in ("auto", "native"),
-        str(native.why_not()): native.why_not() is not None,
+        str(native.reason_unavailable()): native.reason_unavailable() is not None,
         "the model is not on the CPU": weight.device.type != "cpu",
         f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_FORMATS,
         "the decoder has more than one layer": bool(layer.upper),
@@ -66,7 +66,7 @@ class NativeDecoder:
     """A decoder's weights in the order in which C++ multiplies by them, copied again when training has changed them.
 
     Args:
-        decoder: of a model for which :func:`why_not` has nothing to say.
+        decoder: of a model for which :func:`reason_unsupported` has nothing to say.
     """
 
     def __init__(self, decoder: Decoder) -> None:

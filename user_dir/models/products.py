@@ -49,7 +49,6 @@ class Products(nn.Module):
             yield
 
     def extra_repr(self) -> str:
-        """Both, for the model's printed form."""
         return f"autocast={self.autocast}, backend={self.backend}"
 
 

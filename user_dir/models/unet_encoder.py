@@ -40,7 +40,6 @@ class UNetEncoderModel(EncoderDecoderModel):
 
     @classmethod
     def build_encoder_layer(cls, config: UNetEncoderConfig) -> nn.Module:
-        """A U-Net over the words."""
         return UNetEncoder(
             config.encoder_embed_dim,
             config.encoder_hidden_size,

@@ -37,7 +37,6 @@ class VNetEncoderModel(EncoderDecoderModel):
 
     @classmethod
     def build_encoder_layer(cls, config: VNetEncoderConfig) -> nn.Module:
-        """A V-Net over the words."""
         return VNetEncoder(
             config.encoder_embed_dim,
             config.encoder_hidden_size,

@@ -88,7 +88,7 @@ def choose(candidates: Sequence[Candidate], *, inverse: bool) -> Choice:
 
 
 def code_divisor(words: int) -> float:
-    """The divisor in the authors' ``segment.py``."""
+    """Returns the divisor that the authors' ``segment.py`` uses."""
     return math.log(words + 2)
 
 

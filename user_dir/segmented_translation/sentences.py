@@ -38,11 +38,11 @@ class SegmentedTranslation:
 
     @property
     def text(self) -> str:
-        """The segments' translations joined."""
+        """The joined translations of the segments."""
         return " ".join(segment.translation for segment in self.segments if segment.translation)
 
     def as_record(self) -> dict[str, object]:
-        """For JSON."""
+        """Returns the translation as a record for JSON."""
         return {"cost": self.cost, "segments": [asdict(segment) for segment in self.segments]}
 
 

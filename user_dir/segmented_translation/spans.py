@@ -68,7 +68,7 @@ class SpanTable:
         self._choices: dict[Words, _Choices] = {}
 
     def __len__(self) -> int:
-        """How many spans have been translated."""
+        """Returns how many spans have been translated."""
         return len(self._choices)
 
     def add(self, sentences: Sequence[Words]) -> None:
@@ -115,7 +115,7 @@ class SpanTable:
         return words[:-1] if not last and words[-1] == PERIOD else words
 
     def _unknown(self, span: Words) -> int:
-        """How many words are copied."""
+        """Counts the words that are copied."""
         return sum(map(self._is_unknown, span)) if self.options.copy_unknown else 0
 
     def _choice(self, span: Words, mode: Mode) -> Choice:

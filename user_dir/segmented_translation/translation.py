@@ -26,7 +26,7 @@ LONGEST_TRANSLATION = 3
 
 
 @dataclass(frozen=True)
-class System:
+class Ensemble:
     """A trained model, or an ensemble, and the task that holds its dictionaries."""
 
     task: TranslationTask
@@ -46,7 +46,7 @@ class BatchLimits:
     tokens: int = 4000
 
 
-def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool = False) -> System:
+def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool = False) -> Ensemble:
     """Loads a checkpoint of a translation model.
 
     Args:
@@ -78,7 +78,7 @@ def load_system(path: str, data: str, *, shrinking_beam: bool = False, cpu: bool
         model.prepare_for_inference_(config)
         if torch.cuda.is_available() and not cpu:
             model.cuda()
-    return System(_published_task(config.task, shrinking_beam), models)
+    return Ensemble(_published_task(config.task, shrinking_beam), models)
 
 
 def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask:
@@ -89,7 +89,7 @@ def _published_task(config: DictConfig, shrinking_beam: bool) -> TranslationTask
     return tasks.setup_task(OmegaConf.create({**settings, **search}))
 
 
-def check_inverse(forward: System, inverse: System) -> None:
+def check_inverse(forward: Ensemble, inverse: Ensemble) -> None:
     """Makes sure that one system translates in the opposite direction of the other.
 
     Raises:
@@ -119,7 +119,7 @@ class ForwardTranslator:
 
     def __init__(
         self,
-        system: System,
+        system: Ensemble,
         *,
         beam: int = 10,
         count: int = 10,
@@ -177,7 +177,7 @@ class InverseScorer:
         limits: the limits of a batch; the tokens decide the number of sentences.
     """
 
-    def __init__(self, system: System, *, limits: BatchLimits | None = None) -> None:
+    def __init__(self, system: Ensemble, *, limits: BatchLimits | None = None) -> None:
         self.system = system
         self.limits = limits or BatchLimits()
         self.scorer = system.task.build_generator(system.models, argparse.Namespace(score_reference=True))
@@ -223,7 +223,7 @@ def encode(dictionary: Dictionary, words: Words) -> Tensor:
 
 
 def batches(
-    system: System, dataset: LanguagePairDataset, max_tokens: int, max_sentences: int | None
+    system: Ensemble, dataset: LanguagePairDataset, max_tokens: int, max_sentences: int | None
 ) -> Iterator[dict[str, Any]]:
     """Yields fairseq's batches of a dataset, similar lengths together, on the model's device."""
     if not len(dataset):

@@ -19,7 +19,7 @@ from recurrent_mt.kernels.beam_search import Hypothesis, SearchOptions, beam_sea
 from recurrent_mt.layers.encoder_output import EncoderOutput
 
 from ..models.encoder_decoder import check_alignments
-from ..models.native_search import NativeDecoder, why_not
+from ..models.native_search import NativeDecoder, reason_unsupported
 
 logger = logging.getLogger(__name__)
 
@@ -41,15 +41,17 @@ class NativeGenerator(SequenceGenerator):
         constraints: Tensor | None = None,
         bos_token: int | None = None,
     ) -> list[list[dict[str, Tensor]]]:
-        reason = self._why_not(sample, prefix_tokens, constraints)
+        reason = self._reason_unsupported(sample, prefix_tokens, constraints)
         if reason is not None:
             _log(reason)
             return super()._generate(sample, prefix_tokens, constraints, bos_token)
         with torch.no_grad():
             return self._translate(sample["net_input"], self.eos if bos_token is None else bos_token)
 
-    def _why_not(self, sample: dict[str, Any], prefix_tokens: Tensor | None, constraints: Tensor | None) -> str | None:
-        """What the native search cannot do, in a few words; None if it can do everything."""
+    def _reason_unsupported(
+        self, sample: dict[str, Any], prefix_tokens: Tensor | None, constraints: Tensor | None
+    ) -> str | None:
+        """Says what the native search cannot do, in a few words; None if it can do everything."""
         reasons = {
             "the search is not plain beam search": type(self.search) is not BeamSearch,
             "output as long as the input is asked for": self.match_source_len,
@@ -61,7 +63,8 @@ class NativeGenerator(SequenceGenerator):
             "there are several models": self.model.models_size != 1,
             "the source is not text": "src_tokens" not in sample["net_input"],
         }
-        return next((reason for reason, holds in reasons.items() if holds), None) or why_not(self.model.single_model)
+        reason = next((reason for reason, holds in reasons.items() if holds), None)
+        return reason or reason_unsupported(self.model.single_model)
 
     def _translate(self, net_input: dict[str, Tensor], begin: int) -> list[list[dict[str, Tensor]]]:
         decoder = self.model.single_model.decoder

@@ -21,7 +21,7 @@ class SubwordSampler(ABC):
 
     @abstractmethod
     def split(self, text: str, seed: int) -> list[str]:
-        """A segmentation drawn with that seed."""
+        """Draws a segmentation of a text with a seed."""
 
     @abstractmethod
     def is_one_word(self, left: str, right: str) -> bool:
@@ -85,11 +85,10 @@ class BPEDropout(SubwordSampler):
         self._dropout = dropout
 
     def join(self, subwords: list[str]) -> str:
-        """See :class:`SubwordSampler`."""
         return " ".join(subwords).replace("@@ ", "").removesuffix("@@")
 
     def is_one_word(self, left: str, right: str) -> bool:
-        """See :class:`SubwordSampler`; what follows an ``<unk>`` in a word is split like a word."""
+        """Tells whether two subwords are of one word; what follows an ``<unk>`` in a word is split like a word."""
         return left.endswith("@@")
 
     def is_protected(self, word: list[str]) -> bool:
@@ -97,7 +96,6 @@ class BPEDropout(SubwordSampler):
         return len(word) < len(self._whole.segment_tokens([self.join(word)]))
 
     def split(self, text: str, seed: int) -> list[str]:
-        """See :class:`SubwordSampler`."""
         state = random.getstate()
         random.seed(seed)
         try:
@@ -122,15 +120,12 @@ class SentencePieceSampling(SubwordSampler):
         self._dropout = dropout
 
     def join(self, subwords: list[str]) -> str:
-        """See :class:`SubwordSampler`."""
         return "".join(subwords).replace("▁", " ").strip()
 
     def is_one_word(self, left: str, right: str) -> bool:
-        """See :class:`SubwordSampler`."""
         return not right.startswith("▁")
 
     def split(self, text: str, seed: int) -> list[str]:
-        """See :class:`SubwordSampler`."""
         from sentencepiece import set_random_generator_seed
 
         set_random_generator_seed(seed % 2**32)
@@ -180,7 +175,7 @@ class SampledSubwordsDataset(BaseWrapperDataset):
         self._epoch = torch.ones((), dtype=torch.long).share_memory_()
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """The pair, split anew."""
+        """Returns the pair with both sides split again."""
         pair = dict(self.dataset[index])
         seed = hash((self._seed, int(self._epoch), int(index)))
         pair["source"] = self._source.resample(pair["source"], self.dataset.src_dict, seed)
@@ -188,6 +183,5 @@ class SampledSubwordsDataset(BaseWrapperDataset):
         return pair
 
     def set_epoch(self, epoch: int) -> None:
-        """Called by fairseq before each epoch."""
         super().set_epoch(epoch)
         self._epoch.fill_(epoch)

@@ -26,7 +26,6 @@ class LogHandler(LogHandlerBase):
         repair_executor()
 
     def emit(self, record: LogRecord) -> None:
-        """One event."""
         event = getattr(record, "event", None)
         message = {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if record.getMessage().startswith(SLURM_RUN):
@@ -45,20 +44,16 @@ class LogHandler(LogHandlerBase):
 
     @property
     def writes_to_file(self) -> bool:
-        """Snakemake keeps its own log."""
         return False
 
     @property
     def has_filter(self) -> bool:
-        """Everything is wanted."""
         return True
 
     @property
     def has_formatter(self) -> bool:
-        """JSON."""
         return True
 
     @property
     def needs_rulegraph(self) -> bool:
-        """No."""
         return False

@@ -125,7 +125,7 @@ class Chinese(Realizer):
         return children
 
     def elides(self, token: str, following: str) -> bool:
-        """Nothing does."""
+        """Returns False: no Chinese word is elided before another."""
         return False
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:
@@ -138,7 +138,7 @@ class Chinese(Realizer):
         return [given, Leaf("PUNCT", "·"), *surname] if surname else [given]
 
     def year(self, year: Leaf, anchor: Anchor) -> Tree:
-        """Returns … 年."""
+        """Returns a year, the digits followed by 年."""
         return Tree("NP", [year, Leaf("NOUN", "年", anchor)])
 
     def location(self, location: Location) -> Tree:

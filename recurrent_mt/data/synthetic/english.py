@@ -50,7 +50,6 @@ class English(Realizer):
         return begins_with_vowel(following)
 
     def predicate(self, clause: Clause) -> list[Node]:
-        """See :meth:`.Realizer.predicate`."""
         tense = "present" if clause.after_when and clause.tense == "future" else clause.tense
         auxiliaries, rest = _verb_group(clause, tense)
         inverted = [auxiliaries.pop(0)] if clause.asked else []

@@ -45,7 +45,7 @@ class French(Realizer):
     elided: ClassVar = {"que": "qu'", "si": "s'"}
 
     def open_question(self, body: Clause | Compound) -> list[Leaf]:
-        """*Est-ce que*."""
+        """Returns *est-ce que*, which begins an open question."""
         anchor = (body, "question")
         return [Leaf("ADV", "est-ce", anchor), Leaf("SCONJ", "que", anchor, liaison="qu'")]
 
@@ -54,11 +54,11 @@ class French(Realizer):
         return following in ("il", "ils") if token == "si" else begins_with_vowel(following)
 
     def relative_pronoun(self, clause: Clause) -> str:
-        """*Qui*, *que* or *dont*."""
+        """Returns the relative pronoun: *qui*, *que*, or *dont*."""
         return {"subject": "qui", "object": "que", "oblique": "dont"}[clause.gap]
 
     def predicate(self, clause: Clause) -> list[Node]:
-        """See :meth:`.Realizer.predicate`; French inverts nothing, and tells the future after *quand* as such."""
+        """Returns a predicate; French inverts nothing, and uses the future tense after *quand*."""
         predicate = clause.predicate
         if isinstance(predicate, Quality):
             children = self._quality(clause, predicate)

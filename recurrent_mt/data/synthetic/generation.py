@@ -24,7 +24,7 @@ _PATIENCE = 3000
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence pair."""
+    """A sentence pair with its trees and alignment."""
 
     split: str  # train, valid or test
     source_tokens: list[str]  # the true-cased tokens of the source, the leaves of its tree

@@ -39,7 +39,7 @@ class Name:
 
 @dataclass(eq=False)
 class PlaceName:
-    """A town or a country."""
+    """The name of a town or a country."""
 
     name: ProperNoun
     person = 3

@@ -31,7 +31,7 @@ class WordVectors:
 
     @functools.cached_property
     def index(self) -> dict[str, int]:
-        """The row of each word."""
+        """The row of each word in the matrix."""
         return {word: row for row, word in enumerate(self.words)}
 
     @functools.cached_property

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..entering import check_initial
 from ..matrix import as_matrix, check_shape
 from ..mixed_precision import precision
+from ..previous_state import check_initial
 from . import fused, native, packed, reference
 from .memory import AttentiveGRUWeights, Memory
 
@@ -76,7 +76,7 @@ def attentive_gru(
     a projection of it ("general"), but with the state before the update as the query. z keeps the old state.
 
     With a gate over time, what enters a step instead of s, including the attention's query, is g ⊙ s_{t−1} + (1 − g) ⊙
-    s_{t−K}; see :mod:`recurrent_mt.kernels.entering`.
+    s_{t−K}; see :mod:`recurrent_mt.kernels.previous_state`.
 
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].

@@ -19,7 +19,7 @@ def attentive_gru(
     counts: Sequence[int],
     time_gate: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`."""
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels."""
     check_triton("attentive_gru", inputs)
     from ..gru.triton_step import FusedElementwise
     from .triton_attention import FusedAttention
@@ -29,7 +29,7 @@ def attentive_gru(
 
 
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attend`."""
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attend` with Triton kernels."""
     check_triton("attend", state)
     from .triton_attention import FusedAttention
 

@@ -27,11 +27,11 @@ class Memory(NamedTuple):
     padding_mask: Tensor
 
     def to(self, number: torch.dtype) -> Memory:
-        """The same in another number format."""
+        """Returns the same memory in another number format."""
         return self._replace(keys=self.keys.to(number), values=self.values.to(number))
 
     def rows(self, count: int) -> Memory:
-        """What each of ``count`` states reads."""
+        """Returns the memory that each of ``count`` states reads."""
         sources = self.keys.size(0)
         if count <= sources:
             return Memory(*(field[:count] for field in self))
@@ -69,5 +69,5 @@ class AttentiveGRUWeights(NamedTuple):
         return AttentiveGRUWeights(gate, candidate, context, query, self.score)
 
     def matrices(self) -> tuple[Matrix, Matrix, Matrix]:
-        """Gate, candidate and context."""
+        """Returns the gate, candidate, and context weights as matrices."""
         return as_matrix(self.gate), as_matrix(self.candidate), as_matrix(self.context)

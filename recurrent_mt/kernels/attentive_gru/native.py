@@ -17,7 +17,9 @@ from .memory import AttentiveGRUWeights, Memory
 def attend(
     state: Tensor, memory: Memory, weights: AttentiveGRUWeights, *, products: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attend`; what needs gradients, as no search does, is ``packed``.
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attend` in C++.
+
+    What needs gradients, which no search does, goes to ``packed``.
 
     ``products`` is the format of matrix products.
     """
@@ -39,7 +41,10 @@ def attentive_gru(
     *,
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`; ``products`` is the format of matrix products."""
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` in C++.
+
+    ``products`` is the format of matrix products.
+    """
     check_native("attentive_gru", inputs)
     factors = [factor for matrix in weights.matrices() for factor in matrix]
     tensors = *memory, *factors, weights.query, weights.score, time_gate

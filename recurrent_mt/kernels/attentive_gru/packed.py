@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ..cache import pieces
-from ..entering import EnteringBackward, before_the_start, entering
 from ..gru.packed import EAGER, Elementwise, joined, step, step_backward
 from ..matrix import Matrix
 from ..mixed_precision import product
+from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
 from .memory import AttentiveGRUWeights, Memory
 
 
@@ -62,11 +62,10 @@ def project_query(state: Tensor, weight: Tensor) -> Tensor:
     return product(state, weight.t()).to(state.dtype)
 
 
-class Attention:
-    """How a step attends."""
+class StepAttention:
+    """The attention of a step, forward and backward; other backends override it."""
 
     def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
-        """See :func:`attend`."""
         return attend(state, memory, weights)
 
     def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
@@ -83,10 +82,10 @@ class Parts(NamedTuple):
     """
 
     elementwise: Elementwise
-    attention: Attention
+    attention: StepAttention
 
 
-PACKED = Parts(EAGER, Attention())
+PACKED = Parts(EAGER, StepAttention())
 
 
 def attentive_gru(
@@ -99,7 +98,10 @@ def attentive_gru(
     *,
     parts: Parts | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`; ``parts`` is what a step does besides products."""
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` in PyTorch, on packed rows.
+
+    ``parts`` is what a step does besides products.
+    """
     factors = [factor for matrix in weights.matrices() for factor in matrix]
     return _AttentiveGRU.apply(
         inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED
@@ -113,11 +115,11 @@ class _AttentiveGRU(torch.autograd.Function):
         memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
         weights = weights.for_steps(len(counts))
         gate, candidate, context_weight = weights.matrices()
-        timeline = before_the_start(initial, time_gate)
+        timeline = initial_timeline(initial, time_gate)
         span = len(timeline)
         saved, contexts, attentions = [], [], []
         for x in inputs.split(counts):
-            state = entering(timeline, x.size(0), time_gate, span)
+            state = previous_state(timeline, x.size(0), time_gate, span)
             context, attention = parts.attention.attend(state, memory, weights)
             saved.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
             timeline.append(saved[-1][0])
@@ -140,7 +142,7 @@ class _AttentiveGRU(torch.autograd.Function):
         states, gates, candidates, reset_previous, contexts, attention = saved[13:]
         gate, candidate, context_weight = weights.matrices()
         size, counts = states.size(1), ctx.counts
-        walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
+        walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
         attention_backward = ctx.parts.attention.backward(memory, weights, attention)
         grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
         grad_contexts = grad_contexts.clone()
@@ -148,7 +150,7 @@ class _AttentiveGRU(torch.autograd.Function):
         for position, count in reversed(list(enumerate(counts))):
             rows = slice(stop - count, stop)
             stop -= count
-            grad_inputs[rows], grad_entering = step_backward(
+            grad_inputs[rows], grad_previous = step_backward(
                 walk.grad_state(position),
                 walk.rows[rows],
                 gates[rows],
@@ -159,7 +161,7 @@ class _AttentiveGRU(torch.autograd.Function):
             )
             context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
             grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
-            walk.add(position, rows, grad_query_state.add_(grad_entering))
+            walk.add(position, rows, grad_query_state.add_(grad_previous))
         grad_initial, grad_time_gate = walk.finish()
         grad_keys, grad_query, grad_score = attention_backward.finish(walk.rows, counts)
         return (

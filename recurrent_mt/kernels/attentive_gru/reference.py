@@ -30,7 +30,7 @@ def attentive_gru(
     counts: Sequence[int],
     time_gate: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.attentive_gru.attentive_gru`."""
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` as a loop over the equations."""
     U_rz, U, C = (matrix.whole() for matrix in weights.matrices())
     size, g = U.size(0), time_gate
     s = [initial] if g is None else list(initial.unbind(1))

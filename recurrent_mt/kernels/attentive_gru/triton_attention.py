@@ -15,7 +15,7 @@ from torch import Tensor
 from ..mixed_precision import product
 from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
 from .memory import AttentiveGRUWeights, Memory
-from .packed import Attention, AttentionBackward, project_query
+from .packed import AttentionBackward, StepAttention, project_query
 
 MASKED = tl.constexpr(-1e30)
 """The energy of padding: finite, so that a source with nothing but padding has an attention, too."""
@@ -126,11 +126,10 @@ def _constants(memory: Memory) -> dict[str, object]:
     }
 
 
-class FusedAttention(Attention):
+class FusedAttention(StepAttention):
     """Additive attention as one kernel; dot-product attention consists of matrix products and is unchanged."""
 
     def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
-        """See :class:`~.packed.Attention`."""
         if weights.query is None or weights.score is None:
             return super().attend(state, memory, weights)
         memory = Memory(*(tensor[: state.size(0)].contiguous() for tensor in memory))
@@ -144,7 +143,6 @@ class FusedAttention(Attention):
         return contexts, attention
 
     def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
-        """See :class:`~.packed.Attention`."""
         if weights.query is None or weights.score is None:
             return super().backward(memory, weights, attention)
         return FusedAttentionBackward(memory, weights, attention, weights.query, weights.score)
@@ -165,7 +163,6 @@ class FusedAttentionBackward(AttentionBackward):
         self.grad_scores = torch.zeros(keys.size(0), keys.size(2), dtype=dtype, device=keys.device)
 
     def step(self, grad_context: Tensor, state: Tensor, rows: slice) -> Tensor:
-        """See :class:`~.packed.AttentionBackward`."""
         keys, values, _ = self.memory
         grad_queries = self.grad_queries[rows]
         attend_gradient_kernel[(state.size(0),)](
@@ -176,7 +173,6 @@ class FusedAttentionBackward(AttentionBackward):
         return product(grad_queries, self.query_weight).to(grad_queries.dtype)
 
     def finish(self, states: Tensor, counts: Sequence[int]) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """See :class:`~.packed.AttentionBackward`."""
         grad_keys = self.grad_keys.mul_(self.score).to(states.dtype)
         grad_weight = product(self.grad_queries.t(), states.to(self.query_weight.dtype))
         return grad_keys, grad_weight, self.grad_scores.sum(dim=0).to(states.dtype)

@@ -20,7 +20,10 @@ def cross_entropy(
     *,
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`; ``products`` is the format of matrix products."""
+    """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` in C++.
+
+    ``products`` is the format of matrix products.
+    """
     check_native("cross_entropy", features)
     return _CrossEntropy.apply(features, weight, bias, target, label_smoothing, products)
 

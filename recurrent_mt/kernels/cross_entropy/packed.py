@@ -31,7 +31,7 @@ late for them, and the probabilities of most words are below float16's least num
 def cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
+    """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` in PyTorch, on packed rows."""
     return _CrossEntropy.apply(features, weight, bias, target, label_smoothing)
 
 

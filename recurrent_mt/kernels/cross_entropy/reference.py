@@ -9,7 +9,7 @@ from torch import Tensor
 def cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """See :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`."""
+    """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` as a loop over the equations."""
     scores = features @ weight.t()
     if bias is not None:
         scores = scores + bias

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ..grconv.level import Level, LevelWeights, PackedLevel, Pyramid, mean_gates
+from ..grconv.level import Level, LevelWeights, PackedLevel, PyramidLayout, mean_gates
 from ..packing import rows_but_last
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels, last_rows, own_set
 
@@ -34,7 +34,7 @@ def stacked(weights: DilatedGRConvWeights, counts: Sequence[int]) -> tuple[Tenso
     return torch.cat([W_l, G_l, W_r, G_r], dim=1).unflatten(1, (2, -1)), torch.cat([b, b_G], dim=1)
 
 
-class Dilation(Pyramid):
+class Dilation(PyramidLayout):
     """Where the nodes are: one ends at each word, and on level t the left child is the one 2^(t−1) words before.
 
     The words that have as many before them come last in packed order, and no node changes for the others.

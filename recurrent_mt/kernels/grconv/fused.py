@@ -14,7 +14,7 @@ from .interface import GRConvOutput, GRConvWeights, Levels
 def grconv(
     leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
-    """See :func:`recurrent_mt.kernels.grconv.grconv`."""
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` with Triton kernels."""
     check_triton("grconv", leaves)
     from .triton_level import FusedLevel
 

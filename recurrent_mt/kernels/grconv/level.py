@@ -51,7 +51,7 @@ class Children(NamedTuple):
     right: Tensor
 
 
-class Pyramid:
+class PyramidLayout:
     """Where the nodes of a packed batch are: each level is packed like the leaves of sentences so much shorter.
 
     Args:
@@ -68,7 +68,7 @@ class Pyramid:
         self._parents: Tensor | None = None
 
     def size(self, level: int) -> int:
-        """How many nodes a level has."""
+        """The number of nodes of the level."""
         return self._before[-1] - self._before[level]
 
     def size_below(self, level: int) -> int:
@@ -116,7 +116,7 @@ class Pyramid:
 class Level(Protocol):
     """One level over the nodes ``below`` it: ``Level(pyramid, level, below)``, with the level counted from 1."""
 
-    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None: ...
+    def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None: ...
 
     @staticmethod
     def prepare(weights: LevelWeights) -> LevelWeights:
@@ -151,23 +151,20 @@ class Level(Protocol):
 class PackedLevel(Level):
     """A level whose left children are copied next to their siblings."""
 
-    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
+    def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None:
         self.pyramid, self.level = pyramid, level
         self.children = pyramid.children(level, below)
 
     def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
-        """See :class:`Level`."""
         candidate, gates = candidate_and_gates(self.children, weights, is_tanh=self.pyramid.is_tanh)
         return candidate, gates, self.merge(candidate, gates)
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
-        """See :class:`Level`."""
         return merge(self.children, candidate, gates)
 
     def backward(
         self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
-        """See :class:`Level`."""
         grad_pre = gradient_before_activation(grad, self.children, candidate, gates, is_tanh=self.pyramid.is_tanh)
         sums.bias.add_(grad_pre.sum(dim=0))
         grad_pre, number = grad_pre.to(weights.both.dtype), weights.both.dtype
@@ -190,7 +187,7 @@ def candidate_and_gates(children: Children, weights: LevelWeights, *, is_tanh: b
 
 
 def merge(children: Children, candidate: Tensor, gates: Tensor) -> Tensor:
-    """The nodes (n, H)."""
+    """Returns the nodes (n, H) of the level."""
     nodes = torch.empty_like(children.left)
     for piece in pieces(nodes.size(0), nodes.size(1), nodes):
         w, left, right = gates[piece], children.left[piece], children.right[piece]
@@ -216,7 +213,7 @@ def gradient_before_activation(
 
 
 def gradient_below(
-    grad: Tensor, grad_pre: Tensor, gates: Tensor, weights: LevelWeights, pyramid: Pyramid, level: int
+    grad: Tensor, grad_pre: Tensor, gates: Tensor, weights: LevelWeights, pyramid: PyramidLayout, level: int
 ) -> Tensor:
     """The part of the gradient of all nodes on the level below that comes through a level's nodes.
 

@@ -11,13 +11,13 @@ from torch import Tensor
 from ..backend import check_native
 from . import packed
 from .interface import GRConvOutput, GRConvWeights, Levels
-from .level import Level, LevelWeights, Pyramid
+from .level import Level, LevelWeights, PyramidLayout
 
 
 def grconv(
     leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
-    """See :func:`recurrent_mt.kernels.grconv.grconv`."""
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` in C++."""
     check_native("grconv", leaves)
     return packed.grconv(leaves.contiguous(), weights, counts, activation, levels, level=NativeLevel)
 
@@ -33,7 +33,7 @@ class NativeWeights(LevelWeights):
 
     @cached_property
     def downward(self) -> tuple[Tensor, Tensor]:
-        """For the gradients of their products."""
+        """Returns the matrices in the layout that the gradients of their products need."""
         left, right = (torch.ops.recurrent_mt.right_factor(weight) for weight in (self.left, self.right))
         return left, right
 
@@ -41,28 +41,24 @@ class NativeWeights(LevelWeights):
 class NativeLevel(Level):
     """A level in three operations; left children are found by their rows."""
 
-    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
+    def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None:
         self.children = below, pyramid.left(level), pyramid.first(level)
         self.is_tanh = pyramid.is_tanh
 
     @staticmethod
     def prepare(weights: LevelWeights) -> NativeWeights:
-        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         return NativeWeights(*weights)
 
     def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
-        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         assert isinstance(weights, NativeWeights)
         return torch.ops.recurrent_mt.grconv_level(*self.children, *weights.upward, weights.bias, self.is_tanh)
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
-        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         return torch.ops.recurrent_mt.grconv_merge(*self.children, candidate, gates)
 
     def backward(
         self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
-        """See :class:`~recurrent_mt.kernels.grconv.level.Level`."""
         assert isinstance(weights, NativeWeights)
         return torch.ops.recurrent_mt.grconv_level_backward(
             grad, *self.children, candidate, gates, *weights.downward, self.is_tanh, *sums.both, sums.bias

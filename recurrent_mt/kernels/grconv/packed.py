@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .interface import GRConvOutput, GRConvWeights, Levels
-from .level import Level, LevelWeights, PackedLevel, Pyramid, mean_gates
+from .level import Level, LevelWeights, PackedLevel, PyramidLayout, mean_gates
 
 
 def grconv(
@@ -29,7 +29,10 @@ def grconv(
     *,
     level: type[Level] = PackedLevel,
 ) -> GRConvOutput:
-    """See :func:`recurrent_mt.kernels.grconv.grconv`; ``level`` is how one level is computed."""
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` in PyTorch, on packed rows.
+
+    ``level`` is how one level is computed.
+    """
     top = min(levels.height or len(counts), len(counts) - 1)
     both = torch.cat([weights.left, weights.gate_left, weights.right, weights.gate_right])
     bias = torch.cat([weights.bias, weights.gate_bias])
@@ -111,7 +114,7 @@ def _means_gradient(grad: Tensor, counts: Sequence[int]) -> Tensor:
 class _GRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        counts, nodes, pyramid = plan.counts, leaves, Pyramid(plan.counts, leaves.device, plan.activation)
+        counts, nodes, pyramid = plan.counts, leaves, PyramidLayout(plan.counts, leaves.device, plan.activation)
         weights = plan.level.prepare(LevelWeights(both, bias))
         summaries = leaves.new_empty(counts[0], leaves.size(1))
         kept, candidates, gates, shown, returned = [leaves], [], [], [], []
@@ -155,7 +158,7 @@ class _GRConv(torch.autograd.Function):
 
 
 def _levels_downward(
-    plan: _Plan, pyramid: Pyramid, weights: LevelWeights, saved: Sequence[Tensor]
+    plan: _Plan, pyramid: PyramidLayout, weights: LevelWeights, saved: Sequence[Tensor]
 ) -> Iterator[tuple[int, Level, Tensor, Tensor]]:
     """Every level from the last to the first, with its number, candidates and gates."""
     kept_levels = plan.kept_levels()

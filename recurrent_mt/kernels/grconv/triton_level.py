@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..mixed_precision import add_product_, product
 from ..triton_math import accumulator, accumulator_dtype, blocks, tanh
-from .level import Level, LevelWeights, Pyramid
+from .level import Level, LevelWeights, PyramidLayout
 
 
 @triton.jit
@@ -237,7 +237,7 @@ def gradient_kernel(
 class FusedLevel(Level):
     """A level whose children are found by their rows and never copied; see :class:`~.level.Level`."""
 
-    def __init__(self, pyramid: Pyramid, level: int, below: Tensor) -> None:
+    def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None:
         self.below = below.contiguous()
         self.left_leaves, self.before = pyramid.left_leaves(level)
         self.parents, self.parents_before = pyramid.parents(level)
@@ -245,7 +245,6 @@ class FusedLevel(Level):
         self.is_tanh = pyramid.is_tanh
 
     def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
-        """See :class:`~.level.Level`."""
         width = self.below.size(1)
         products = product(self.below, weights.both.flatten(0, 1).t()).to(self.below.dtype)
         candidate = torch.empty(self.count, width, dtype=self.below.dtype, device=self.below.device)
@@ -254,7 +253,6 @@ class FusedLevel(Level):
         return candidate, gates, nodes
 
     def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
-        """See :class:`~.level.Level`."""
         return self._launch(candidate, candidate, candidate, gates, again=True)
 
     def _launch(self, products: Tensor, bias: Tensor, candidate: Tensor, gates: Tensor, *, again: bool) -> Tensor:
@@ -269,7 +267,6 @@ class FusedLevel(Level):
     def backward(
         self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
     ) -> Tensor:
-        """See :class:`~.level.Level`."""
         both, pre = weights.both.flatten(0, 1), weights.bias.numel()
         grad_products, grad_below = grad.new_empty(self.below.size(0), 2 * pre), torch.empty_like(self.below)
         block = blocks(self.below.size(1))
@@ -286,5 +283,5 @@ class FusedLevel(Level):
 
     @staticmethod
     def zero_sums(weights: LevelWeights) -> LevelWeights:
-        """See :class:`~.level.Level`; at least in float32, because a pyramid has many levels."""
+        """Returns zeros for the sums of gradients, at least in float32, because a pyramid has many levels."""
         return LevelWeights(*(torch.zeros_like(weight, dtype=accumulator_dtype(weights.both)) for weight in weights))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..entering import check_initial
 from ..matrix import Matrix, check_shape
 from ..mixed_precision import precision
+from ..previous_state import check_initial
 from . import fused, native, packed, reference
 
 BACKENDS: dict[str, Callable[..., Tensor]] = {
@@ -40,7 +40,7 @@ def gru(
     before the recurrent product; ``torch.nn.GRU`` applies it after, which is a different function.
 
     With a gate over time, what enters a step instead of h is g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}; see
-    :mod:`recurrent_mt.kernels.entering`.
+    :mod:`recurrent_mt.kernels.previous_state`.
 
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].

@@ -19,7 +19,7 @@ def gru(
     counts: Sequence[int],
     time_gate: Tensor | None,
 ) -> Tensor:
-    """See :func:`recurrent_mt.kernels.gru.gru`."""
+    """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels."""
     check_triton("gru", inputs)
     from .triton_step import FusedElementwise
 

@@ -23,7 +23,7 @@ def gru(
     *,
     products: torch.dtype,
 ) -> Tensor:
-    """See :func:`recurrent_mt.kernels.gru.gru`; ``products`` is the format of matrix products."""
+    """Computes :func:`recurrent_mt.kernels.gru.gru` in C++; ``products`` is the format of matrix products."""
     check_native("gru", inputs)
     return _GRU.apply(inputs, initial[: counts[0]], *gate, *candidate, time_gate, products, tuple(counts))
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ..entering import EnteringBackward, before_the_start, entering
 from ..matrix import Matrix
+from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
 
 
 class Elementwise:
@@ -56,7 +56,10 @@ def gru(
     *,
     elementwise: Elementwise = EAGER,
 ) -> Tensor:
-    """See :func:`recurrent_mt.kernels.gru.gru`; ``elementwise`` is what happens between the matrix products."""
+    """Computes :func:`recurrent_mt.kernels.gru.gru` in PyTorch, on packed rows.
+
+    ``elementwise`` is what happens between the matrix products.
+    """
     return _GRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise)
 
 
@@ -127,10 +130,10 @@ class _GRU(torch.autograd.Function):
         gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
         time_gate, counts, elementwise = rest[4:]
         gate_weight, candidate_weight = (weight.for_steps(len(counts)) for weight in (gate_weight, candidate_weight))
-        timeline = before_the_start(initial, time_gate)
+        timeline = initial_timeline(initial, time_gate)
         span, saved = len(timeline), []
         for x in inputs.split(counts):
-            previous = entering(timeline, x.size(0), time_gate, span)
+            previous = previous_state(timeline, x.size(0), time_gate, span)
             saved.append(step(x, previous, gate_weight, candidate_weight, elementwise))
             timeline.append(saved[-1][0])
         states, gates, candidates, reset_previous = map(joined, zip(*saved))
@@ -144,13 +147,13 @@ class _GRU(torch.autograd.Function):
         initial, *weights, time_gate, states, gates, candidates, reset_previous = ctx.saved_tensors
         gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
         size = states.size(1)
-        walk = EnteringBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=ctx.counts)
+        walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=ctx.counts)
         grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
         stop = states.size(0)
         for position, count in reversed(list(enumerate(ctx.counts))):
             rows = slice(stop - count, stop)
             stop -= count
-            grad_inputs[rows], grad_entering = step_backward(
+            grad_inputs[rows], grad_previous = step_backward(
                 walk.grad_state(position),
                 walk.rows[rows],
                 gates[rows],
@@ -159,7 +162,7 @@ class _GRU(torch.autograd.Function):
                 candidate_weight=candidate_weight,
                 elementwise=ctx.elementwise,
             )
-            walk.add(position, rows, grad_entering)
+            walk.add(position, rows, grad_previous)
         grad_initial, grad_time_gate = walk.finish()
         return (
             grad_inputs,

@@ -18,7 +18,7 @@ def gru(
     counts: Sequence[int],
     time_gate: Tensor | None,
 ) -> Tensor:
-    """See :func:`recurrent_mt.kernels.gru.gru`."""
+    """Computes :func:`recurrent_mt.kernels.gru.gru` as a loop over the equations."""
     U_rz, U, g = gate.whole(), candidate.whole(), time_gate
     size = U.size(0)
     h = [initial] if g is None else list(initial.unbind(1))

@@ -100,13 +100,11 @@ class FusedElementwise(Elementwise):
     """Each part of :class:`~.packed.Elementwise` as one kernel."""
 
     def reset(self, gates: Tensor, previous: Tensor) -> Tensor:
-        """See :class:`~.packed.Elementwise`."""
         reset_previous = gates.new_empty(previous.shape)
         _launch(reset_kernel, previous, gates, previous.contiguous(), reset_previous)
         return reset_previous
 
     def update(self, candidate: Tensor, gates: Tensor, previous: Tensor) -> Tensor:
-        """See :class:`~.packed.Elementwise`."""
         state = candidate.new_empty(candidate.shape)
         _launch(update_kernel, previous, candidate, gates, previous.contiguous(), state)
         return state
@@ -114,14 +112,12 @@ class FusedElementwise(Elementwise):
     def update_backward(
         self, grad: Tensor, previous: Tensor, gates: Tensor, candidate: Tensor, grad_inputs: Tensor
     ) -> None:
-        """See :class:`~.packed.Elementwise`."""
         rows = (tensor.contiguous() for tensor in (grad, previous, gates, candidate))
         _launch(update_gradient_kernel, previous, *rows, grad_inputs)
 
     def reset_backward(
         self, grad: Tensor, grad_reset_previous: Tensor, previous: Tensor, gates: Tensor, grad_inputs: Tensor
     ) -> Tensor:
-        """See :class:`~.packed.Elementwise`."""
         rows = (tensor.contiguous() for tensor in (grad, grad_reset_previous, previous, gates))
         grad_previous = grad.new_empty(grad.shape)
         _launch(reset_gradient_kernel, previous, *rows, grad_inputs, grad_previous)

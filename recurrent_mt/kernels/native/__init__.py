@@ -24,7 +24,7 @@ def library_name(torch_version: str) -> str:
 
 
 @functools.cache
-def why_not() -> str | None:
+def reason_unavailable() -> str | None:
     """Loads the library at the first call.
 
     Returns:

@@ -1,10 +1,10 @@
-"""The state that enters a step: the previous one, or a mix of it and an earlier one.
+"""The previous state, as a step of a recurrence reads it: the last one, or a mix of it and an earlier one.
 
-With a skip over K time steps and a gate g, a number between 0 and 1 for each unit, what enters step t is::
+With a skip over K time steps and a gate g, a number between 0 and 1 for each unit, step t reads::
 
     p_t = g ⊙ h_{t−1} + (1 − g) ⊙ h_{t−K}
 
-Without a gate, it is h_{t−1}. States are kept in a timeline: those before the first step, oldest first, then one entry
+Without a gate, p_t is h_{t−1}. States are kept in a timeline: those before the first step, oldest first, then one entry
 per step. With a gate, (B, K, H) states precede the first step; without one, a single (B, H).
 """
 
@@ -18,8 +18,8 @@ from torch import Tensor
 from .packing import previous_rows
 
 
-def before_the_start(initial: Tensor, gate: Tensor | None) -> list[Tensor]:
-    """The timeline (B, H) before the first step, oldest first.
+def initial_timeline(initial: Tensor, gate: Tensor | None) -> list[Tensor]:
+    """Returns the states (B, H) before the first step, oldest first.
 
     Args:
         initial: (B, H), or (B, K, H) with a gate.
@@ -28,8 +28,8 @@ def before_the_start(initial: Tensor, gate: Tensor | None) -> list[Tensor]:
     return [initial] if gate is None else list(initial.unbind(1))
 
 
-def entering(timeline: Sequence[Tensor], count: int, gate: Tensor | None, span: int) -> Tensor:
-    """What enters the next step (count, H).
+def previous_state(timeline: Sequence[Tensor], count: int, gate: Tensor | None, span: int) -> Tensor:
+    """Returns p (count, H) of the next step.
 
     Args:
         timeline: all states so far.
@@ -42,7 +42,7 @@ def entering(timeline: Sequence[Tensor], count: int, gate: Tensor | None, span: 
 
 
 def check_initial(initial: Tensor, gate: Tensor | None) -> int:
-    """The width H of the first states.
+    """Checks the first states and returns their width H.
 
     Raises:
         ValueError: if the first states are not (B, H), or (B, K, H) with K > 1 and a gate (H,).
@@ -80,7 +80,7 @@ def last_states(states: Tensor, initial: Tensor, counts: Sequence[int]) -> Tenso
     return timeline[rows.to(states.device)]
 
 
-class EnteringBackward:
+class PreviousStateBackward:
     """Goes back through a packed recurrence and collects the gradients of its states.
 
     Args:
@@ -91,13 +91,13 @@ class EnteringBackward:
         counts: as in :class:`~recurrent_mt.kernels.packing.Packing`.
 
     Attributes:
-        rows: (N, H) what entered each step.
+        rows: (N, H) p of each step.
     """
 
     def __init__(
         self, grad_states: Tensor, *, states: Tensor, initial: Tensor, gate: Tensor | None, counts: Sequence[int]
     ) -> None:
-        first = before_the_start(initial, gate)
+        first = initial_timeline(initial, gate)
         self._span = len(first)
         self._gate = gate
         self._grads = [*map(torch.zeros_like, first), *grad_states.clone().split(list(counts))]
@@ -110,11 +110,11 @@ class EnteringBackward:
             self.rows = torch.lerp(earlier, self.rows, gate)
 
     def grad_state(self, position: int) -> Tensor:
-        """The gradient (n, H) of the state after the step at ``position``; later steps must have been added."""
+        """Returns the gradient (n, H) of the state after the step at ``position``; later steps must have been added."""
         return self._grads[self._span + position]
 
     def add(self, position: int, rows: slice, grad: Tensor) -> None:
-        """Passes on the gradient (n, H) of what entered the step at ``position``, the packed ``rows``."""
+        """Passes on the gradient (n, H) of p at the step at ``position``, the packed ``rows``."""
         count = grad.size(0)
         if self._gate is None:
             self._grads[position][:count] += grad

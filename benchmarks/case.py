@@ -1,4 +1,4 @@
-"""A case, and what it is turned into for measuring."""
+"""A case: what is run and checked, and the families that make cases of a shape."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Shape = Mapping[str, int | str]
 
 
 @dataclass(frozen=True)
-class Contest:
-    """What runs against what.
+class Case:
+    """Our code, the stock model beside it, and what both are measured against.
 
     Attributes:
         run: ours.
@@ -32,8 +32,8 @@ class Contest:
     amount: int
     stock: Callable[[], object] | None = None
 
-    def contestants(self) -> dict[str, Callable[[], object]]:
-        """Ours, and the stock model if there is one."""
+    def runs(self) -> dict[str, Callable[[], object]]:
+        """Returns ours, and the stock model if there is one, by name."""
         return {"ours": self.run} | ({} if self.stock is None else {"stock": self.stock})
 
 
@@ -44,7 +44,7 @@ class Family:
     Attributes:
         name: what ``--cases`` calls it.
         about: what is timed, in one line.
-        prepare: makes the contest for a setting and a shape; the shape's entries are keyword arguments.
+        prepare: makes the case for a setting and a shape; the shape's entries are keyword arguments.
         shapes: the shapes of the cases.
         quick: small ones, to check that everything runs; the first one also warms up the memory measurement.
         growth: the shape whose ``length`` and ``sentences`` are varied to see how cost grows.
@@ -53,12 +53,12 @@ class Family:
 
     name: str
     about: str
-    prepare: Callable[..., Contest]
+    prepare: Callable[..., Case]
     shapes: tuple[Shape, ...]
     quick: tuple[Shape, ...]
     growth: Shape
     small_growth: Shape
 
-    def contest(self, setting: Setting, shape: Shape) -> Contest:
-        """The contest for a shape."""
+    def case(self, setting: Setting, shape: Shape) -> Case:
+        """Makes the case for one of the shapes."""
         return self.prepare(setting, **shape)
