@@ -63,7 +63,7 @@ def _written_aside(path, logger):
         if isinstance(error, Exception):
             message = (
                 "%s was not written: %s. Earlier checkpoints are unchanged: "
-                "the same call continues from checkpoint_last.pt once there is room"
+                "rerun the same command to resume from checkpoint_last.pt once there is room"
             )
             logger.error(message, path, error)
         raise

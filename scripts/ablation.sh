@@ -3,9 +3,9 @@
 #
 #   bash scripts/ablation.sh configs/experiments/ablations/NAME.yaml [KEY=VALUE...] [--jobs N] [--retry] [--dry-run]
 #
-# Without corpus=DIR, it uses the synthetic corpus. Any other experiment may be given, too: a file of one's own is all that
-# a new experiment needs. The same call goes on where an earlier one stopped. A system that fails is named, and stops no
-# other; systems that two ablations have in common are trained once. recurrent-mt experiment --help explains the options.
+# Without corpus=DIR, it uses the synthetic corpus. Any other experiment may be given, too: a file of your own is all that
+# a new experiment needs. Rerun the same command to resume. A failing system does not stop the others and is listed at
+# the end; systems that two ablations have in common are trained once. recurrent-mt experiment --help explains the options.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail

@@ -3,8 +3,9 @@
 #
 #   bash scripts/compare_baselines.sh corpus=DIR pair=fr-en [KEY=VALUE...] [--jobs N] [--retry] [--dry-run]
 #
-# The same call goes on where an earlier one stopped; systems, seeds, and extra_tests may grow from call to call, and a
-# changed option trains anew and leaves in place what was there. A system that fails is named, and stops no other.
+# Rerun the same command to resume, or with more systems, seeds, or extra_tests to add them. Changing another option
+# starts a new training and keeps earlier results. A failing system does not stop the others and is listed
+# at the end.
 # docs/baselines.md says what is the same for all systems.
 #
 # This is the experiment configs/experiments/comparison.yaml; recurrent-mt experiment --help explains the options.

@@ -15,7 +15,7 @@
 # DIR/options    what all of this was made with
 # The first four are links into DIR/corpora.
 #
-# This is the experiment configs/experiments/wmt-fr-en.yaml. The same call goes on where an earlier one stopped.
+# This is the experiment configs/experiments/wmt-fr-en.yaml. Rerun the same command to resume.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail

@@ -9,7 +9,7 @@
 # development set is newsdev2017, the test sets are newstest2017 (test) and newstest2018 (test1). With corpus=DIR the text
 # is local, plain, .gz, .xz, or .bz2. What DIR has in the end: prepare_fr_en.sh --help.
 #
-# This is the experiment configs/experiments/wmt-zh-en.yaml. The same call goes on where an earlier one stopped.
+# This is the experiment configs/experiments/wmt-zh-en.yaml. Rerun the same command to resume.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.
 #
 set -euo pipefail

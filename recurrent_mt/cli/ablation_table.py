@@ -14,7 +14,7 @@ from .arguments import add_jobs_argument
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", nargs="+", help="run folder, one per segmentation")
-    parser.add_argument("--name", required=True, help="of the ablation")
+    parser.add_argument("--name", required=True, help="name of the ablation")
     parser.add_argument("--systems", required=True, metavar="NAME,…", help="in the order of the rows")
     parser.add_argument("--baseline", required=True, metavar="NAME", help="system that the others are compared with")
     parser.add_argument(

@@ -1,8 +1,8 @@
 """Runs an experiment: from text to words, data, trainings, translations, tables, and a report.
 
 An experiment is a file of configs/experiments; KEY=VALUE changes one of its options, which are listed below, with
-their defaults in parentheses. The same call goes on where an earlier one stopped; a changed option trains anew, and
-leaves in place what was there. A system that fails is named at the end, and stops no other.
+their defaults in parentheses. Rerun the same command to resume; changing an option starts a new training and keeps
+earlier results. A failing system does not stop the others; failures are listed at the end.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ OPTIONS_ANYWHERE = True
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.yaml", help="file from configs/experiments/")
-    parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="replaces what the file says")
+    parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="override an option of the file")
     parser.add_argument(
         "--jobs",
         type=positive,
         default=1,
         metavar="N",
-        help="train N systems at a time, each with its share of the processors: speeds, and what `minutes` achieves, "
-        "are then those of a busy machine",
+        help="train N systems at a time, each with its share of the processors; measured speeds and time budgets "
+        "then reflect a loaded machine",
     )
     parser.add_argument("--retry", action="store_true", help="try again what has failed")
     parser.add_argument(
         "--profile", metavar="NAME", help="folder of workflow/profiles, such as slurm: run on a cluster"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print every command, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands without running them")
     parser.add_argument_group("KEYs", description=describe_options())
 
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         1 if a system failed.
 
     Raises:
-        ValueError: if an option cannot be meant, or a text cannot be used.
+        ValueError: if an option is invalid, or a text cannot be used.
         OSError: if a file cannot be read or written.
         RuntimeError: if it was stopped, or the engine failed.
     """

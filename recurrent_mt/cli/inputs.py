@@ -26,7 +26,7 @@ FILE_OPTIONS = (
 def add_input_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments that `read_input` reads."""
     parser.add_argument("run", nargs="*", help="run folder of scripts/quickstart.sh or scripts/compare_baselines.sh")
-    files = parser.add_argument_group("instead of run folders, files of one sentence a line")
+    files = parser.add_argument_group("instead of run folders, files with one sentence per line")
     files.add_argument("--source", metavar="FILE", help="raw sources")
     files.add_argument("--reference", metavar="FILE", help="raw references")
     files.add_argument(
@@ -34,7 +34,7 @@ def add_input_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE[,FILE]",
-        help="translations, detokenized, or logs of fairseq-generate (*.log); several files: one a seed",
+        help="translations, detokenized, or logs of fairseq-generate (*.log); several files count as seeds",
     )
     files.add_argument("--source-lang", default="", help="chooses how words of the source are counted")
     files.add_argument("--target-lang", default="", help="chooses the tokenization of scores and words")
@@ -49,7 +49,7 @@ def add_input_arguments(parser: ArgumentParser) -> None:
     what.add_argument(
         "--detailed", type=metric_names, default=Settings.detailed, help="metrics that are broken down as well"
     )
-    what.add_argument("--only", metavar="NAME[,NAME]", help="of a run folder's systems these, in this order")
+    what.add_argument("--only", metavar="NAME[,NAME]", help="only these systems of the run folder, in this order")
     what.add_argument(
         "--baseline",
         metavar="NAME",
@@ -61,9 +61,9 @@ def add_input_arguments(parser: ArgumentParser) -> None:
         "--most-unknown",
         type=int,
         default=Settings.most_unknown,
-        help="the last group has so many unknown words or more",
+        help="N of the last group, 'N or more unknown words'",
     )
-    what.add_argument("--window", type=int, default=Settings.window, help="lengths that a point of a curve covers")
+    what.add_argument("--window", type=int, default=Settings.window, help="width of the smoothing window, in words")
     add_jobs_argument(parser)
 
 

@@ -31,7 +31,7 @@ Scores and reports:
       recurrent-mt compare runs/baselines --models lstm,rnnsearch --seeds 1,2 --out table
   beams                print BLEU, length, and speed by beam, and draw the curve
       recurrent-mt beams --system mine=FOLDER --reference test.en --target-lang en --out beams
-  learning-curves      draw validation loss against updates; one line a system, the mean of its seeds
+  learning-curves      draw validation loss against updates; one line per system, the mean of its seeds
       recurrent-mt learning-curves --system lstm=1/train.log,2/train.log --out curves.svg
   ablation-table       print the table of an ablation and draw its plots
       recurrent-mt ablation-table RUN --name rank --systems base,rank-64 --baseline base --out table
@@ -39,7 +39,7 @@ Scores and reports:
       recurrent-mt hypotheses test.log --out test.hypotheses
 
 Trained models:
-  demo                 type a sentence and watch models translate it, on a page of this machine
+  demo                 type a sentence and watch models translate it in a local web page
       recurrent-mt demo runs/quickstart-fr-en
   align                draw soft alignments; measure their entropy and alignment error rate
       recurrent-mt align --log test.log --sentences 0 3 --out alignments
@@ -86,7 +86,7 @@ Ratings:
   ratings              score systems from the ratings that people send back
       recurrent-mt ratings anna.json ben.json --key page.html.key.json --out ratings
 
-The workflow's own:
+Used by the workflow:
   choose-rate          choose a learning rate by validation loss
       recurrent-mt choose-rate runs/rates/lstm --seed 1 --rates 1e-3,3e-4
   training             run one training of an experiment; keep its log and its peak memory

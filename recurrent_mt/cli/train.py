@@ -47,10 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="end when another process or machine has not answered for so long; must be more than a validation or the "
         "writing of a checkpoint takes (PyTorch's limits: 10 minutes at the start, later 30 over gloo, 10 over NCCL)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="print the command only")
+    parser.add_argument("--dry-run", action="store_true", help="print the command without running it")
     parser.add_argument("configuration", metavar="FILE.yaml", help="file from configs/")
     # Flags after -- may look like options of this command.
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="KEY=VALUE", help="replaces what the file says")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="KEY=VALUE", help="override an option of the file")
 
 
 def run(options: argparse.Namespace) -> None:

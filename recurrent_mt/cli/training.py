@@ -34,10 +34,13 @@ HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder of the training")
     parser.add_argument(
-        "--processes", type=positive, default=1, metavar="N", help="that train together, started by torchrun"
+        "--processes", type=positive, default=1, metavar="N", help="number of processes to train with (torchrun)"
     )
     parser.add_argument(
-        "--outcome", type=Path, metavar="FILE", help="file to write at the end; a training that diverges is no failure"
+        "--outcome",
+        type=Path,
+        metavar="FILE",
+        help="write the outcome there; divergence then counts as an outcome, not a failure",
     )
     # Whatever follows belongs to the command.
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="command with its arguments")

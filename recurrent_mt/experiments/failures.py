@@ -33,7 +33,7 @@ class Failures:
 
     Attributes:
         trainings: that stay failed until they are to be tried again.
-        jobs: that the same call tries again, such as a training that something outside has stopped.
+        jobs: that rerunning the same command tries again, such as a training that something outside has stopped.
     """
 
     trainings: Sequence[str] = ()
@@ -45,7 +45,7 @@ class Failures:
 
     def __str__(self) -> str:
         """For people, with what to do about it."""
-        hints = {"--retry to try again": self.trainings, "the same call tries again": self.jobs}
+        hints = {"--retry to try again": self.trainings, "rerun the same command to try again": self.jobs}
         return "; ".join(f"{'; '.join(titles)} ({hint})" for hint, titles in hints.items() if titles)
 
 

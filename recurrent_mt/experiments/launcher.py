@@ -21,7 +21,7 @@ from .failures import Failures, find_reason, read_failure, record_failure
 from .plan import all_trainings, lay_out_results, show_results
 from .slurm import cancel_jobs, status_options
 
-STOPPED = "stopped; the same call continues from here"
+STOPPED = "stopped; rerun the same command to resume"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def record_failures(plan: Mapping[str, Any], failed: Sequence[Job], out: Path) -
     """Leaves with every training of a system why no learning rate can be chosen for it.
 
     `recurrent-mt training` has left the reason with each training that failed by itself. One without a reason was
-    stopped from outside, or something else failed: the same call goes on there.
+    stopped from outside, or something else failed: rerunning the command resumes there.
     """
     for job in failed:
         reason = None

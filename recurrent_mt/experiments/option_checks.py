@@ -1,4 +1,4 @@
-"""What the schema of an experiment's options cannot say: which of them go together, and what would not be heeded."""
+"""What the schema of an experiment's options cannot say: which of them go together, and which would be ignored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIXED = (
 
 
 class OptionError(ValueError):
-    """An option that cannot be meant; the message names the file, or the command line, and the option."""
+    """An invalid option; the message names the file, or the command line, and the option."""
 
 
 def check_together(options: Mapping[str, Any], place: str) -> None:
@@ -101,7 +101,7 @@ def check_flag(flag: str, value: object) -> None:
 
 
 def check_ignored(given: Mapping[str, Any], options: Mapping[str, Any], place: str) -> None:
-    """Refuses what would not be heeded.
+    """Rejects options that would be ignored.
 
     Raises:
         OptionError: naming the option.

@@ -21,8 +21,8 @@ def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The plan of an experiment, the configuration of workflow/Snakefile.
 
     What decides a result is in its path: ``corpora/ID`` is one text with one segmentation, ``trainings/NAME-ID`` one
-    system with one set of options, and ``results/ID`` what was made of them, with links to them. So a changed option
-    trains anew, and what was there before stays.
+    system with one set of options, and ``results/ID`` what was made of them, with links to them. So a changed
+    option starts a new training, and earlier results stay.
 
     Args:
         name: of the experiment.
@@ -122,7 +122,7 @@ def record_options(plan: Mapping[str, Any], corpus: Mapping[str, Any]) -> str:
 
 
 def lay_out_results(plan: Mapping[str, Any], out: Path) -> None:
-    """Makes ``results/ID``: files and links by which people and tools find what was made of one experiment.
+    """Makes ``results/ID``: the browsable view of one experiment's results.
 
     Links may lead nowhere until the workflow has made what they are for.
     """

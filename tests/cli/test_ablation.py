@@ -57,7 +57,7 @@ def whole(folder):
     wait_until(lambda: list((folder / "out").glob("trainings/*/seed-*/model.pt")), process)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate()
-    assert process.returncode == 1 and "stopped; the same call continues from here" in said
+    assert process.returncode == 1 and "stopped; rerun the same command to resume" in said
     assert not running(folder), "a training went on after the stop"
     return run(ablation(folder), succeeds=False)
 

@@ -42,7 +42,7 @@ def whole(corpus):
     """The folder, and the output of the call that continued after one was stopped during its search."""
     out = corpus.parent / "searched"
     said = stop_when(searched(corpus), signal.SIGTERM, lambda: list(out.glob("rates/*/seed-1/1e-2/outcome")))
-    assert "stopped; the same call continues from here" in said
+    assert "stopped; rerun the same command to resume" in said
     return out, run(searched(corpus))
 
 
@@ -140,7 +140,7 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
         return torch.load(checkpoint, weights_only=False)["extra_state"]["previous_training_time"] if checkpoint else 0
 
     said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in logged())
-    assert "stopped; the same call continues from here" in said
+    assert "stopped; rerun the same command to resume" in said
     assert not list(folders("*/seed-1/failure"))
     stop_when(line, signal.SIGKILL, lambda: trained_for() > 5)
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', logged())))

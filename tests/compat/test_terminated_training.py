@@ -49,7 +49,7 @@ def test_a_terminated_training_exits_as_a_shell_reports_it_and_the_log_says_how_
     with caplog.at_level(logging.INFO), pytest.raises(SystemExit) as end:
         repaired(main).main("options")
     assert end.value.code == 143
-    assert "SIGTERM: training stops here; the same call continues from checkpoint_last.pt" in caplog.text
+    assert "SIGTERM: training stops here; rerun the same command to resume from checkpoint_last.pt" in caplog.text
     assert signal.getsignal(signal.SIGTERM) is handled
 
 

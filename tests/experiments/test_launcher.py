@@ -41,7 +41,7 @@ def job(plan, rule, system="lstm", **wildcards):
 @pytest.mark.parametrize("rule", ["train", "try_rate", "translate"])
 def test_what_left_no_reason_is_tried_again_and_the_others_get_their_tables(rule, plan, tmp_path, monkeypatch):
     said, left_out = call(plan, tmp_path, monkeypatch, job(plan, rule))
-    assert said == f"{rule} of lstm (the same call tries again)"
+    assert said == f"{rule} of lstm (rerun the same command to try again)"
     assert left_out == [[], [("lstm", 1)]]
     assert read_failure(training_folder(plan, "lstm", 1, tmp_path)) is None
 
@@ -55,7 +55,7 @@ def test_what_fails_while_the_others_get_their_tables_is_named_with_its_hint(pla
 
     monkeypatch.setattr(launcher, "run_workflow", run_workflow)
     said = str(launch(plan, Launch(tmp_path)))
-    assert said == "fconv, seed 1 (--retry to try again); translate of lstm (the same call tries again)"
+    assert said == "fconv, seed 1 (--retry to try again); translate of lstm (rerun the same command to try again)"
 
 
 def test_what_left_a_reason_stays_failed(plan, tmp_path, monkeypatch):
@@ -94,7 +94,7 @@ def test_a_retry_leaves_nothing_out_and_forgets_the_reason(plan, tmp_path, monke
 def test_a_failed_job_of_no_training_is_named_and_nothing_is_left_out(plan, tmp_path, monkeypatch):
     corpus = Job("Splitting words", "split_words", {"corpus": "x"}, [], "command", 0.0)
     said, left_out = call(plan, tmp_path, monkeypatch, corpus)
-    assert (said, left_out) == ("Splitting words (the same call tries again)", [[]])
+    assert (said, left_out) == ("Splitting words (rerun the same command to try again)", [[]])
 
 
 def test_a_dry_run_leaves_nothing_behind(plan, tmp_path, monkeypatch):

@@ -106,7 +106,7 @@ def test_sigterm_ends_an_experiment_and_all_its_jobs(cluster, tmp_path):
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate()
-    assert process.returncode == 1 and "stopped; the same call continues from here" in said
+    assert process.returncode == 1 and "stopped; rerun the same command to resume" in said
     assert "Traceback" not in said
     assert "CANCELLED" in states(folder).values()
     wait_until(lambda: not living(folder))

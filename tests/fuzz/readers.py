@@ -1,4 +1,4 @@
-"""The readers of files from strangers: for each, a few good files to damage, and what must hold for an answer."""
+"""The readers of untrusted files: for each, a few good files to damage, and what must hold for an answer."""
 
 from __future__ import annotations
 
