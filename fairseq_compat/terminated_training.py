@@ -29,7 +29,9 @@ def repair(train_module):
         def stop(*_):
             nonlocal asked
             asked = True
-            train_module.logger.info("SIGTERM: training stops here; rerun the same command to resume from checkpoint_last.pt")
+            train_module.logger.info(
+                "SIGTERM: training stops here; rerun the same command to resume from checkpoint_last.pt"
+            )
             sys.exit(STATUS)
 
         def stop_again(unraisable):
