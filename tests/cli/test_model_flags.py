@@ -13,7 +13,7 @@ COMPARISON = PROJECT / "configs" / "experiments" / "comparison.yaml"
 
 
 def flags(name, *changes):
-    return model_arguments(name, read_experiment(COMPARISON, changes))
+    return model_arguments(name, (), read_experiment(COMPARISON, changes))
 
 
 def parameters(name, *changes, words=6000):
