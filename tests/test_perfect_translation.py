@@ -21,6 +21,7 @@ from subword_nmt.learn_bpe import learn_bpe
 from recurrent_mt.characters import normalize
 from recurrent_mt.cli.sentencepiece import train
 from recurrent_mt.cli.translate import choose_detokenizer, choose_segmenter, choose_splitter
+from recurrent_mt.data.synthetic.writing import write_corpus
 from recurrent_mt.experiments.corpora import choose_detokenizer as choose_command
 from recurrent_mt.experiments.text_form import TextForm
 from recurrent_mt.languages import base_language, has_spaces, is_chinese
@@ -203,3 +204,16 @@ def test_the_workflow_joins_words_as_translate_does(models, language, tokenizer)
         **{"input": f"{words}\n", "capture_output": True, "text": True, "encoding": "utf-8", "check": True},
     )
     assert done.stdout == choose_detokenizer(form)(words) + "\n"
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("pair", ["fr-en", "zh-en"])
+def test_given_words_in_true_case(pair, lowercase, tmp_path):
+    """The synthetic corpus comes with its words, in true case, and with raw text."""
+    write_corpus(tmp_path, pair, {"train": 1, "valid": 1, "test": 300}, 1)
+    references = read_sentences(tmp_path / "test.en")
+    words = [line.lower() if lowercase else line for line in read_sentences(tmp_path / "test.tgt")]
+    form = TextForm(tmp_path, pair[:2], "en", "word", "none", lowercase, truecased=True)
+    join = choose_detokenizer(form)
+    hypotheses = [join(line) for line in words]
+    assert scores(hypotheses, references, "en", lowercase) == pytest.approx([100, 0, 100])
