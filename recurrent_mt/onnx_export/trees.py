@@ -63,7 +63,7 @@ def merge_children(graph: Graph, weights: GRConvWeights, activation: str, left: 
 
 
 def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedded: str) -> tuple[str, str]:
-    """See :class:`recurrent_mt.layers.dilated_grconv.DilatedGRConvEncoder`."""
+    """Writes :class:`recurrent_mt.layers.dilated_grconv.DilatedGRConvEncoder`."""
     leaves = apply_linear(graph, embedded, layer.leaves)
     size = layer.annotation_size // 2
     rows, roots = [], []

@@ -14,7 +14,7 @@ from .interface import DilatedGRConvOutput, DilatedGRConvWeights
 def dilated_grconv(
     leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str
 ) -> DilatedGRConvOutput:
-    """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`."""
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` with Triton kernels."""
     check_triton("dilated_grconv", leaves)
     from ..grconv.triton_level import FusedLevel
 

@@ -35,7 +35,7 @@ class DilatedGRConvWeights(NamedTuple):
     gate_bias: Tensor
 
     def level(self, number: int) -> GRConvWeights:
-        """Those of a level, counted from 1."""
+        """The weights of one level, counted from 1."""
         return GRConvWeights(*(sets[own_set(number, sets.size(0))] for sets in self))
 
     def to(self, number: torch.dtype) -> DilatedGRConvWeights:

@@ -18,7 +18,10 @@ from .packed import stacked
 def dilated_grconv(
     leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str, *, products: torch.dtype
 ) -> DilatedGRConvOutput:
-    """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`; ``products`` is the format of products."""
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` in C++.
+
+    ``products`` is the format of products.
+    """
     check_native("dilated_grconv", leaves)
     given = tuple(counts), activation == "tanh", products
     return DilatedGRConvOutput(*_DilatedGRConv.apply(leaves, *stacked(weights, counts), *given))

@@ -22,7 +22,10 @@ def dilated_grconv(
     *,
     level: type[Level] = PackedLevel,
 ) -> DilatedGRConvOutput:
-    """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`; ``level`` is how one level is computed."""
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` in PyTorch.
+
+    ``level`` is how one level is computed.
+    """
     plan = _Plan(tuple(counts), activation, level)
     nodes, sums, gates = _DilatedGRConv.apply(leaves, *stacked(weights, counts), plan)
     return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(counts, nodes.device)), gates)

@@ -14,7 +14,7 @@ from .interface import DilatedGRConvOutput, DilatedGRConvWeights
 def dilated_grconv(
     leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str
 ) -> DilatedGRConvOutput:
-    """See :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`."""
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` as a loop."""
     positions = leaves.split(list(counts))
     nodes, sums, gates, summaries = {}, {}, {}, []
     for sentence in range(counts[0]):

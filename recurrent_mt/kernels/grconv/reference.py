@@ -16,7 +16,7 @@ PHI = {"tanh": torch.tanh, "relu": torch.relu}
 def grconv(
     leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
 ) -> GRConvOutput:
-    """See :func:`recurrent_mt.kernels.grconv.grconv`; autograd keeps everything: ``checkpoint_levels`` is ignored."""
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` as a loop; ``checkpoint_levels`` is ignored."""
     phi, height = PHI[activation], levels.height
     positions = leaves.split(list(counts))
     summaries, gates, nodes = [], {}, {}
