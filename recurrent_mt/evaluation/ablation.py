@@ -83,14 +83,14 @@ def pool_seed_noise(records: pandas.DataFrame, metric: str) -> SeedNoise | None:
 
 
 def count_seeds_of(records: pandas.DataFrame, metric: str) -> dict[str, int]:
-    """Of each cell."""
+    """How many seeds of each system have a score for a metric."""
     chosen = records[(records["metric"] == metric) & (records["by"] == ALL) & (records["seed"] != "")]
     return {str(name): int(count) for name, count in chosen.groupby("system").size().items()}
 
 
 @dataclass(frozen=True)
 class AblationResults:
-    """All cells."""
+    """An ablation's systems and their scores."""
 
     name: str  # of the ablation
     base: str  # the cell that the others are compared with

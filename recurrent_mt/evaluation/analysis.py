@@ -61,7 +61,7 @@ class Analysis:
 
     @property
     def names(self) -> list[str]:
-        """Those of the systems."""
+        """The names of the systems, in order."""
         return [system.name for system in self.systems]
 
     def find_differences(

@@ -38,7 +38,7 @@ class ScoredTestSet:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """All of it."""
+    """The systems of a run on all of its test sets."""
 
     baseline: str  # that was asked for, or the first of fairseq's own models; without one, the first model
     seeds: Sequence[int]  # that count

@@ -38,7 +38,7 @@ UNKNOWN = "⁇"
 
 @dataclass
 class Hypothesis:
-    """One translation."""
+    """A translation as a log of fairseq gives it."""
 
     line: int  # where it stands in the log
     score: float  # log-probability, base 2, divided by the length unless fairseq was told otherwise

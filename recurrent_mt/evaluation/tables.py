@@ -33,7 +33,7 @@ class Cell:
     best: bool = False  # whether it is the best, equal ones together
 
     def __str__(self) -> str:
-        """All of it, as plain text."""
+        """The number with everything beside it, as plain text."""
         count = "" if self.count is None else f" [{self.count:,}]"
         return f"{self.text}{self.detail}{'*' if self.star else ''}{count}"
 
