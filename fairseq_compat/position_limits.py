@@ -1,10 +1,10 @@
-"""Leaves the longest sentence to the model, and names a sentence that is longer.
+"""Leaves the longest sentence to the model.
 
 fairseq 0.12.2's translation takes no more than 1,024 tokens a side unless told otherwise, whether the model has
 positions or not: one long line, and nothing is translated. A batch of ``--max-tokens`` is a limit of the same kind.
 Now ``--max-source-positions`` and ``--max-target-positions`` limit where they are given. Without them, a recurrent
 model takes any sentence, and one that learns a vector for each position has 1,024 of them, as before. When text is
-translated, a sentence that is longer than a batch is a batch.
+translated, a sentence that is longer than a batch is a batch. `batch_limits` names what is too long.
 """
 
 import dataclasses

@@ -16,6 +16,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # SentencePiece's sign for a space.
 _SENTENCEPIECE_SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 
+#: Chinese characters, for a class of a regular expression.
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 #: Ideographs, Bopomofo, CJK punctuation and full-width forms: where Chinese is written without spaces.
 CHINESE = (
     "\u2e80-\u2fdf\u3000-\u303f\u3100-\u312f\u31a0-\u31bf\u31c0-\u31ef\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"

@@ -14,8 +14,8 @@ from functools import cache
 import pycld2
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from ..characters import HAN
 from ..languages import base_language, is_chinese
-from .words import HAN
 
 # CLD2 finds several languages in a line, with percentages of its text.
 _DOMINANT = 80

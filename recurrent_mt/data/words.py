@@ -12,13 +12,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..characters import CHINESE, join_chinese, normalize
+from ..characters import CHINESE, HAN, join_chinese, normalize
 from ..languages import base_language, has_spaces, is_chinese
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # A word, a number, or one other character that is no space; Han characters one by one.
 _TOKEN = re.compile(rf"[{HAN}]|[^\W{HAN}]+|[^\w\s]")
 _UNSPACED_WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
