@@ -28,7 +28,8 @@ class HourglassEncoder(nn.Module, ABC):
     - no positions are added: through the bottom, each word sees far, and the zeros beyond both ends tell it where it
       is.
 
-    Two things are not in the papers, and without them these encoders hardly learn to translate (docs/ablations.md):
+    Two things are not in the papers, and without them these encoders hardly learn to translate
+    (docs/measurements/ablations.md):
 
     - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.convolution.ChannelNorm`);
     - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds is
