@@ -1,5 +1,7 @@
 """fairseq's own beam search, ensembles and scorer over our models."""
 
+from itertools import product
+
 import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator, SequenceGeneratorWithAlignment
@@ -77,6 +79,28 @@ def searches():
 def test_scores_of_the_search_are_those_of_teacher_forcing(architecture, attention, count, order):
     built = models(architecture, attention, count=count, decoder_layers=2, decoder_order=order)
     assert_search_agrees_with_teacher_forcing(built, attention=attention != "none")
+
+
+DILATED_OPTIONS = {
+    "grconv_dilated_annotations": ["sum", "top", "top_and_leaf"],
+    "grconv_activation": ["tanh", "relu"],
+    "grconv_unit_gates": [False, True],
+    "grconv_dilated_weights": [1, 3],
+    "grconv_dilated_biases": [1, 2],
+    "encoder_layer_norm": [False, True],
+}
+
+
+def dilated_searches():
+    """Every combination of the options of a dilated grConv; by default, every twelfth."""
+    for number, values in enumerate(product(*DILATED_OPTIONS.values())):
+        yield pytest.param(dict(zip(DILATED_OPTIONS, values)), marks=() if number % 12 == 5 else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("options", dilated_searches(), ids=str)
+def test_scores_of_a_search_over_a_dilated_grconv_are_those_of_teacher_forcing(options):
+    built = models("grconv_encoder", "scaled_general", grconv_dilated=True, encoder_hidden_size=6, **options)
+    assert_search_agrees_with_teacher_forcing(built, attention=True)
 
 
 @pytest.mark.parametrize("attention", ATTENTION_NAMES)
