@@ -149,21 +149,20 @@ class GRUDecoder(nn.Module):
         return DecoderState(hidden, keys, products, earlier, context)
 
     def forward(
-        self, embedded: Tensor, packing: Packing, source: EncoderOutput
+        self, words: Tensor, packing: Packing, source: EncoderOutput
     ) -> tuple[Tensor, Tensor | None, DecoderState]:
         """Runs over sentences from their start.
 
         Args:
-            embedded: (B, T, E) the previous words, embedded; the first column is the begin symbol, which is not read if
-                the word comes first.
-            packing: where they are.
-            source: the encoded batch.
+            words: (N, E) packed rows: the previous words, embedded; those at the first position are the begin symbol,
+                which is not read if the word comes first.
+            packing: which sentence and position each row is.
+            source: the encoded batch, B sentences.
 
         Returns:
-            The features (B, T, O), zeros on padding; the attention (B, T, S') or None; the state from which
+            Packed rows, too: the features (N, O), and the attention (N, S') or None; and the state from which
             :meth:`step` continues after each sentence's last word.
         """
-        words = packing.pack(embedded)
         start = self.start(source)
         before = start._replace(hidden=packing.sort(start.hidden), earlier=packing.sort(start.earlier))
         initial = before.histories()
@@ -178,16 +177,13 @@ class GRUDecoder(nn.Module):
             words = torch.cat([torch.zeros_like(words[:begin]), words[begin:]])
         after = self._after(layers, initial, packing, start)
         if self.word_first and attention is not None:
-            none = contexts.values.new_zeros(embedded.size(0), contexts.values.size(1))
+            none = contexts.values.new_zeros(packing.order.numel(), contexts.values.size(1))
             after = after._replace(context=packing.last(contexts.values, none))
         if self.self_attention is not None:
             top, past = self.self_attention(top, packing)
             after = after._replace(past=past)
         previous, context = self.readout.previous_word(words), contexts.through(self.readout.context)
-        features = packing.unpack(self.readout(top, previous, context))
-        if attention is not None:
-            attention = packing.unpack(attention)
-        return features, attention, after
+        return self.readout(top, previous, context), attention, after
 
     def step(
         self, embedded: Tensor, source: EncoderOutput, state: DecoderState, word: Tensor | None = None

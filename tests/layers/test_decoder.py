@@ -87,7 +87,10 @@ def previous_words():
 
 
 def teacher_force(decoder, encoded, embedded, mask):
-    return decoder(embedded, make_packing(mask), encoded)
+    """Features (B, T, O), attention (B, T, S'), and state for embedded words (B, T, E)."""
+    packing = make_packing(mask)
+    features, attention, state = decoder(packing.pack(embedded), packing, encoded)
+    return packing.unpack(features), None if attention is None else packing.unpack(attention), state
 
 
 def step(decoder, *arguments):

@@ -167,7 +167,9 @@ def test_a_decoder_has_the_features_and_the_gradients_of_the_equations(attention
     summary, words = (random(3, *size, **DOUBLE).requires_grad_() for size in ((HIDDEN,), (5, EMBED)))
     padding = torch.arange(5) >= torch.tensor(target_lengths)[:, None]
 
-    found, weights, _ = decoder(words, make_packing(padding), EncoderOutput(annotations, mask, summary))
+    packing = make_packing(padding)
+    found, weights, _ = decoder(packing.pack(words), packing, EncoderOutput(annotations, mask, summary))
+    found, weights = (None if rows is None else packing.unpack(rows) for rows in (found, weights))
     expected = torch.zeros_like(found)
     for row, (source, target) in enumerate(zip(source_lengths, target_lengths)):
         sentence = features_of(decoder, words[row, :target], annotations[row, :source], summary[row])

@@ -162,7 +162,10 @@ def test_hypotheses_that_start_the_same_are_started_once(attention, options, ali
     begin = torch.tensor([[2, 5], [2, 6]] if alike else [[2, 5], [2, 6], [2, 7], [2, 5], [2, 8], [2, 9]])
     begin = begin[order] if alike else begin
     sizes, layer = [], model.decoder.layer.forward
-    model.decoder.layer.forward = lambda embedded, *rest: (sizes.append(embedded.size(0)), layer(embedded, *rest))[1]
+    model.decoder.layer.forward = lambda words, packing, *rest: (
+        sizes.append(packing.order.numel()),
+        layer(words, packing, *rest),
+    )[1]
     states = {}, {}
     for tokens in (begin, torch.cat([begin, torch.tensor([[4], [5], [6], [7], [8], [9]])], dim=1)):
         results = [model.decoder(tokens, out, state) for out, state in zip((together, apart), states)]

@@ -10,7 +10,7 @@ from fairseq.modules import AdaptiveSoftmax
 from torch import Tensor, nn
 
 from recurrent_mt.kernels.cross_entropy import cross_entropy
-from recurrent_mt.kernels.packing import make_packing, padding_at_ends
+from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
@@ -91,13 +91,13 @@ class Decoder(FairseqIncrementalDecoder):
         Returns:
             The scores (B, T, V), or the features (B, T, O) if asked for or if the softmax is adaptive; and, outside
             training and with attention, ``{"attn": [(B, T, S)]}`` in the layout of the source tokens: the weight of an
-            annotation that covers several tokens is spread evenly over them. Instead of the scores, with ``loss_of``,
-            what :meth:`cross_entropy` returns for its words.
+            annotation that covers several tokens is spread evenly over them. With ``loss_of``, what
+            :meth:`cross_entropy` returns for its words, and None.
         """
-        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         if loss_of is not None:
-            words = loss_of.ne(self.dictionary.pad())
-            return self.cross_entropy(features[words], loss_of[words], label_smoothing), extra
+            assert encoder_out is not None, "this decoder reads an encoder"
+            return self._loss(prev_output_tokens, encoder_out, loss_of, label_smoothing), None
+        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         return features if features_only else self.output_layer(features), extra
 
     def extract_features(
@@ -116,9 +116,8 @@ class Decoder(FairseqIncrementalDecoder):
             else:
                 words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
                 features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
-                features = features.unsqueeze(1)
+                features = self.dropout_out(features).unsqueeze(1)
                 attention = None if attention is None else attention.unsqueeze(1)
-            features = self.dropout_out(features)
         if incremental_state is not None:
             self.set_incremental_state(incremental_state, "decoder_state", state._asdict())
         extra = None if attention is None or self.training else {"attn": [encoder_out.over_tokens(attention)]}
@@ -128,22 +127,48 @@ class Decoder(FairseqIncrementalDecoder):
         """Features (B, T, O), attention (B, T, S') or None, and the state after tokens (B, T) from the begin symbol on.
 
         If all hypotheses of each source start the same, as in a search, this is done once per source.
+        """
+        beam = source.beam
+        alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
+        if alike:
+            tokens, source = tokens[::beam], source._replace(beam=1)
+        packing = self._packing(tokens)
+        rows, weights, state = self._read(tokens, packing, source)
+        features, attention = packing.unpack(rows), None if weights is None else packing.unpack(weights)
+        if not alike:
+            return features, attention, state
+        attention = None if attention is None else for_each_hypothesis(attention, beam)
+        return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
+
+    def _loss(
+        self, tokens: Tensor, source: EncoderOutput, following: Tensor, label_smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        """What :meth:`cross_entropy` returns for the words (B, T) that follow the tokens (B, T), padding left out."""
+        packing = self._packing(tokens)
+        with self.products.on(self.embed_tokens.weight):
+            rows, _, _ = self._read(tokens, packing, source)
+        target = packing.pack(following)
+        words = target.ne(self.dictionary.pad())
+        if not words.all():  # a text may hold the symbol literally, and fairseq counts no loss for it
+            rows, target = rows[words], target[words]
+        return self.cross_entropy(rows, target, label_smoothing)
+
+    def _packing(self, tokens: Tensor) -> Packing:
+        """The packing of tokens (B, T), each row of which starts with the begin symbol.
 
         Raises:
             ValueError: if a target begins with another symbol than ``</s>``, which the order word_first never reads.
         """
         if self.layer.word_first and not tokens[:, :1].eq(self.dictionary.eos()).all():
             self._check_begin(tokens)
-        beam = source.beam
-        alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
-        if alike:
-            tokens, source = tokens[::beam], source._replace(beam=1)
-        packing = make_packing(padding_at_ends(tokens, self.dictionary.pad()))
-        features, attention, state = self.layer(self._embed(tokens), packing, source)
-        if not alike:
-            return features, attention, state
-        attention = None if attention is None else for_each_hypothesis(attention, beam)
-        return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
+        return make_packing(padding_at_ends(tokens, self.dictionary.pad()))
+
+    def _read(
+        self, tokens: Tensor, packing: Packing, source: EncoderOutput
+    ) -> tuple[Tensor, Tensor | None, DecoderState]:
+        """Packed features (N, O), packed attention (N, S') or None, and the state after tokens (B, T)."""
+        rows, attention, state = self.layer(self._embed(packing.pack(tokens)), packing, source)
+        return self.dropout_out(rows), attention, state
 
     def _check_begin(self, tokens: Tensor) -> None:
         """Some tasks begin a target with its language, and would translate into any."""
