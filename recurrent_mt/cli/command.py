@@ -12,7 +12,7 @@ from io import TextIOWrapper
 from types import ModuleType
 
 from .plugin import import_from_plugin
-from .tools import INDEX, TOOLS, Tool
+from .tools import INDEX, RENAMED, TOOLS, Tool
 
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
@@ -95,6 +95,8 @@ def list_tools() -> str:
 
 def describe_unknown(name: str) -> str:
     """The message for a tool that does not exist, with the closest one that does."""
+    if name in RENAMED:
+        return f"{name} is now {RENAMED[name]}: see recurrent-mt {RENAMED[name]} --help"
     import difflib  # only here: it takes longer to load than everything else
 
     close = difflib.get_close_matches(name, TOOLS, n=1)

@@ -1,51 +1,207 @@
-"""Prints tables of what a run's systems score and what they cost, and writes them as text, Markdown, and JSON.
+r"""Compares systems: BLEU, chrF, TER, and METEOR in one table, with intervals and paired tests.
 
-recurrent-mt compare RUN --models A,B --seeds 1,2 --baseline A --out RUN/table
+Translations in text files, scored against a reference:
+
+    recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired bootstrap
+
+The systems of run folders, with what training and search took; an ablation has scores and costs in one table:
+
+    recurrent-mt compare runs/baselines --models lstm,rnnsearch --seeds 1,2 --baseline lstm --out table
+    recurrent-mt compare RUN --ablation rank --models base,rank-64 --baseline base --out rank
+
+Other translations of a run's test set (NAME=FILE is short for --system NAME=FILE):
+
+    recurrent-mt compare RUN mine=mine.en
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import subprocess
+import sys
+from pathlib import Path
 
-from ..evaluation.comparison import RunSystems, compare_systems
+from ..evaluation.comparison import Comparison, compare_runs, compare_translations
+from ..evaluation.figures import save_figure
+from ..evaluation.plots import draw_ablation
+from ..evaluation.scores import PAIRED_TESTS, RESAMPLES, Settings
 from ..evaluation.tables import tables_as_text
-from .arguments import add_jobs_argument
-from .inputs import add_resamples_argument
+from ..evaluation.test_set import TestSet
+from ..evaluation.training import TrainedRuns
+from ..experiments.text_form import TextForm, read_text_form
+from ..option_types import whole_numbers
+from ..text_files import FileError, read_sentences
+from .arguments import add_jobs_argument, make_settings, split_named
+from .inputs import add_metrics_argument, find_system, read_system, refuse_options
+
+#: What goes with translations in files, and what with the systems of run folders.
+FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
+RUN_OPTIONS = ("models", "seeds", "extra_tests", "ablation")
+
+OPTIONS_ANYWHERE = True
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", help="folder made by quickstart.sh or compare_baselines.sh")
-    parser.add_argument("--models", required=True, help="comma-separated, in the order of the rows")
-    parser.add_argument("--seeds", default="1", help="comma-separated")
-    parser.add_argument("--baseline", help="the system the others are tested against (the first fairseq model)")
-    parser.add_argument(
+    parser.add_argument("inputs", nargs="*", metavar="RUN|NAME=FILE", help="run folders; or translations")
+    files = parser.add_argument_group("translations in files")
+    files.add_argument("--reference", help="raw reference, one sentence per line")
+    files.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME=FILE[,FILE]",
+        help="detokenized translations, one per line; several files count as seeds; may be repeated",
+    )
+    files.add_argument(
+        "--target-lang",
+        metavar="LANG",
+        help="chooses the tokenization: zh for Chinese; ja-mecab, ko-mecab where installed, or else char, as for Thai; "
+        "13a for all others",
+    )
+    files.add_argument("--lowercase", action="store_true", help="ignore case")
+    files.add_argument("--split", metavar="NAME", help="instead of --reference, a test set of the run folder (test)")
+    files.add_argument(
+        "--test-set",
+        metavar="NAME",
+        help="instead, a test set that sacrebleu knows and downloads, such as wmt14/full; where it is not available, "
+        "the run's reference is used, with a message",
+    )
+    runs = parser.add_argument_group("systems of run folders")
+    runs.add_argument("--models", metavar="NAME,…", help="in the order of the rows (all)")
+    runs.add_argument("--seeds", type=whole_numbers, metavar="N,…", help="of the trainings that count (all)")
+    runs.add_argument(
         "--extra-tests",
-        default="",
         metavar="NAME=ID,…",
         help="further test sets: RUN/extra/NAME is what the translations extra-ID of each system are scored against",
     )
-    add_resamples_argument(parser)
+    runs.add_argument(
+        "--ablation", metavar="NAME", help="scores, their distance from the baseline, and costs in one table, and plots"
+    )
+    add_metrics_argument(parser)
+    parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
+    parser.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="the system the others are tested against (the first file; in run folders, the first fairseq model)",
+    )
+    parser.add_argument(
+        "--resamples",
+        "--confidence",
+        type=int,
+        nargs="?",
+        const=RESAMPLES,
+        metavar="N",
+        help=f"bootstrap resamples of 95%% intervals and tests; 0: neither ({RESAMPLES} for run folders, 0 for files)",
+    )
+    parser.add_argument(
+        "--paired",
+        # The British spelling keeps working.
+        type=lambda name: {"randomisation": "randomization"}.get(name, name),
+        choices=PAIRED_TESTS,
+        help="test each system against the baseline: by bootstrap, as run folders always are, which also gives "
+        f"intervals ({RESAMPLES} resamples unless --resamples says otherwise), or by 10,000 trials of approximate "
+        "randomization",
+    )
+    parser.add_argument("--seed", type=int, default=Settings.seed, help="seed of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)
-    parser.add_argument("--out", required=True, help="writes OUT.txt, OUT.md, and OUT.json")
-
-
-def read_test_names(text: str) -> Iterator[tuple[str, str]]:
-    """Name and id of each test set; without an id, translations are found by the name."""
-    for part in filter(None, text.split(",")):
-        name, _, identity = part.partition("=")
-        yield name, identity or name
+    parser.add_argument("--out", metavar="PREFIX", help="also write PREFIX.txt, PREFIX.md, and PREFIX.json")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the tables and writes them."""
-    systems = RunSystems(options.run, options.models.split(","), [int(seed) for seed in options.seeds.split(",")])
-    comparison = compare_systems(
-        systems,
-        baseline=options.baseline,
-        extra_tests=dict(read_test_names(options.extra_tests)),
-        resamples=options.resamples,
-        jobs=options.jobs,
-    )
-    comparison.write(options.out)
+    """Prints the tables, and writes them, and the plots of an ablation, to ``--out``.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the files do not fit together.
+        ModuleNotFoundError: for METEOR without nltk.
+    """
+    options.system += [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
+    folders = [word for word in options.inputs if word not in options.system]
+    comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
+    if options.out:
+        comparison.write(options.out)
+        for name, figure in draw_ablation(comparison) if comparison.ablation else ():
+            save_figure(figure, f"{options.out}-{name}.svg")
     print(tables_as_text(comparison.tables()), end="")
+
+
+def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison:
+    """Compares translations in files with ``--reference`` or the test set of a run folder."""
+    refuse_options(options, RUN_OPTIONS, "goes with the systems of run folders: leave translations in files out")
+    if bool(options.reference) == bool(folders) or len(folders) > 1:
+        options.parser.error("translations in files need --reference, or one run folder whose test set they are of")
+    if folders:
+        refuse_options(options, FILE_OPTIONS[:3], "is what the run folder says")
+        form = read_text_form(folders[0])
+        reference, sentences = read_reference(form, options.split or "test", options.test_set)
+        test_set = TestSet(sentences, form.target, form.lowercase)
+    else:
+        refuse_options(options, FILE_OPTIONS[3:], "needs a run folder")
+        reference = options.reference
+        test_set = TestSet(read_sentences(reference), options.target_lang or "", options.lowercase)
+    named = split_named(options.parser, options.system)
+    if options.paired and len(named) < 2:
+        options.parser.error("--paired compares systems with the first one: give --system at least twice")
+    resamples = options.resamples
+    if resamples is None or (options.paired == "bootstrap" and not resamples):
+        resamples = RESAMPLES if options.paired == "bootstrap" else 0
+    settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
+    systems = [read_system(name, files, reference, test_set, None) for name, files in named]
+    if options.baseline:
+        find_system(systems, options.baseline, "--baseline")
+    return compare_translations(test_set, systems, settings, baseline=options.baseline)
+
+
+def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparison:
+    """Compares the systems of run folders."""
+    if not folders:
+        options.parser.error("give run folders, or --reference and --system")
+    refuse_options(options, FILE_OPTIONS, "goes with --system: a run folder has its own text, languages, and casing")
+    resamples = RESAMPLES if options.resamples is None else options.resamples
+    settings = make_settings(
+        Settings, options, **SCORES_ONLY, resamples=resamples, paired=options.paired or Settings.paired
+    )
+    extra_tests = {}
+    for part in filter(None, (options.extra_tests or "").split(",")):
+        # Without an id, translations are found by the name.
+        name, _, identity = part.partition("=")
+        extra_tests[name] = identity or name
+    return compare_runs(
+        TrainedRuns(folders, options.models and options.models.split(","), options.seeds),
+        settings,
+        baseline=options.baseline,
+        extra_tests=extra_tests,
+        ablation=options.ablation or "",
+    )
+
+
+#: Settings of what a comparison does not break down.
+SCORES_ONLY = {
+    "detailed": (),
+    **{name: getattr(Settings, name) for name in ("limits", "most_unknown", "window", "fewest")},
+}
+
+
+def read_reference(form: TextForm, split: str, test_set: str | None) -> tuple[str, list[str]]:
+    """What a reference is called and its sentences: the run's own, or those of one of sacrebleu's test sets.
+
+    Raises:
+        FileError: if there is none.
+        ValueError: if sacrebleu has no such test set.
+    """
+    own = form.folder / "text" / "raw" / f"{split}.{form.target}"
+    if test_set:
+        from sacrebleu import DATASETS
+
+        if test_set not in DATASETS:
+            raise ValueError(f"sacrebleu has no test set {test_set}: sacrebleu --list prints those it has")
+        pair = f"{form.source}-{form.target}"
+        command = [sys.executable, "-m", "sacrebleu", "--test-set", test_set, "--language-pair", pair, "--echo", "ref"]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+        if done.returncode == 0 and done.stdout:
+            return test_set, done.stdout.removesuffix("\n").split("\n")
+        print((done.stderr.splitlines() or [""])[-1], file=sys.stderr)
+        print(f"sacrebleu has no {test_set} for {pair} available (see above): using the reference {own}.")
+    if not own.is_file():
+        raise FileError(own, f"there is no such reference: is {split} a test set of {form.folder}?")
+    return str(own), read_sentences(own)

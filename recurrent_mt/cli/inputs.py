@@ -96,7 +96,9 @@ def read_input(options: Namespace) -> dict[str, Any]:
         options.parser.error("give run folders, or --reference and --system")
     training_text = None
     if options.run:
-        refuse_file_options(options)
+        refuse_options(
+            options, FILE_OPTIONS, "goes with --system: a run folder has its own text, languages, and casing"
+        )
         test_set, systems, training_text = read_runs(options.run)
     else:
         if not options.reference:
@@ -107,7 +109,9 @@ def read_input(options: Namespace) -> dict[str, Any]:
         systems = [read_system(name, files, options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
-    settings = make_settings(Settings, options, tokenize=None, fewest=Settings.fewest)
+    settings = make_settings(
+        *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed
+    )
     if options.only:
         systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
     name = options.baseline or choose_baseline(
@@ -118,12 +122,11 @@ def read_input(options: Namespace) -> dict[str, Any]:
     return {"test_set": test_set, "systems": systems, "settings": settings, "training_text": training_text}
 
 
-def refuse_file_options(options: Namespace) -> None:
-    """Ends the tool with a message if an option of plain files is given with run folders, which would not follow it."""
-    for name in FILE_OPTIONS:
+def refuse_options(options: Namespace, names: Sequence[str], why: str) -> None:
+    """Ends the tool with a message if one of these options is given, which would have no effect."""
+    for name in names:
         if getattr(options, name):
-            flag = f"--{name.replace('_', '-')}"
-            options.parser.error(f"{flag} goes with --system: a run folder has its own text, languages, and casing")
+            options.parser.error(f"--{name.replace('_', '-')} {why}")
 
 
 def read_test_set(options: Namespace) -> TestSet:

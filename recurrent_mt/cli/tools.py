@@ -17,24 +17,18 @@ Experiments:
       recurrent-mt translate RUN MODEL.pt <input.fr >output.en
 
 Scores and reports:
-  score                score translations: BLEU, chrF, TER, METEOR; intervals and paired tests
-      recurrent-mt score --reference test.en --system a=a.en --system b=b.en --paired bootstrap
-  score-run            score translations of a run's test set
-      recurrent-mt score-run runs/quickstart-fr-en mine=mine.en
+  compare              compare translations, or systems with their costs: BLEU, chrF, TER, METEOR; paired tests
+      recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired bootstrap
   analyze              show where translation breaks: scores by length, unknown words, frequency
       recurrent-mt analyze runs/quickstart-fr-en --out analysis
   report               make one HTML page: tables, charts, and a browser of all sentences
       recurrent-mt report runs/quickstart-fr-en --out report.html
   samples              show the translations with the best, the median, and the worst chrF
       recurrent-mt samples --source test.fr --reference test.en --system mine=mine.en
-  compare              print what the systems of a run score and what they cost
-      recurrent-mt compare runs/baselines --models lstm,rnnsearch --seeds 1,2 --out table
   beams                print BLEU, length, and speed by beam, and draw the curve
       recurrent-mt beams --system mine=FOLDER --reference test.en --target-lang en --out beams
   learning-curves      draw validation loss against updates; one line per system, the mean of its seeds
       recurrent-mt learning-curves --system lstm=1/train.log,2/train.log --out curves.svg
-  ablation-table       print the table of an ablation and draw its plots
-      recurrent-mt ablation-table RUN --name rank --systems base,rank-64 --baseline base --out table
   hypotheses           write the translations in a fairseq-generate log
       recurrent-mt hypotheses test.log --out test.hypotheses
 
@@ -103,5 +97,8 @@ class Tool(NamedTuple):
     summary: str
     example: str
 
+
+#: Names of earlier versions -> the tool that does it now.
+RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
 
 TOOLS = {name: Tool(name, *texts) for name, *texts in re.findall(r"^  (\S+) +(.+)\n {6}(.+)$", INDEX, re.MULTILINE)}

@@ -13,7 +13,7 @@ import pandas
 from ..metrics import stream_words
 from .nbest import nbest_table, score_lists
 from .records import Group, Record, make_frame
-from .score_tables import group_tables, vocabulary_table, whole_set_table
+from .score_tables import group_tables, score_table, vocabulary_table
 from .scores import Settings, score_systems
 from .tables import Table, write_results
 from .test_set import System, TestSet
@@ -81,7 +81,7 @@ class Analysis:
         """All tables but those of the curves, by the title of the section that they belong to."""
         records, metrics = self.records, list(self.signatures)
         sections = {
-            "Scores": [whole_set_table(records, self.signatures, self.names, self.baseline)],
+            "Scores": [score_table(records, self.signatures, self.names, self.baseline)],
             LENGTH: group_tables(records, metrics, self.baseline, Group.LENGTH),
             # First all sentences against those without unknown words, as in the papers' tables; then the finer groups.
             UNKNOWN_WORDS: group_tables(records, metrics, self.baseline, Group.UNKNOWN_WORDS),

@@ -16,7 +16,7 @@ from ..metrics import score, split_words
 from ..text_files import FileError, read_sentences, require_same_count
 from .figures import COLORS, LINES, style_axes
 from .generate_log import read_generate_log
-from .records import Group, Record, select_records
+from .records import Group, Record, select
 from .tables import Cell, Table, format_number
 
 #: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
@@ -126,9 +126,8 @@ def beam_figure(records: pandas.DataFrame) -> Figure:
     ticks = sorted(map(int, records["bucket"].unique()))
     for axes, metric in zip(figure.subplots(1, 2), ("BLEU", LENGTH_RATIO)):
         for (system, color), (penalty, style) in product(colors.items(), styles.items()):
-            line = select_records(records, system=system, metric=metric, penalty=penalty)
-            beams, values = [int(one.bucket) for one in line], [one.value for one in line]
-            axes.plot(beams, values, marker="o", markersize=4, color=color, linestyle=style)
+            line = select(records, system=system, metric=metric, penalty=penalty)
+            axes.plot(line["bucket"].astype(int), line["value"], marker="o", markersize=4, color=color, linestyle=style)
         axes.set_ylabel(metric)
         axes.set_xscale("log")
         axes.set_xticks(ticks, list(map(str, ticks)))

@@ -1,81 +1,169 @@
-"""Systems of one run folder beside each other: scores on its test sets, and what training and search took."""
+"""Systems beside each other: scores of their translations, and what trainings and searches took, as far as known.
+
+Translations are files with a reference, or those of run folders. An ablation is a comparison of systems that differ
+from its baseline in one thing each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 
 import pandas
 
 from ..text_files import read_sentences
-from .generate_log import read_generate_log
 from .learning_rates import RateChoice, read_choice
-from .records import make_frame
-from .run_folder import RunFolder
-from .score_tables import list_signatures, name_metric, reading_notes, score_columns
-from .scores import RESAMPLES, Settings, score_systems
-from .tables import Cell, Table, write_results
+from .records import ALL, make_frame, select
+from .score_tables import interval_table, score_table
+from .scores import SeedNoise, Settings, pool_seed_noise, score_systems
+from .tables import UNKNOWN, Cell, Table, format_number, write_results
 from .test_set import System, TestSet, choose_baseline
-from .training import TrainedSystem, cost_table, read_trained_system
+from .training import (
+    COLUMNS,
+    OPERATIONS,
+    TrainedRuns,
+    TrainedSystem,
+    cost_cells,
+    cost_table,
+    read_operations,
+    read_trained_system,
+)
 
 #: What BLEU of the words that models produced is called, beside BLEU of detokenized text.
 TOKENIZED = "{}, tokenized"
+#: What an ablation shows of costs.
+ABLATION_COSTS = {
+    **{key: COLUMNS[key] for key in ("parameters", "updates", "valid. loss")},
+    "MFLOP a token": (OPERATIONS, "{:.2f}", 1e6),
+    **{key: COLUMNS[key] for key in ("words/s", "sentences/s")},
+}
+ABLATION_COST_NOTE = (
+    "Validation loss: bits a token. MFLOP a token: operations of matrix products and convolutions for a target token, "
+    "its translation given, the encoder's share included. Words/s: target tokens in training. Sentences/s: in "
+    "translation. Both were measured while the cells ran: what else the machine did is in them."
+)
 
 
 @dataclass(frozen=True)
 class ScoredTestSet:
     """A test set that systems were scored on."""
 
-    name: str  # as it was given; empty for the recipe's own
+    name: str  # as it was given; empty for the only one, and for a run's own
     sentences: int  # in it
     baseline: str  # that the other systems are tested against
     #: of the metrics, all on detokenized text but BLEU of the words as the models produced them, which is there on the
-    #: recipe's own test set where models have words
+    #: recipe's own test set where models have words; empty if no system has a translation
     signatures: Mapping[str, str]
+    details: Mapping[str, Mapping[str, Mapping[str, str]]]  # see `Scores`
 
 
 @dataclass(frozen=True)
-class RunComparison:
-    """The systems of a run on all of its test sets."""
+class Comparison:
+    """Systems and everything that is known of them."""
 
-    baseline: str  # that was asked for, or the first of fairseq's own models; without one, the first model
-    seeds: Sequence[int]  # that count
+    baseline: str  # that was asked for, or a choice; one without translations is another's place in `test_sets`
     systems: Sequence[TrainedSystem]  # in the order asked for
-    rates: Mapping[str, RateChoice]  # system to the search for its learning rate, where there was one
     test_sets: Sequence[ScoredTestSet]  # the recipe's own first
     records: pandas.DataFrame  # every number: scores on all test sets, and trainings
+    settings: Settings
+    seeds: Sequence[int] = ()  # of trainings, that count
+    rates: Mapping[str, RateChoice] = field(default_factory=dict)  # system to the search for its learning rate
+    ablation: str = ""  # its name
+    trained: bool = True  # whether trainings may be known, which those of files are not
+
+    @property
+    def names(self) -> list[str]:
+        """The systems' names, in order."""
+        return [system.name for system in self.systems]
 
     def tables(self) -> list[Table]:
-        """Scores on each test set, then what they cost."""
-        return [*map(self.score_table, self.test_sets), self.cost_table()]
+        """Scores on each test set, then what they cost; of an ablation, both in one."""
+        if self.ablation:
+            return [self.ablation_table()]
+        if not self.trained:
+            return [self.file_table()]
+        scores = [
+            replace(table, notes=[*table.notes, *self.failure_notes]) for table in map(self.score_table, self.test_sets)
+        ]
+        return [*scores, self.cost_table()]
+
+    @property
+    def failure_notes(self) -> list[str]:
+        """What went wrong, a line a training."""
+        return [note for system in self.systems for note in system.failure_notes]
+
+    def file_table(self) -> Table:
+        """Scores, intervals and p-values in columns of their own, as far as they are asked for."""
+        (test_set,) = self.test_sets
+        settings = self.settings
+        table = interval_table(self.records, test_set.signatures, self.names, test_set.baseline, settings.paired)
+        if (settings.resamples or settings.paired) and test_set.sentences == 1:
+            return replace(table, notes=["One sentence has no interval and no p-value.", *table.notes])
+        return table
 
     def score_table(self, test_set: ScoredTestSet) -> Table:
-        """One row a system; what failed is in the notes."""
-        names = [system.name for system in self.systems]
-        records = self.records[self.records["metric"].isin(test_set.signatures)]
-        records = records[records["test_set"] == test_set.name]
-        scored = set(records["system"])
-        rows = [
-            list(row) if system.name in scored else [Cell(system.status), *row[1:]]
-            for system, row in zip(self.systems, zip(*score_columns(records, list(test_set.signatures), names)))
-        ]
-        notes = [f"{test_set.sentences:,} sentences."]
+        """One row a system, which says why where there is no score."""
+        statuses = {system.name: system.status for system in self.systems}
+        caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
+        records = self.records[self.records["test_set"] == test_set.name]
+        table = score_table(
+            *(records, test_set.signatures, self.names, test_set.baseline), caption=caption, statuses=statuses
+        )
+        notes = [] if self.ablation else [f"{test_set.sentences:,} sentences."]
         if test_set.baseline != self.baseline:
             notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
-        notes += reading_notes(records, test_set.baseline)
-        notes += [note for system in self.systems for note in system.failure_notes]
-        caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
-        header = ["System", *map(name_metric, test_set.signatures)]
-        return Table(caption, header, names, rows, notes, list_signatures(test_set.signatures), "column")
+        if not test_set.signatures:
+            notes.append("No system has a translation.")
+        return replace(table, notes=[*notes, *table.notes])
 
     def cost_table(self) -> Table:
         """One row a system, and how the learning rates were chosen."""
         chosen = {name: rate.chosen for name, rate in self.rates.items()}
-        table = cost_table(self.records, [system.name for system in self.systems], rates=chosen)
+        table = cost_table(self.records, self.names, rates=chosen)
         means = ["Means over the seeds, memory apart."] if len(self.seeds) > 1 else []
         return replace(table, notes=[*table.notes, *means, *(f"{name}: {rate}." for name, rate in self.rates.items())])
+
+    def ablation_table(self) -> Table:
+        """Scores, the distance from the baseline, and costs: one row a system."""
+        test_set = self.test_sets[0]
+        scores = self.score_table(test_set)
+        columns, header, notes = [], list(scores.header[1:]), []
+        if test_set.signatures:
+            metric = next(iter(test_set.signatures))
+            noise = pool_seed_noise(self.records, metric)
+            columns = self.measure_distances(metric, test_set.baseline, noise)
+            header.append(f"{metric} against {test_set.baseline}")
+            if noise:
+                notes.append(
+                    f"†: further from {test_set.baseline} than {noise.errors:.2f} standard errors of the seeds "
+                    f"(Student's t, two-sided 5%); standard deviation of {metric} among seeds, over all cells: "
+                    f"{noise.deviation:.2f} ({noise.degrees} degrees of freedom)."
+                )
+            notes.append(ABLATION_COST_NOTE)
+        costs = cost_cells(self.records, self.names, ABLATION_COSTS)
+        rows = [[*row, *columns[place : place + 1], *costs[place]] for place, row in enumerate(scores.rows)]
+        return replace(
+            scores,
+            caption=f"Ablation: {self.ablation}",
+            header=["Cell", *header, *ABLATION_COSTS],
+            rows=rows,
+            notes=[*self.failure_notes, *scores.notes, *notes],
+        )
+
+    def measure_distances(self, metric: str, baseline: str, noise: SeedNoise | None) -> list[Cell]:
+        """Each system's distance from the baseline, with a dagger beyond the noise of seeds."""
+        values = select(self.records, metric=metric, by=ALL).set_index("system")["value"].reindex(self.names)
+        chosen = self.records[(self.records["metric"] == metric) & (self.records["seed"] != "")]
+        seeds = chosen.groupby("system").size()
+        cells = []
+        for name, difference in (values - values[baseline]).items():
+            if name == baseline or difference != difference:
+                cells.append(Cell(UNKNOWN))
+            else:
+                far = noise and noise.tells_apart(difference, [seeds[name], seeds[baseline]])
+                cells.append(Cell(format_number(difference, "+.2f"), "†" if far else ""))
+        return cells
 
     def write(self, prefix: str | PathLike[str]) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
@@ -91,109 +179,96 @@ class RunComparison:
         )
 
 
-class RunSystems:
-    """The systems and seeds of a run folder that are to be compared."""
+def compare_translations(
+    test_set: TestSet, systems: Sequence[System], settings: Settings, *, baseline: str | None = None
+) -> Comparison:
+    """Compares translations of a test set; without a baseline, with the first system.
 
-    def __init__(self, path: str | PathLike[str], models: Sequence[str], seeds: Sequence[int]) -> None:
-        """Reads the folder's options.
-
-        Raises:
-            FileError: if this is no run folder.
-            ValueError: without models or seeds, and if one is named twice.
-        """
-        for what, values in {"model": models, "seed": seeds}.items():
-            if not values or len(set(values)) < len(values):
-                raise ValueError(f"name every {what} once, and at least one, not {', '.join(map(str, values))!r}")
-        self.folder = RunFolder(path)
-        self.models = models
-        self.seeds = seeds
-
-    def find_files(self, model: str, name: str) -> dict[str, Path]:
-        """Seed to the file of that name, where a system has it."""
-        folder = self.folder.path / "systems" / model
-        files = {str(seed): folder / f"seed-{seed}" / name for seed in self.seeds}
-        return {seed: file for seed, file in files.items() if file.is_file()}
-
-    def score_test_set(
-        self, name: str, baseline: str, *, translations: str, resamples: int, jobs: int
-    ) -> tuple[ScoredTestSet, pandas.DataFrame]:
-        """One test set, without a name the recipe's own, and the records of its scores.
-
-        Args:
-            name: of the test set.
-            baseline: that the other systems are tested against.
-            translations: each system's file of them.
-            resamples: of the bootstrap.
-            jobs: processes that count.
-
-        Raises:
-            FileError: if a file is missing or damaged.
-            ValueError: if no system has a translation, or a translation has not as many sentences as the references.
-        """
-        systems = [
-            System(model, {seed: read_sentences(path) for seed, path in files.items()})
-            for model in sorted(self.models, key=lambda model: model != baseline)
-            if (files := self.find_files(model, translations))
-        ]
-        if not systems:
-            raise ValueError(f"{self.folder.path}: no system has a file {translations}: there is nothing to compare")
-        references = self.read_references(f"extra/{name}/raw" if name else "text/raw")
-        scores = score_systems(references, systems, Settings(detailed=(), resamples=resamples, jobs=jobs))
-        records, signatures = scores.records, dict(scores.signatures)
-        if not name and self.folder.segmentation != "sentencepiece":
-            settings = Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0)
-            tokenized = score_systems(
-                self.read_references("text/words"), [self.read_words(one.name) for one in systems], settings
-            )
-            signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
-            named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
-            records = pandas.concat([records, named], ignore_index=True)
-        return ScoredTestSet(name, len(references), systems[0].name, signatures), records.assign(test_set=name)
-
-    def read_words(self, model: str) -> System:
-        """A system's translations as it produced them."""
-        logs = self.find_files(model, "test.log")
-        return System(
-            model, {seed: [one.tokens for one in read_generate_log(log).best()] for seed, log in logs.items()}
-        )
-
-    def read_references(self, place: str) -> TestSet:
-        """What translations are scored against."""
-        language = self.folder.languages[1]
-        reference = read_sentences(self.folder.path / place / f"test.{language}")
-        return TestSet(reference, language, bool(self.folder.options.get("LOWERCASE")))
+    Raises:
+        ValueError: as `score_systems`.
+    """
+    names = [system.name for system in systems]
+    baseline = baseline or names[0]
+    scores = score_systems(test_set, sorted(systems, key=lambda one: one.name != baseline), settings)
+    scored = ScoredTestSet("", len(test_set), baseline, scores.signatures, scores.details)
+    trained = [TrainedSystem(name) for name in names]
+    return Comparison(baseline, trained, [scored], scores.records, settings, trained=False)
 
 
-def compare_systems(
-    run: RunSystems,
-    *,
-    baseline: str | None = None,
-    extra_tests: Mapping[str, str] | None = None,  # name to what tells its text from another of that name
-    resamples: int = RESAMPLES,
-    jobs: int = 1,
-) -> RunComparison:
-    """Compares all systems of a run that have not failed, on its own test set and extra ones.
+def score_test_set(
+    trained: TrainedRuns, name: str, baseline: str, settings: Settings, *, translations: str, words: bool
+) -> tuple[ScoredTestSet, pandas.DataFrame]:
+    """One test set, without a name the recipe's own, and the records of its scores, if any system has a translation.
 
-    Without a baseline, see `choose_baseline`; ``extra_tests`` names test sets besides the recipe's own; ``resamples``
-    and ``jobs`` are as in `Settings`.
+    Args:
+        trained: the systems.
+        name: of the test set.
+        baseline: that the other systems are tested against.
+        settings: of the scores.
+        translations: each system's file of them.
+        words: whether BLEU of the words that models produced is asked for, too.
 
     Raises:
         FileError: if a file is missing or damaged.
-        ValueError: if the baseline is none of the models, or no system has a translation.
+        ValueError: if a translation has not as many sentences as the references.
     """
-    baseline = baseline or choose_baseline(run.models)
-    if baseline not in run.models:
-        raise ValueError(f"the baseline {baseline!r} is none of the models: {', '.join(run.models)}")
+    references = trained.read_references(f"extra/{name}/raw" if name else "text/raw")
+    systems = [
+        System(system, {seed: read_sentences(path) for seed, path in files.items()})
+        for system in sorted(trained.names, key=lambda system: system != baseline)
+        if (files := trained.find_files(system, translations))
+    ]
+    if not systems:
+        return ScoredTestSet(name, len(references), baseline, {}, {}), make_frame([])
+    scores = score_systems(references, systems, settings)
+    records, signatures = scores.records, dict(scores.signatures)
+    if words and trained.runs[0].segmentation != "sentencepiece":
+        tokenized = score_systems(
+            trained.read_references("text/words"),
+            [trained.read_words(one.name) for one in systems],
+            Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0),
+        )
+        signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
+        named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
+        records = pandas.concat([records, named], ignore_index=True)
+    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details)
+    return scored, records.assign(test_set=name)
+
+
+def compare_runs(
+    trained: TrainedRuns,
+    settings: Settings,
+    *,
+    baseline: str | None = None,
+    extra_tests: Mapping[str, str] | None = None,  # name to what tells its text from another of that name
+    ablation: str = "",
+) -> Comparison:
+    """Compares systems of run folders on their own test set and extra ones.
+
+    Without a baseline, see `choose_baseline`; ``ablation`` is the name of one, if it is one.
+
+    Raises:
+        FileError: if a file is missing or damaged.
+        ValueError: if the baseline is none of the systems, or nothing is known of any system.
+    """
+    names = trained.names
+    baseline = baseline or choose_baseline(names)
+    if baseline not in names:
+        raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
+    systems = [read_trained_system(name, trained.folders[name], seeds=trained.seeds) for name in names]
     files = {"": "test.detokenized"}
     files |= {name: f"extra-{identity}.detokenized" for name, identity in (extra_tests or {}).items()}
-    scored = [
-        run.score_test_set(name, baseline, translations=file, resamples=resamples, jobs=jobs)
-        for name, file in files.items()
-    ]
-    test_sets, frames = zip(*scored)
-    folder = run.folder.path
-    systems = [read_trained_system(name, folder / "systems" / name, seeds=run.seeds) for name in run.models]
-    rates = {name: choice for name in run.models if (choice := read_choice(folder / "rates" / name))}
-    trainings = make_frame([record for system in systems for record in system.records])
-    records = pandas.concat([*frames, trainings], ignore_index=True)
-    return RunComparison(baseline, run.seeds, systems, rates, test_sets, records)
+    test_sets, frames = [], []
+    for name, file in files.items():
+        words = len(trained.runs) == 1 and not (name or ablation)
+        test_set, records = score_test_set(trained, name, baseline, settings, translations=file, words=words)
+        if not test_set.signatures and not any(system.failures for system in systems):
+            raise ValueError(f"{trained.runs[0].path}: no system has a file {file}: there is nothing to compare")
+        test_sets.append(test_set)
+        frames.append(records)
+    costs = [record for system in systems for record in system.records]
+    costs += [one for name in names for one in read_operations(name, trained.find_files(name, "operations.json"))]
+    records = pandas.concat([*frames, make_frame(costs)], ignore_index=True)
+    places = [(name, run.path / "rates" / name) for run in trained.runs for name in names]
+    rates = {name: choice for name, place in places if (choice := read_choice(place))}
+    return Comparison(baseline, systems, test_sets, records, settings, trained.seeds, rates, ablation)

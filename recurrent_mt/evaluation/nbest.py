@@ -10,8 +10,8 @@ import pandas
 
 from ..text_files import FileError, read_sentences
 from .generate_log import GenerateLog, read_generate_log
-from .records import ALL, Record, nest_records, select_records
-from .tables import Cell, Table, format_cells, format_number
+from .records import Record, select
+from .tables import Cell, Table, format_number, metric_cells, pivot_cells
 from .test_set import ListedHypothesis, NBestLists, TestSet
 
 #: How many hypotheses of a list may be chosen from, as far as lists are that long.
@@ -126,22 +126,18 @@ def find_best(scores: Sequence[float]) -> int:
 
 def nbest_table(records: pandas.DataFrame, metric: str) -> Table:
     """What could be reached by choosing from n-best lists, one row a system; a dash beyond the longest list."""
-    others = nest_records(select_records(records, by=BY_DEPTH, bucket=ALL), "system", "metric")
-    reached = nest_records(select_records(records, by=BY_DEPTH, metric=f"{metric}, {BEST_OF}"), "system", "bucket")
-    depths = sorted({int(depth) for row in reached.values() for depth in row})
-    rows = [
-        [
-            *format_cells(others[name], {HYPOTHESES: ".1f"}),
-            *(Cell(format_number(row[str(n)].value if str(n) in row else None, ".2f")) for n in depths),
-            *format_cells(others[name], {FIRST_IS_BEST: ".1f"}),
-        ]
-        for name, row in reached.items()
-    ]
+    chosen = select(records, by=BY_DEPTH)
+    reached = select(chosen, metric=f"{metric}, {BEST_OF}")
+    depths = sorted(reached["bucket"].unique(), key=int)
+    grid = pivot_cells(reached, "system", "bucket", lambda one: Cell(format_number(one.value, ".2f")), header=depths)
+    others = metric_cells(chosen, {HYPOTHESES: ".1f", FIRST_IS_BEST: ".1f"})
+    grid = others[[HYPOTHESES]].join(grid).join(others[[FIRST_IS_BEST]])
     note = (
         f"Best of n: {metric} of the hypotheses with the highest chrF among the first n of each sentence, chosen by "
         "looking at the reference; it shows how much a better ranking could gain. "
         "Hypotheses: mean number per sentence. "
         "First is best: sentences whose first hypothesis has the highest chrF of its list, ties included."
     )
-    header = ["System", HYPOTHESES, *("first" if n == 1 else f"best of {n}" for n in depths), FIRST_IS_BEST]
-    return Table(f"{metric} of the best in the n-best lists", header, list(reached), rows, [note])
+    header = ["System", HYPOTHESES, *("first" if n == "1" else f"best of {n}" for n in depths), FIRST_IS_BEST]
+    caption = f"{metric} of the best in the n-best lists"
+    return Table(caption, header, list(grid.index), grid.to_numpy().tolist(), [note])

@@ -1,12 +1,11 @@
-"""Scores by sentence length, number of unknown words and word frequency, as figures for disk and for the report."""
+"""Scores by sentence length, unknown words and word frequency, and those of ablations, as figures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from math import nan
 from pathlib import Path
 from textwrap import fill
 
@@ -16,9 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
-from .figures import COLORS, LINES, MARKERS, font_families, save_figure, style_axes
-from .records import Group, Record, nest_records, select_records
+from .comparison import Comparison
+from .figures import COLORS, LINES, MARKERS, font_families, new_axes, save_figure, style_axes
+from .records import ALL, Group, pivot, select
 from .score_tables import name_groups, name_metric
+from .scores import INTERVAL
+from .training import BY_TRAINING, OPERATIONS, PARAMETERS
 from .words import BY_FREQUENCY, F_MEASURE
 
 #: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
@@ -27,6 +29,8 @@ WIDTH, HEIGHT, LEGEND_ROW = 4.6, 3.3, 0.24
 LONGEST_NAME, LABEL_LINE = 36, 9
 #: Beyond so many groups, their labels are smaller.
 MANY_GROUPS = 6
+#: Inches, in the figure of all systems of an ablation.
+HEIGHT_OF_A_SYSTEM = 0.32
 
 
 @dataclass(frozen=True)
@@ -83,35 +87,29 @@ def write_plots(analysis: Analysis, folder: str | Path) -> None:
 
 def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
     """A metric along length: a line for each system, its 95% interval as a band, and below how many sentences count."""
-    curves = nest_records(select_records(records, metric=plot.metric, by=plot.by), "system", "bucket")
-    first = next(iter(curves.values()))
+    chosen = select(records, metric=plot.metric, by=plot.by)
+    chosen = chosen.assign(length=chosen["bucket"].astype(int))
+    sizes = chosen.groupby("length")["n"].first()
     # A line has a gap at the lengths that were left out.
-    lengths = range(min(map(int, first)), max(map(int, first)) + 1)
+    lengths = range(sizes.index.min(), sizes.index.max() + 1)
+    curves = {name: pivot(chosen, "length", "system", name).reindex(lengths) for name in ("value", "low", "high")}
     with set_style():
         figure = Figure(figsize=(WIDTH, HEIGHT + 0.5), layout="constrained")
         axes, counts = figure.subplots(2, 1, sharex=True, height_ratios=[6, 1])
-        for index, (system, points) in enumerate(curves.items()):
+        for index, system in enumerate(curves["value"]):
             color, line = COLORS[index % len(COLORS)], LINES[index // len(COLORS) % len(LINES)]
-            means, lows, highs = (
-                [replace_none(getattr(points.get(str(length)), name, None)) for length in lengths]
-                for name in ("value", "low", "high")
-            )
+            means, lows, highs = (curve[system] for curve in curves.values())
             dot = "." if len(lengths) == 1 else ""
             axes.plot(lengths, means, line, marker=dot, color=color, label=system, gid=f"system-{index}-line")
             band = axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0)
             band.set_gid(f"system-{index}-band")
-        counts.bar(list(map(int, first)), [point.n for point in first.values()], color="#b0b8c4")
+        counts.bar(sizes.index, sizes, color="#b0b8c4")
         counts.set_ylabel("sentences", fontsize=9)
         counts.spines[["top", "right"]].set_visible(False)
         words = "words in source and reference" if plot.side == "both" else f"{plot.side} words"
         counts.set_xlabel(f"{words} (window of {window})")
         finish_figure(figure, name_metric(plot.metric))
     return figure
-
-
-def replace_none(number: float | None) -> float:
-    """The number; not-a-number, at which a line has a gap, for None."""
-    return nan if number is None else number
 
 
 def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
@@ -124,22 +122,21 @@ def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
         horizontal, vertical, unit = "occurrences in the training text", "F-measure, %", "words in the references"
     else:
         horizontal, vertical, unit = by, name_metric(metric), "sentences"
-    chosen = select_records(records, metric=metric, by=by)
-    marks, places = nest_records(chosen, "system", "bucket"), list(records["system"].unique())
-    known = {record.bucket for record in chosen if record.value is not None}
-    kept = [label for label in next(iter(marks.values())) if label in known]
+    chosen, places = select(records, metric=metric, by=by), list(records["system"].unique())
+    values, sizes = (pivot(chosen, "bucket", "system", name) for name in ("value", "n"))
+    kept = list(values.index[values.notna().any(axis=1)])
     ticks = [fill(label, LABEL_LINE) for label in kept]
-    sizes = {tuple(row[label].n for label in kept) for row in marks.values()}
-    if len(sizes) == 1:
-        ticks = [f"{tick}\n({count:,})" for tick, count in zip(ticks, sizes.pop())]
+    sizes = sizes.loc[kept]
+    if (sizes.nunique(axis=1) == 1).all():
+        ticks = [f"{tick}\n({count:,.0f})" for tick, count in zip(ticks, sizes.iloc[:, 0])]
         horizontal += f"\n(in parentheses: {unit})"
     with set_style():
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.add_subplot()
-        for index, (system, row) in enumerate(marks.items()):
-            shift = (index - (len(marks) - 1) / 2) * 0.6 / len(marks)
-            points = {x + shift: row[label] for x, label in enumerate(kept) if row[label].value is not None}
-            draw_marks(axes, points, system, places.index(system))
+        for index, system in enumerate(values):
+            shift = (index - (values.shape[1] - 1) / 2) * 0.6 / values.shape[1]
+            points = chosen[(chosen["system"] == system) & chosen["value"].notna()]
+            draw_marks(axes, points["bucket"].map(kept.index) + shift, points, system, places.index(system))
         # Labels of neighbors must not touch.
         axes.set_xticks(range(len(kept)), ticks, fontsize=9 if len(kept) > MANY_GROUPS else None)
         axes.set_xlabel(horizontal)
@@ -147,16 +144,14 @@ def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
     return figure
 
 
-def draw_marks(axes: Axes, points: Mapping[float, Record], system: str, place: int) -> None:
+def draw_marks(axes: Axes, places: pandas.Series, points: pandas.DataFrame, system: str, place: int) -> None:
     """One system's marks with their intervals; an interval of few resamples need not reach the value."""
-    values = [one.value or 0.0 for one in points.values()]
-    ends = [(one.low, one.high) for one in points.values()]
-    below = [0.0 if low is None else max(0.0, value - low) for value, (low, _) in zip(values, ends)]
-    above = [0.0 if high is None else max(0.0, high - value) for value, (_, high) in zip(values, ends)]
+    # Without an interval, the mark has no bar.
+    below, above = points["value"] - points["low"], points["high"] - points["value"]
     drawn = axes.errorbar(
-        list(points),
-        values,
-        [below, above],
+        places.to_numpy(),
+        points["value"].to_numpy(),
+        [side.fillna(0).clip(lower=0).to_numpy() for side in (below, above)],
         color=COLORS[place % len(COLORS)],
         marker=MARKERS[(place + place // len(COLORS)) % len(MARKERS)],
         linestyle="none",
@@ -183,3 +178,56 @@ def finish_figure(figure: Figure, label: str) -> None:
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(names) // columns))
     short = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
     figure.legend(handles, short, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5)
+
+
+def draw_ablation(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
+    """(name, figure) of every plot of an ablation: of its scores, and of scores against costs; none without scores."""
+    test_set, records = comparison.test_sets[0], comparison.records
+    if not test_set.signatures:
+        return
+    metric = next(iter(test_set.signatures))
+    means = select(records, metric=metric, by=ALL).set_index("system")["value"]
+    names = [name for name in comparison.names if name in means]
+    yield "cells", draw_systems(records, names, test_set.baseline, metric)
+    for plot, cost, title in (
+        ("by-parameters", PARAMETERS, "parameters, millions"),
+        ("by-operations", OPERATIONS, "MFLOP a target token"),
+    ):
+        costs = select(records, metric=cost, by=BY_TRAINING).set_index("system")["value"].reindex(names).dropna()
+        if len(costs):
+            yield plot, draw_costs(costs / 1e6, means, title, metric)
+
+
+def draw_systems(records: pandas.DataFrame, names: list[str], baseline: str, metric: str) -> Figure:
+    """One line a system: its mean, its interval over sentences, a mark for each seed; the baseline's mean as a line."""
+    figure, axes = new_axes(6.4, 1.0 + HEIGHT_OF_A_SYSTEM * len(names))
+    chosen = records[(records["metric"] == metric) & (records["by"] == ALL)]
+    totals = select(chosen).set_index("system")
+    for height, name in enumerate(names):
+        total = totals.loc[name]
+        if total["low"] == total["low"]:
+            axes.plot([total["low"], total["high"]], [height, height], color=COLORS[0], linewidth=5, alpha=0.25)
+        seeds = chosen.loc[(chosen["system"] == name) & (chosen["seed"] != ""), "value"]
+        axes.plot(seeds, [height] * len(seeds), "|", color=COLORS[0], markersize=9)
+        axes.plot([total["value"]], [height], "o", color=COLORS[0], markersize=5)
+        if name == baseline:
+            axes.axvline(total["value"], color=COLORS[1], linewidth=1, linestyle="--")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel(f"{metric}: mean, each seed, {INTERVAL}; dashed: {baseline}")
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def draw_costs(costs: pandas.Series, scores: pandas.Series, title: str, metric: str) -> Figure:
+    """Score against cost, one named point a system."""
+    figure, axes = new_axes(6.4, 4.2)
+    for name, cost in costs.items():
+        axes.plot([cost], [scores[name]], "o", color=COLORS[0], markersize=5)
+        axes.annotate(str(name), (cost, scores[name]), xytext=(5, 3), textcoords="offset points", fontsize="small")
+    axes.set_xlabel(title)
+    axes.set_ylabel(metric)
+    axes.margins(x=0.15, y=0.1)
+    return figure

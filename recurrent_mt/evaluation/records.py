@@ -59,19 +59,17 @@ def make_frame(records: Iterable[Record]) -> pandas.DataFrame:
     return frame.astype({**dict.fromkeys(NUMBERS, float), "n": int})
 
 
-def select_records(frame: pandas.DataFrame, *, seed: str = "", **columns: Any) -> list[Record]:
+def select(frame: pandas.DataFrame, *, seed: str = "", **columns: Any) -> pandas.DataFrame:
     """The rows with these values in these columns, in order; of the values over all seeds unless a seed is named."""
     for name, value in {"seed": seed, **columns}.items():
         frame = frame[frame[name] == value]
-    return [Record(**row) for row in plain_rows(frame)]
+    return frame
 
 
-def nest_records(records: Iterable[Record], outer: str, inner: str) -> dict[str, dict[str, Record]]:
-    """The records by two of their columns, in order: rows and columns of a table."""
-    nested: dict[str, dict[str, Record]] = {}
-    for record in records:
-        nested.setdefault(getattr(record, outer), {})[getattr(record, inner)] = record
-    return nested
+def pivot(frame: pandas.DataFrame, rows: str, columns: str, values: str = "value") -> pandas.DataFrame:
+    """One column of the records as a grid of two others, which keep the order in which they occur."""
+    grid = frame.pivot(index=rows, columns=columns, values=values)
+    return grid.reindex(index=frame[rows].unique(), columns=frame[columns].unique())
 
 
 def plain_rows(frame: pandas.DataFrame) -> list[dict[str, Any]]:

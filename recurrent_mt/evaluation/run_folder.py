@@ -51,6 +51,12 @@ class RunFolder:
         """How text is split: ``word``, ``bpe``, or ``sentencepiece``; without the size, which follows a colon."""
         return self.options["SEGMENTATION"].partition(":")[0]
 
+    def read_references(self, place: str = "text/raw", split: str = "test") -> TestSet:
+        """What translations are scored against, without sources."""
+        language = self.languages[1]
+        reference = read_sentences(self.path / place / f"{split}.{language}")
+        return TestSet(reference, language, bool(self.options.get("LOWERCASE")))
+
     def test_set(self) -> TestSet:
         """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
 

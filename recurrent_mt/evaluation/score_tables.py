@@ -6,29 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .records import ALL, Group, Record, nest_records, select_records
-from .scores import FEWEST, INTERVAL, PAIRED_BOOTSTRAP
-from .tables import UNKNOWN, Cell, Table, format_number, mark_best
+from .records import ALL, Group, pivot, select
+from .scores import FEWEST, INTERVAL, PAIRED_BOOTSTRAP, PAIRED_TESTS
+from .tables import (
+    NO_SENTENCES,
+    SIGNIFICANT,
+    UNKNOWN,
+    Cell,
+    Table,
+    format_number,
+    mark_best,
+    pivot_cells,
+    score_cell,
+)
 from .test_set import System
 
-SIGNIFICANT = 0.05
 LOWER_IS_BETTER = {"TER"}
-NO_SENTENCES = "no sentences"
-
-
-def score_cell(record: Record | None, *, count: bool = False) -> Cell:
-    """A score, its spread over seeds, its interval, a star where it differs from the baseline, the sentences' count."""
-    if record is None:
-        return Cell(UNKNOWN)
-    number = record.n if count else None
-    if record.value is None:
-        return Cell(NO_SENTENCES, count=number)
-    text = f"{record.value:.2f}"
-    detail = "" if record.sd is None else f" ±{record.sd:.2f}"
-    if record.low is not None and record.high is not None:
-        detail += f" ({record.low:.1f}–{record.high:.1f})"
-    star = record.p is not None and record.p < SIGNIFICANT
-    return Cell(text, detail, star, number, None if count else float(text))
 
 
 def name_metric(metric: str) -> str:
@@ -36,35 +29,62 @@ def name_metric(metric: str) -> str:
     return f"{metric} (lower is better)" if metric in LOWER_IS_BETTER else metric
 
 
-def score_columns(records: pandas.DataFrame, metrics: Sequence[str], names: Sequence[str]) -> list[list[Cell]]:
-    """The scores on the whole test set, a list for each metric, the best of each marked."""
-    columns = []
-    for metric in metrics:
-        found = {record.system: record for record in select_records(records, metric=metric, by=ALL)}
-        cells = [score_cell(found.get(name)) for name in names]
-        columns.append(mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER))
-    return columns
-
-
-def whole_set_table(
-    records: pandas.DataFrame, signatures: Mapping[str, str], names: Sequence[str], baseline: str
+def score_table(
+    records: pandas.DataFrame,
+    signatures: Mapping[str, str],
+    names: Sequence[str],
+    baseline: str,
+    *,
+    caption: str = "Scores on the whole test set",
+    statuses: Mapping[str, str] | None = None,
 ) -> Table:
-    """Systems downward, metrics across."""
-    columns = score_columns(records, list(signatures), names)
+    """Systems downward, metrics across, the best of each marked.
+
+    ``statuses`` says of systems that have no score why.
+    """
+    chosen = select(records, by=ALL)
+    chosen = chosen[chosen["metric"].isin(list(signatures))]
+    grid = pivot_cells(chosen, "system", "metric", names=names, header=list(signatures))
+    for metric in grid:
+        grid[metric] = mark_best(list(grid[metric]), lower_is_better=metric in LOWER_IS_BETTER)
+    rows = grid.to_numpy().tolist()
+    for name, row in zip(names, rows):
+        if row and row[0].text == UNKNOWN and statuses:
+            row[0] = Cell(statuses[name])
     return Table(
-        "Scores on the whole test set",
+        caption,
         ["System", *map(name_metric, signatures)],
         names,
-        list(zip(*columns)),
+        rows,
         list(reading_notes(records, baseline, by=ALL)),
-        list_signatures(signatures),
+        [f"{metric}: {signature}" for metric, signature in signatures.items()],
         "column",
     )
 
 
-def list_signatures(signatures: Mapping[str, str]) -> list[str]:
-    """A line for each metric."""
-    return [f"{metric}: {signature}" for metric, signature in signatures.items()]
+def interval_table(
+    records: pandas.DataFrame, signatures: Mapping[str, str], names: Sequence[str], baseline: str, paired: str | None
+) -> Table:
+    """The same with ``±`` and ``p`` in columns of their own, where some system has them."""
+    header, columns = ["System"], []
+    for metric in signatures:
+        found = select(records, by=ALL, metric=metric).set_index("system").reindex(names)
+        cells = [score_cell(one) for one in found.assign(low=None, p=None).itertuples()]
+        header.append(metric)
+        columns.append(mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER))
+        spreads = (found["high"] - found["low"]) / 2
+        for name, numbers, form in (("±", spreads, ".2f"), ("p", found["p"], ".4f")):
+            if numbers.notna().any():
+                header.append(name)
+                columns.append([Cell(format_number(number, form)) for number in numbers])
+    notes = list(reading_notes(records.assign(low=None, p=None), baseline, by=ALL))
+    if "±" in header:
+        notes.append(f"±: half of the {INTERVAL}.")
+    if paired and "p" in header:
+        notes.append(f"p: {PAIRED_TESTS[paired]}, against {baseline}.")
+    notes += [f"{name}: lower is better." for name in LOWER_IS_BETTER if name in header]
+    listed = [f"{metric}: {signature}" for metric, signature in signatures.items()]
+    return Table("", header, names, list(zip(*columns)), notes, listed, "column")
 
 
 def group_tables(records: pandas.DataFrame, metrics: Sequence[str], baseline: str, group: Group) -> list[Table]:
@@ -79,29 +99,29 @@ def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) 
 
     Where systems know different words, each has groups of its own, and its counts are in its cells.
     """
-    chosen = select_records(records, metric=metric, by=by)
-    groups = nest_records(chosen, "bucket", "system")
-    shared = all(len({one.n for one in group.values()}) == 1 for group in groups.values())
+    chosen = select(records, metric=metric, by=by)
+    counts = pivot(chosen, "bucket", "system", "n")
+    shared = bool((counts.nunique(axis=1) == 1).all())
+    grid = pivot_cells(chosen, "bucket", "system", lambda record: score_cell(record, count=not shared))
     names: list[str] = []
     rows: list[list[Cell]] = []
-    for name, group in groups.items():
-        row = [score_cell(record, count=not shared) for record in group.values()]
+    for name, cells in grid.iterrows():
+        row = list(cells)
         if shared:
-            row = [count_cell(group), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
+            row = [count_cell(counts.loc[name].iloc[0]), *mark_best(row, lower_is_better=metric in LOWER_IS_BETTER)]
         if rows and row[-1].text == NO_SENTENCES and row == rows[-1]:
             names[-1] += f", {name}"
         else:
-            names.append(name)
+            names.append(str(name))
             rows.append(row)
-    systems = list(next(iter(groups.values())))
     notes = list(reading_notes(records, baseline, metric=metric, by=by))
     if not shared:
         notes.append("[n]: sentences in the group, by the system's own dictionary.")
-    (total,) = {record.n for record in select_records(records, metric=metric, by=ALL)}
-    if (outside := total - sum(group[systems[0]].n for group in groups.values())) > 0:
-        notes.append(f"{outside:,} sentences are in no group.")
-    made_by = name_groups(by, chosen[0].group, chosen[0].side)
-    header = [made_by, *(["sentences"] if shared else []), *systems]
+    total = select(records, metric=metric, by=ALL)["n"].iloc[0]
+    if (outside := total - counts.iloc[:, 0].sum()) > 0:
+        notes.append(f"{outside:,.0f} sentences are in no group.")
+    made_by = name_groups(by, chosen["group"].iloc[0], chosen["side"].iloc[0])
+    header = [made_by, *(["sentences"] if shared else []), *grid.columns]
     return Table(f"{metric} by {made_by}", header, names, rows, notes, best_of="row")
 
 
@@ -112,19 +132,20 @@ def name_groups(by: str, group: str, side: str) -> str:
     return by
 
 
-def count_cell(group: Mapping[str, Record]) -> Cell:
+def count_cell(count: float) -> Cell:
     """How many sentences (words) are in a group that all systems share."""
-    return Cell(f"{next(iter(group.values())).n:,}")
+    return Cell(f"{count:,.0f}")
 
 
 def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) -> Table:
     """The points of a curve along length: lengths downward, systems across."""
-    chosen = select_records(records, metric=metric, by=by)
-    points = nest_records(chosen, "bucket", "system")
-    rows = [[count_cell(point), *map(score_cell, point.values())] for point in points.values()]
-    header = ["middle of the window, words", "sentences", *next(iter(points.values()))]
-    caption = f"{metric} by {name_groups(by, chosen[0].group, chosen[0].side)}, window of {window}"
-    return Table(caption, header, list(points), rows)
+    chosen = select(records, metric=metric, by=by)
+    grid = pivot_cells(chosen, "bucket", "system")
+    counts = pivot(chosen, "bucket", "system", "n").iloc[:, 0]
+    rows = [[count_cell(count), *cells] for count, cells in zip(counts, grid.to_numpy().tolist(), strict=True)]
+    header = ["middle of the window, words", "sentences", *grid.columns]
+    caption = f"{metric} by {name_groups(by, chosen['group'].iloc[0], chosen['side'].iloc[0])}, window of {window}"
+    return Table(caption, header, list(grid.index), rows)
 
 
 def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> Iterator[str]:
@@ -143,15 +164,13 @@ def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> I
 
 def vocabulary_table(records: pandas.DataFrame, metric: str, systems: Sequence[System], baseline: str) -> Table:
     """Systems in the order of the words they know."""
-    found = {record.system: record for record in select_records(records, metric=metric, by=ALL)}
     ordered = sorted(systems, key=lambda system: system.vocabulary_sizes or (0, 0))
+    names = [system.name for system in ordered]
+    scores = pivot_cells(select(records, metric=metric, by=ALL), "system", "metric", names=names)[metric]
     rows = [
-        [
-            *(Cell(format_number(size, ",")) for size in system.vocabulary_sizes or (None, None)),
-            score_cell(found[system.name]),
-        ]
+        [*(Cell(format_number(size, ",")) for size in system.vocabulary_sizes or (None, None)), scores[system.name]]
         for system in ordered
     ]
     header = ["System", "source words", "target words", metric]
     notes = list(reading_notes(records, baseline, metric=metric, by=ALL))
-    return Table(f"{metric} by vocabulary size", header, [system.name for system in ordered], rows, notes)
+    return Table(f"{metric} by vocabulary size", header, names, rows, notes)

@@ -13,9 +13,11 @@ import pandas
 import tabulate
 
 from ..text_files import FileError, write_text
-from .records import Record, records_as_json
+from .records import pivot, records_as_json
 
-UNKNOWN = "–"
+UNKNOWN, NO_SENTENCES = "–", "no sentences"
+#: A p-value below it gets a star.
+SIGNIFICANT = 0.05
 
 # Columns as wide as what is in them: tabulate makes those of numbers two characters wider.
 tabulate.MIN_PADDING = 0
@@ -58,19 +60,69 @@ class Table:
 
 
 def format_number(number: float | None, form: str) -> str:
-    """The number, or a dash where it is not known."""
-    return UNKNOWN if number is None else format(number, form)
+    """The number, or a dash where it is not known (None or NaN)."""
+    return UNKNOWN if number is None or number != number else format(number, form)
 
 
-def number_cell(number: float | None, form: str) -> Cell:
+def number_cell(number: float | None, form: str, unit: str = "") -> Cell:
     """A number that can be the best of its row or column, as printed."""
     text = format_number(number, form)
-    return Cell(text, rank=None if number is None else float(text.replace(",", "")))
+    return Cell(text) if text == UNKNOWN else Cell(f"{text}{unit}", rank=float(text.replace(",", "")))
 
 
-def format_cells(row: Mapping[str, Record], forms: Mapping[str, str]) -> list[Cell]:
-    """The values of a row of records, each metric in its form."""
-    return [Cell(format_number(row[metric].value, form)) for metric, form in forms.items()]
+def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
+    """A score, its spread over seeds, its interval, a star where it differs from the baseline, the sentences' count.
+
+    Args:
+        record: a `Record`, or a row of a frame of them.
+        form: of the score and its spread.
+        count: whether the table has no column for the sentences' count.
+    """
+    number = record.n if count else None
+    if format_number(record.value, form) == UNKNOWN:
+        return Cell(NO_SENTENCES, count=number)
+    spread = format_number(record.sd, form)
+    low, high = (format_number(end, ".1f") for end in (record.low, record.high))
+    detail = f" ±{spread}" * (spread != UNKNOWN) + f" ({low}–{high})" * (low != UNKNOWN)
+    star = record.p is not None and record.p < SIGNIFICANT
+    cell = replace(number_cell(record.value, form), detail=detail, star=star, count=number)
+    return replace(cell, rank=None) if count else cell
+
+
+def pivot_cells(
+    records: pandas.DataFrame,
+    rows: str,
+    columns: str,
+    write_cell: Callable[[Any], Cell] = score_cell,
+    *,
+    names: Sequence[str] | None = None,
+    header: Sequence[str] | None = None,
+) -> pandas.DataFrame:
+    """The records as a grid of cells; a dash where there is no record.
+
+    Args:
+        records: at most one for a place.
+        rows: the column that names the rows of the grid.
+        columns: that which names its columns.
+        write_cell: makes a cell of a record.
+        names: of the rows; as they occur if None.
+        header: names of the columns; as they occur if None.
+    """
+    cells = pandas.Series([write_cell(one) for one in records.itertuples()], records.index, dtype=object)
+    grid = pivot(records.assign(cell=cells), rows, columns, "cell").reindex(index=names, columns=header)
+    return grid.astype(object).map(lambda cell: cell if isinstance(cell, Cell) else Cell(UNKNOWN))
+
+
+def metric_cells(
+    records: pandas.DataFrame, forms: Mapping[str, str], names: Sequence[str] | None = None
+) -> pandas.DataFrame:
+    """The values of systems (rows) in metrics (columns), each metric in its form."""
+    chosen = records[records["metric"].isin(list(forms))]
+    return pivot_cells(
+        *(chosen, "system", "metric", lambda one: Cell(format_number(one.value, forms[one.metric]))),
+        names=names,
+        header=list(forms),
+    )
 
 
 def mark_best(cells: Sequence[Cell], *, lower_is_better: bool = False) -> list[Cell]:

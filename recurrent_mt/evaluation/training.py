@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +13,17 @@ import pandas
 
 from ..text_files import FileError
 from .generate_log import read_generate_log
-from .records import Record, make_frame, select_records
+from .records import Record, make_frame, pivot, select
 from .run_folder import RunFolder, seed_of
 from .tables import UNKNOWN, Cell, Table
+from .test_set import System, TestSet
 from .train_log import GIBIBYTE, read_train_log
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
 WORDS, SENTENCES = "words/s, training", "sentences/s, translation"
 MEMORY, GPU_MEMORY = "peak memory, bytes", "peak GPU memory, bytes"
+OPERATIONS = "operations a token"
 
 #: Columns of costs: what is shown, how, and in which unit.
 COLUMNS = {
@@ -40,6 +43,67 @@ SPEED_NOTE = (
 )
 MEMORY_NOTE = "Memory: of the training process at its largest, by the kernel's count; of the seed that took most."
 GPU_NOTE = "GPU: what torch had given out at its most, in the updates that fairseq reports; of the seed that took most."
+
+
+class TrainedRuns:
+    """Systems of run folders, of which each is in one, and the seeds that count."""
+
+    def __init__(
+        self,
+        folders: Sequence[str | PathLike[str]],
+        names: Sequence[str] | None = None,
+        seeds: Sequence[int] | None = None,
+    ) -> None:
+        """Finds the systems.
+
+        Args:
+            folders: of runs; with several, none of their systems may be in two.
+            names: of systems, in the order of the rows; all that there are if None, and likewise the seeds.
+            seeds: of trainings.
+
+        Raises:
+            FileError: if one is no run folder.
+            ValueError: without systems or seeds, if one is named twice, and if a system is in two folders.
+        """
+        self.runs = [RunFolder(folder) for folder in folders]
+        found: dict[str, Path] = {}
+        for path in (path for run in self.runs for path in sorted((run.path / "systems").glob("*"))):
+            if (names is None or path.name in names) and found.setdefault(path.name, path) != path:
+                raise ValueError(f"system {path.name} is in two folders: {found[path.name]} and {path}")
+        self.names = list(found) if names is None else names
+        # One that nothing has been done for is in none.
+        self.folders = {name: found.get(name, self.runs[0].path / "systems" / name) for name in self.names}
+        if seeds is None:
+            seeds = sorted({seed_of(seed / "log") for folder in found.values() for seed in folder.glob("seed-*")})
+        self.seeds = seeds
+        for what, values in {"system": self.names, "seed": self.seeds or [1] * (not found)}.items():
+            if not values or len(set(values)) < len(values):
+                raise ValueError(f"name every {what} once, and at least one, not {', '.join(map(str, values))!r}")
+
+    def find_files(self, system: str, name: str) -> dict[str, Path]:
+        """Seed to the file of that name, where a system has it."""
+        files = {str(seed): self.folders[system] / f"seed-{seed}" / name for seed in self.seeds}
+        return {seed: file for seed, file in files.items() if file.is_file()}
+
+    def read_references(self, place: str) -> TestSet:
+        """What translations are scored against.
+
+        Raises:
+            FileError: if a file is missing or damaged.
+            ValueError: if two runs have different test sets.
+        """
+        first, *others = ((run.path, run.read_references(place)) for run in self.runs)
+        for path, test_set in others:
+            if test_set != first[1]:
+                raise ValueError(f"{path} and {first[0]} have different test sets or casing: compare like with like")
+        return first[1]
+
+    def read_words(self, system: str) -> System:
+        """A system's translations as it produced them."""
+        logs = self.find_files(system, "test.log")
+        return System(
+            system, {seed: [one.tokens for one in read_generate_log(log).best()] for seed, log in logs.items()}
+        )
 
 
 @dataclass(frozen=True)
@@ -165,33 +229,38 @@ def read_peak_memory(file: Path) -> float | None:
     return float(text)
 
 
-def find_costs(records: pandas.DataFrame, system: str) -> dict[str, float | None]:
-    """Metric to value over all seeds; empty for a system without trainings."""
-    return {record.metric: record.value for record in select_records(records, by=BY_TRAINING, system=system)}
+def read_operations(name: str, files: Mapping[str, Path]) -> Iterable[Record]:
+    """What counted a system's operations has left for each seed, and their mean; nothing where it has not run."""
+    counts = [json.loads(file.read_text(encoding="utf-8"))["per_token"] for file in files.values()]
+    return summarize_seeds(name, OPERATIONS, list(files), counts) if counts else ()
 
 
-def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: dict[str, str] | None = None) -> Table:
+def cost_cells(
+    records: pandas.DataFrame, names: Sequence[str], columns: Mapping[str, tuple[str, str, float]]
+) -> list[list[Cell]]:
+    """A row of cells for each system, a dash for what is not known; columns as in `COLUMNS`."""
+    metrics = [metric for metric, _, _ in columns.values()]
+    costs = pivot(select(records, by=BY_TRAINING), "system", "metric").reindex(index=names, columns=metrics)
+    return [
+        [Cell(UNKNOWN if value != value else form.format(value / unit)) for value, (_, form, unit) in row]
+        for row in (zip(costs.loc[name], columns.values(), strict=True) for name in names)
+    ]
+
+
+def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: Mapping[str, str] | None = None) -> Table:
     """What trainings and searches took, one row a system; dashes for systems without trainings.
 
     There is a column of GPU memory, and of the learning rates chosen (by system), if there are any.
     """
-    gpu = any(record.value for record in select_records(records, by=BY_TRAINING, metric=GPU_MEMORY))
+    gpu = (select(records, by=BY_TRAINING, metric=GPU_MEMORY)["value"] > 0).any()
     columns = COLUMNS | GPU_COLUMN if gpu else COLUMNS
-    header = ["System", *(["rate"] if rates else []), *columns]
-    rows = []
-    for name in names:
-        rate = [Cell(rates.get(name, UNKNOWN))] if rates else []
-        rows.append([*rate, *cost_cells(find_costs(records, name), columns)])
+    rows = cost_cells(records, names, columns)
+    if rates:
+        rows = [[Cell(rates.get(name, UNKNOWN)), *row] for name, row in zip(names, rows, strict=True)]
     notes = [
         "Minutes: of training, with validations and what a kill has undone. Validation loss: the best, bits a token.",
         SPEED_NOTE,
         MEMORY_NOTE,
         *([GPU_NOTE] if gpu else []),
     ]
-    return Table("Cost", header, names, rows, notes)
-
-
-def cost_cells(costs: Mapping[str, float | None], columns: Mapping[str, tuple[str, str, float]]) -> list[Cell]:
-    """The cells of one system, a dash for what is not known."""
-    values = [(costs.get(metric), form, unit) for metric, form, unit in columns.values()]
-    return [Cell(UNKNOWN if value is None else form.format(value / unit)) for value, form, unit in values]
+    return Table("Cost", ["System", *(["rate"] if rates else []), *columns], names, rows, notes)

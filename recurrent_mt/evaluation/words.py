@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .records import ALL, Record, nest_records, select_records
-from .tables import Cell, Table, format_cells, format_number, mark_best, number_cell
+from .records import ALL, Record, pivot, select
+from .tables import Cell, Table, format_number, mark_best, metric_cells, number_cell, pivot_cells
 
 #: The least training frequency of each group; the first group is that of words never seen.
 FREQUENCIES = (0, 1, 2, 5, 10, 100, 1000)
@@ -78,16 +78,12 @@ def label_frequencies(frequencies: Sequence[int]) -> list[str]:
 
 def word_table(records: pandas.DataFrame) -> Table:
     """F-measure by training frequency, one column a system."""
-    groups = nest_records(select_records(records, metric=F_MEASURE), "bucket", "system")
-    rows = [
-        [
-            Cell(f"{next(iter(group.values())).n:,}"),
-            *mark_best([number_cell(one.value, ".1f") for one in group.values()]),
-        ]
-        for group in groups.values()
-    ]
-    header = [BY_FREQUENCY, "words in references", *next(iter(groups.values()))]
-    return Table("F-measure of words, in percent", header, list(groups), rows, ["Case is ignored."], best_of="row")
+    chosen = select(records, metric=F_MEASURE)
+    grid = pivot_cells(chosen, "bucket", "system", lambda one: number_cell(one.value, ".1f"))
+    counts = pivot(chosen, "bucket", "system", "n").iloc[:, 0]
+    rows = [[Cell(f"{count:,.0f}"), *mark_best(row)] for count, row in zip(counts, grid.to_numpy().tolist())]
+    header = [BY_FREQUENCY, "words in references", *grid.columns]
+    return Table("F-measure of words, in percent", header, list(grid.index), rows, ["Case is ignored."], best_of="row")
 
 
 def score_content(
@@ -142,8 +138,9 @@ def count_repeated(sentence: Sequence[str], longest: int = LONGEST_REPEAT) -> in
 def content_table(records: pandas.DataFrame) -> Table:
     """Length, repetition and loss, one row a system."""
     forms = {LENGTH_RATIO: ".3f", REPEATED: ".1f", SURPLUS: ".1f", DROPPED: ".1f"}
-    systems = nest_records(select_records(records, by=ALL), "system", "metric")
-    (reference, *_) = (row[REPEATED_IN_REFERENCES].value for row in systems.values())
+    chosen = select(records, by=ALL)
+    reference = select(chosen, metric=REPEATED_IN_REFERENCES)["value"].iloc[0]
+    grid = metric_cells(chosen, forms)
     note = (
         "Length ratio: words in the translations to words in the references. "
         "Repeated: words that repeat the one to four words right before them, of all words in the translations "
@@ -151,8 +148,8 @@ def content_table(records: pandas.DataFrame) -> Table:
         "Surplus: extra copies of content words that the reference has, too. "
         "Dropped: content words of the reference that are missing from the translation."
     )
-    rows = [format_cells(row, forms) for row in systems.values()]
-    return Table("Length, repeated words, and missing words", ["System", *forms], list(systems), rows, [note])
+    rows = grid.to_numpy().tolist()
+    return Table("Length, repeated words, and missing words", ["System", *forms], list(grid.index), rows, [note])
 
 
 def divide(part: int, whole: int) -> float | None:

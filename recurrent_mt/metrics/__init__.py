@@ -3,10 +3,8 @@
 from .builders import METRICS, choose_tokenization, guess_tokenization, split_words, stream_words
 from .sentence_statistics import Interval, Score, SentenceStatistics, estimate_interval, score, statistics
 from .significance import (
-    PairedResult,
     bootstrap_p_value,
-    paired_bootstrap,
-    paired_randomization,
+    randomization_p_value,
     resample_scores,
     sign_systems,
 )
@@ -14,15 +12,13 @@ from .significance import (
 __all__ = [
     "METRICS",
     "Interval",
-    "PairedResult",
     "Score",
     "SentenceStatistics",
     "bootstrap_p_value",
     "choose_tokenization",
     "estimate_interval",
     "guess_tokenization",
-    "paired_bootstrap",
-    "paired_randomization",
+    "randomization_p_value",
     "resample_scores",
     "score",
     "sign_systems",

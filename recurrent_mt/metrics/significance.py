@@ -6,89 +6,38 @@ module compare both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from .sentence_statistics import SEED, Interval, Score, SentenceStatistics, estimate_interval
+from .sentence_statistics import SEED, SentenceStatistics
 
 #: Resamples at a time. numpy takes booleans from words of 32 bits and begins each draw with a new one: only of whole
 #: words, draws of blocks are the draw of everything.
 _BLOCK = 256
+#: Of approximate randomization, as many as sacrebleu's.
+TRIALS = 10_000
 
 
-@dataclass(frozen=True)
-class PairedResult:
-    """A system compared with the baseline."""
+def randomization_p_value(
+    system: SentenceStatistics, baseline: SentenceStatistics, *, trials: int = TRIALS, seed: int = SEED
+) -> float:
+    """The p-value of paired approximate randomization (Riezler and Maxwell 2005, in the form of multeval).
 
-    name: str
-    score: Score  # with its interval, if there is one
-    #: of the difference from the baseline; None for the baseline itself, and if there is only one sentence, which
-    #: cannot tell a difference from chance
-    p_value: float | None
-
-    @property
-    def interval(self) -> Interval | None:
-        """The score's interval."""
-        return self.score.interval
-
-
-def paired_bootstrap(
-    systems: Mapping[str, SentenceStatistics], *, resamples: int = 1000, seed: int = SEED
-) -> list[PairedResult]:
-    """Paired bootstrap (Koehn 2004, in the form of Moses) of each system against the first one, under one metric.
-
-    Scores, intervals, and p-values are those of ``sacrebleu --paired-bs``, with two exceptions: for systems with equal
-    scores, p is 1, where sacrebleu has its smallest value, 1 / (resamples + 1), even for a system against itself; and a
-    single sentence has neither interval nor p-value.
+    It is that of ``sacrebleu --paired-ar``. In each trial, sentences are exchanged at random between the two.
 
     Args:
-        systems: name -> statistics of the same sentences, in the same order, under the same metric.
-        resamples: for the test and for the intervals.
-        seed: at least 1, because sacrebleu takes 0 to mean no seed.
-
-    Raises:
-        ValueError: for fewer than two systems, for systems with unequal counts or signatures, and for unusable numbers
-            of resamples or seeds.
+        system: statistics of its sentences.
+        baseline: of the same sentences, under the same metric.
+        trials: how often sentences are exchanged.
+        seed: of the exchanges.
     """
-    check_systems(systems, resamples, seed)
-    scores = {name: counts.score() for name, counts in systems.items()}
-    drawn = {name: resample_scores([counts], resamples, seed) for name, counts in systems.items()}
-    if is_testable(systems):
-        signature = sign_systems(systems.values(), seed=seed, bs=resamples)
-        intervals = {name: estimate_interval(values) for name, values in drawn.items()}
-        scores = {name: replace(scores[name], signature=signature, interval=intervals[name]) for name in systems}
-    return pair_results(
-        systems,
-        scores,
-        lambda name, baseline, difference: bootstrap_p_value(difference, drawn[name], drawn[baseline]),
-    )
-
-
-def paired_randomization(
-    systems: Mapping[str, SentenceStatistics], *, resamples: int = 10_000, confidence: int = 0, seed: int = SEED
-) -> list[PairedResult]:
-    """Paired approximate randomization (Riezler and Maxwell 2005, in the form of multeval) against the first system.
-
-    Like `paired_bootstrap`, with the p-values of ``sacrebleu --paired-ar``; ``resamples`` is how often sentences are
-    exchanged at random between two systems, ``confidence`` how many bootstrap resamples an interval of each score has.
-    """
-    check_systems(systems, resamples, seed)
-    scores = {name: counts.score(resamples=confidence, seed=seed) for name, counts in systems.items()}
-    if is_testable(systems):
-        signature = sign_systems(systems.values(), seed=seed, ar=resamples, bs=confidence or None)
-        scores = {name: replace(score, signature=signature) for name, score in scores.items()}
-
-    def exchange_sentences(name: str, baseline: str, difference: float) -> float:
-        one, other = systems[baseline], systems[name]
-        distances = []
-        for exchanged in draw_exchanges(resamples, len(one), seed):
-            mixed = exchanged @ one.rows + ~exchanged @ other.rows, ~exchanged @ one.rows + exchanged @ other.rows
-            distances.append(np.abs(one.score_sums(mixed[0]) - one.score_sums(mixed[1])))
-        return share_above(difference, np.concatenate(distances))
-
-    return pair_results(systems, scores, exchange_sentences)
+    distances = []
+    for exchanged in draw_exchanges(trials, len(baseline), seed):
+        mixed = [drawn @ baseline.rows + ~drawn @ system.rows for drawn in (exchanged, ~exchanged)]
+        distances.append(np.abs(baseline.score_sums(mixed[0]) - baseline.score_sums(mixed[1])))
+    return share_above(system.score().value - baseline.score().value, np.concatenate(distances))
 
 
 def draw_exchanges(resamples: int, sentences: int, seed: int) -> Iterator[np.ndarray]:
@@ -137,11 +86,6 @@ def share_above(difference: float, simulated: np.ndarray) -> float:
     return float(np.sum(simulated > abs(difference)) + 1) / (len(simulated) + 1) if difference else 1.0
 
 
-def is_testable(systems: Mapping[str, SentenceStatistics]) -> bool:
-    """Whether there is more than one sentence: one cannot tell a difference from chance."""
-    return len(next(iter(systems.values()))) > 1
-
-
 def sign_systems(systems: Iterable[SentenceStatistics], **resampling: int | None) -> str:
     """The signature of systems that are scored alike, with what decides a test."""
     first, *others = systems
@@ -149,41 +93,3 @@ def sign_systems(systems: Iterable[SentenceStatistics], **resampling: int | None
     for key, value in resampling.items():
         signature.update(key, value)
     return str(signature)
-
-
-def check_systems(systems: Mapping[str, SentenceStatistics], resamples: int, seed: int) -> None:
-    """Raises ValueError unless systems are scored alike on the same sentences, and the test can be run."""
-    if len(systems) < 2:
-        raise ValueError(f"{len(systems)} system: a paired test compares others with the first one")
-    (first, baseline), *others = systems.items()
-    if not len(baseline):
-        raise ValueError("there are no sentences to test")
-    for name, counts in others:
-        if len(counts) != len(baseline):
-            raise ValueError(f"{name} has {len(counts)} sentences, {first} has {len(baseline)}")
-        signature, expected = (str(each.metric.get_signature()) for each in (counts, baseline))
-        if signature != expected:
-            raise ValueError(f"{name} is scored as {signature}, {first} as {expected}")
-    if resamples < 2:
-        raise ValueError(f"resamples is {resamples}: a paired test needs at least 2 (1000 is usual)")
-    if seed < 1:
-        raise ValueError(f"seed is {seed}: a paired test needs at least 1")
-
-
-def pair_results(
-    systems: Mapping[str, SentenceStatistics],
-    scores: Mapping[str, Score],
-    test: Callable[[str, str, float], float],
-) -> list[PairedResult]:
-    """A result for each system, with the p-value of a test of its name, the baseline's, and their difference.
-
-    A single sentence has none.
-    """
-    baseline, *others = systems
-    results = [PairedResult(baseline, scores[baseline], None)]
-    for name in others:
-        p_value = None
-        if is_testable(systems):
-            p_value = test(name, baseline, scores[name].value - scores[baseline].value)
-        results.append(PairedResult(name, scores[name], p_value))
-    return results

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from ..evaluation.analysis import LENGTH, Analysis
 from ..evaluation.plots import list_plots
-from ..evaluation.records import select_records
+from ..evaluation.records import select
 from ..evaluation.score_tables import curve_table
 from ..evaluation.tables import Table
 
@@ -47,9 +47,7 @@ def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:
     for plot, figure in zip(plots, figures):
         highest = max(other.axes[0].get_ylim()[1] for one, other in zip(plots, figures) if one.metric == plot.metric)
         figure.axes[0].set_ylim(0, highest)
-        systems = ", ".join(
-            dict.fromkeys(one.system for one in select_records(records, metric=plot.metric, by=plot.by))
-        )
+        systems = ", ".join(select(records, metric=plot.metric, by=plot.by)["system"].unique())
         numbers = curve_table(records, plot.metric, plot.by, window) if section == LENGTH else None
         text = f"Scores of {systems}; a table has the numbers."
         yield Chart(plot.title, write_svg(figure, plot.title, text), numbers)

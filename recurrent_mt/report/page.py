@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..evaluation.figures import COLORS
-from ..evaluation.score_tables import SIGNIFICANT
 from ..evaluation.scores import CURVE_RESAMPLES, FEWEST, INTERVAL, PAIRED_BOOTSTRAP
-from ..evaluation.tables import Table
+from ..evaluation.tables import SIGNIFICANT, Table
 from ..metrics.sentence_statistics import SEED
 from ..pages.rendering import render
 from .sections import Report, list_sections

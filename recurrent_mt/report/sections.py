@@ -9,7 +9,7 @@ from typing import Any
 import pandas
 
 from ..evaluation.analysis import NBEST, Analysis
-from ..evaluation.records import make_frame, select_records
+from ..evaluation.records import make_frame, select
 from ..evaluation.tables import Cell, Table, format_number
 from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
 from .attachments import Attachment, Figure, Printout, Results, join_tables
@@ -98,10 +98,10 @@ def system_table(analysis: Analysis) -> Table:
 
 def training_table(records: pandas.DataFrame) -> Table:
     """How the systems were trained, and how fast."""
-    found = select_records(records, by=BY_TRAINING, metric=PARAMETERS)
-    table = cost_table(records, [record.system for record in found])
+    found = select(records, by=BY_TRAINING, metric=PARAMETERS)
+    table = cost_table(records, list(found["system"]))
     notes = [*table.notes, "Compare speeds only if they were measured on one machine."]
-    if seeds := [f"{record.system}: {record.n}" for record in found if record.n > 1]:
+    if seeds := [f"{one.system}: {one.n}" for one in found[found["n"] > 1].itertuples()]:
         notes.append(f"Means over seeds, except of memory ({', '.join(seeds)}).")
     return replace(table, caption="Training and speed", notes=notes)
 

@@ -8,7 +8,7 @@ import pytest
 from sacrebleu.significance import estimate_ci
 
 from recurrent_mt.evaluation.records import Record
-from recurrent_mt.evaluation.score_tables import score_cell
+from recurrent_mt.evaluation.tables import score_cell
 from recurrent_mt.metrics import statistics
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
@@ -67,7 +67,7 @@ def compared(run, tmp_path, seeds):
     """BLEU, interval, and p by every tool that takes several seeds, with the signature that it shows for BLEU."""
     resamples = "--resamples", RESAMPLES
     files = ["--reference", run / "text" / "raw" / "test.en", "--target-lang", "en", *named(run, seeds)]
-    cells = ["--name", "cells", "--systems", "base,other", "--baseline", "base"]
+    cells = ["--ablation", "cells", "--models", "base,other", "--baseline", "base"]
     models = ["--models", "base,other", "--seeds", ",".join(map(str, seeds)), "--baseline", "base"]
     for seed in {1, 2} - set(seeds):
         for system in ERRORS:
@@ -76,7 +76,7 @@ def compared(run, tmp_path, seeds):
         "analyze": records_of(tmp_path, "a/analysis", "analyze", *files, *resamples, "--out", tmp_path / "a"),
         "analyze a run": records_of(tmp_path, "r/analysis", "analyze", run, *resamples, "--out", tmp_path / "r"),
         "compare": records_of(tmp_path, "table", "compare", run, *models, *resamples, "--out", tmp_path / "table"),
-        "ablation-table": records_of(tmp_path, "cells", "ablation-table", run, *cells, *resamples, "--out", tmp_path),
+        "an ablation": records_of(tmp_path, "cells", "compare", run, *cells, *resamples, "--out", tmp_path / "cells"),
     }
     signatures = {
         tool: (content["test_sets"][0] if "test_sets" in content else content)["signatures"]["BLEU"]
@@ -93,7 +93,7 @@ def test_the_same_two_files_have_sacrebleus_p_and_interval_in_every_tool(run, tm
         *("-m", "bleu", "--paired-bs", "--paired-bs-n", RESAMPLES),
     )
     scored, content = records_of(
-        *(tmp_path, "scores", "score", "--reference", run / "text" / "raw" / "test.en", *named(run, [1])),
+        *(tmp_path, "scores", "compare", "--reference", run / "text" / "raw" / "test.en", *named(run, [1])),
         *("--metrics", "bleu", "--paired", "bootstrap", "--confidence", RESAMPLES, "--out", tmp_path / "scores"),
     )
     for found, row in zip(scored.values(), (one["BLEU"] for one in expected), strict=True):
@@ -105,7 +105,7 @@ def test_the_same_two_files_have_sacrebleus_p_and_interval_in_every_tool(run, tm
 
     found, signatures = compared(run, tmp_path, [1])
     assert found == dict.fromkeys(found, scored)
-    assert set(signatures.values()) == {content["scores"][0]["score"]["signature"]}
+    assert set(signatures.values()) == {content["test_sets"][0]["signatures"]["BLEU"]}
     assert f"|bs:{RESAMPLES}|seed:12345|" in signatures["compare"]
 
     done = call("report", run, "--resamples", RESAMPLES, "--out", tmp_path / "report.html")
@@ -157,8 +157,8 @@ def test_a_test_set_of_a_few_sentences_is_tested_and_one_sentence_is_not(tmp_pat
         files = ["--reference", tmp_path / "ref", "--target-lang", "en", "--metrics", "bleu"]
         files += [word for name in ("base", "other") for word in ("--system", f"{name}={tmp_path / name}")]
         paired = "--paired", "bootstrap", "--confidence", RESAMPLES
-        scored, content = records_of(tmp_path, "scores", "score", *files, *paired, "--out", tmp_path / "scores")
+        scored, content = records_of(tmp_path, "scores", "compare", *files, *paired, "--out", tmp_path / "scores")
         options = "--resamples", RESAMPLES, "--out", tmp_path / "out"
         analyzed, analysis = records_of(tmp_path, "out/analysis", "analyze", *files, *options)
         assert analyzed == scored and (scored["other"]["p"] is not None) == tested
-        assert analysis["signatures"]["BLEU"] == content["scores"][0]["score"]["signature"]
+        assert analysis["signatures"]["BLEU"] == content["test_sets"][0]["signatures"]["BLEU"]

@@ -303,7 +303,7 @@ def test_score_takes_a_test_set_of_sacrebleu_where_its_cache_has_it(prepared, tm
     """Where its cache lacks a set and the network does not answer, the local reference is taken, which is said."""
     out, _ = prepared
     reference = out / "text" / "raw" / "test.en"
-    line = command("score.sh", "--test-set", "wmt13", out, f"ours={reference}", "--", "--metrics", "bleu")
+    line = command("score.sh", "--test-set", "wmt13", out, f"ours={reference}", "--metrics", "bleu")
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     variables = {**environment(), **unreachable, "SACREBLEU": str(tmp_path)}
     said = subprocess.run(line, env=variables, capture_output=True, text=True).stdout

@@ -20,6 +20,7 @@ def run_folder(folder, **lines):
     for path in ("text/raw/test.en", "data/dict.en.txt", "systems/model/seed-1/trained", "checkpoint.pt"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).touch()
+    (folder / "text/raw/test.en").write_text("a sentence\n")
     text = "".join(f"{name} {value}\n" for name, value in {**RECORDED, **lines}.items())
     (folder / "text/segmentation.model").write_text("#version: 0.2\na b\n")
     (folder / "options").write_text(text)
@@ -27,12 +28,14 @@ def run_folder(folder, **lines):
 
 
 #: The tool behind every recipe that reads the options of a folder.
-TOOLS = {"translate.sh": "translate", "score.sh": "score-run"}
+TOOLS = {"translate.sh": "translate", "score.sh": "compare"}
 
 
 def words(recipe, folder):
     """What it is called with."""
-    return ["--dry-run", folder, folder / "checkpoint.pt" if recipe == "translate.sh" else "mine=file"]
+    if recipe == "score.sh":
+        return ["--jobs=1", folder, f"mine={folder}/text/raw/test.en"]
+    return ["--dry-run", folder, folder / "checkpoint.pt"]
 
 
 @pytest.mark.parametrize("recipe", TOOLS)
@@ -74,7 +77,7 @@ def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_
 def test_a_run_folder_without_a_language_is_refused_by_name(tmp_path):
     folder = run_folder(tmp_path)
     (folder / "options").write_text("SEGMENTATION bpe:100\nTARGET_LANG en\n")
-    assert "it has no line SOURCE_LANG" in call("score-run", *words("score.sh", folder)).stderr
+    assert "it has no line SOURCE_LANG" in call("compare", *words("score.sh", folder)).stderr
 
 
 def test_modules_in_the_working_directory_are_not_run(tmp_path):
@@ -90,9 +93,12 @@ def test_modules_in_the_working_directory_are_not_run(tmp_path):
 def test_options_may_stand_before_and_behind_the_folder_and_flags_come_last(tmp_path, recipe):
     flag, *names = words(recipe, run_folder(tmp_path))
     orders = [flag, *names], [*names, flag], [names[0], flag, *names[1:]]
-    said = [call(TOOLS[recipe], *order, "--", "--lenpen", "0.5", flag) for order in orders]
-    assert len({(done.returncode, done.stdout, done.stderr.partition("--input")[0]) for done in said}) == 1
-    assert all(f"--lenpen 0.5 {flag}\n" in done.stdout + done.stderr for done in said)
+    flags = ["--", "--lenpen", "0.5", flag] if recipe == "translate.sh" else ["--metrics", "bleu"]
+    said = [call(TOOLS[recipe], *order, *flags) for order in orders]
+    assert {done.returncode for done in said} == {0}
+    assert len({(done.stdout, done.stderr.partition("--input")[0]) for done in said}) == 1
+    if recipe == "translate.sh":
+        assert all(f"--lenpen 0.5 {flag}\n" in done.stdout + done.stderr for done in said)
 
 
 def test_known_words_are_read_where_data_is_in_shards(tmp_path):

@@ -9,7 +9,7 @@ from tests.cli.recipes import BIN, ROOT
 
 SHELLCHECK = shutil.which("shellcheck", path=str(BIN)) or shutil.which("shellcheck")
 #: What says what it would do.
-PLANNED = {"prepare_fr_en", "prepare_zh_en", "quickstart", "compare_baselines", "translate", "score", "train"}
+PLANNED = {"prepare_fr_en", "prepare_zh_en", "quickstart", "compare_baselines", "translate", "train"}
 SCRIPTS = [*ROOT.glob("scripts/*.sh"), ROOT / "tests" / "compat" / "run_fairseq_tests.sh", ROOT / ".ci" / "run"]
 
 #: Those that are run, not sourced.

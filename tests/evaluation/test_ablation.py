@@ -5,8 +5,11 @@ from statistics import mean, stdev
 import pytest
 from scipy import stats
 
-from recurrent_mt.evaluation.ablation import FAR, SeedNoise, draw_plots, pool_seed_noise, read_results
+from recurrent_mt.evaluation.comparison import compare_runs
+from recurrent_mt.evaluation.plots import draw_ablation
 from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.evaluation.scores import STUDENT, SeedNoise, Settings, pool_seed_noise
+from recurrent_mt.evaluation.training import TrainedRuns
 from recurrent_mt.metrics import score
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
@@ -20,7 +23,13 @@ def rows_of(table):
 
 
 def read(folders, *cells, base="forgetful"):
-    return read_results("mine", cells, folders, base=base, resamples=50)
+    settings = Settings(detailed=(), resamples=50)
+    return compare_runs(TrainedRuns(folders, cells), settings, baseline=base, ablation="mine")
+
+
+def table_of(*arguments, **options):
+    (table,) = read(*arguments, **options).tables()
+    return table
 
 
 @pytest.fixture
@@ -35,8 +44,7 @@ def run(tmp_path):
 
 
 def test_cells_in_the_order_asked_for_with_what_failed(run):
-    results = read([run], "perfect", "exploded", "forgetful", "missing")
-    table = results.table()
+    table = table_of([run], "perfect", "exploded", "forgetful", "missing")
     header, rows = table.header, rows_of(table)
     assert header[:2] == ["Cell", "BLEU"] and header[4] == "BLEU against forgetful"
     assert [row[0] for row in rows] == ["perfect", "exploded", "forgetful", "missing"]
@@ -50,31 +58,39 @@ def test_cells_in_the_order_asked_for_with_what_failed(run):
 
 def test_an_ablation_needs_no_training_text(run):
     (run / "text" / "input" / "train.en").unlink()
-    assert read([run], "forgetful", "perfect").signatures
+    assert read([run], "forgetful", "perfect").test_sets[0].signatures
 
 
 def test_distances_are_those_of_the_scores(run):
-    results = read([run], "forgetful", "perfect")
     references = (run / "text" / "raw" / "test.en").read_text().splitlines()
     means = {}
     for name in ("forgetful", "perfect"):
         files = sorted((run / "systems" / name).glob("seed-*/test.detokenized"))
         scores = [score("bleu", file.read_text().splitlines(), references).value for file in files]
         means[name] = sum(scores) / len(scores)
-    row = rows_of(results.table())[1]
+    row = rows_of(table_of([run], "forgetful", "perfect"))[1]
     assert row[0] == "perfect"
     assert row[4].rstrip("†") == f"{means['perfect'] - means['forgetful']:+.2f}"
 
 
-def test_without_the_base_there_is_no_comparison(run):
-    table = read([run], "perfect", "missing", base="missing").table()
+def test_without_the_baseline_the_first_one_takes_its_place(run):
+    table = table_of([run], "perfect", "missing", base="missing")
+    assert table.header[4] == "BLEU against perfect" and rows_of(table)[1][1:5] == ["not yet", "–", "–", "–"]
+    assert "missing has no translation: the others are compared with perfect." in table.notes
+
+
+def test_an_ablation_of_which_all_failed_says_so(run):
+    table = table_of([run], "exploded", base="exploded")
     assert table.header[1] == "parameters"
-    assert any("the base, missing, has no translation yet" in note for note in table.notes)
+    assert table.notes == [
+        "exploded, seed 1, failed: diverged: loss or gradient is not a number.",
+        "No system has a translation.",
+    ]
 
 
 def test_a_cell_in_two_folders_is_refused(run, tmp_path):
     other = make_run(tmp_path / "other")
-    with pytest.raises(ValueError, match=r"cell forgetful is in two folders: .*run.* and .*other"):
+    with pytest.raises(ValueError, match=r"system forgetful is in two folders: .*run.* and .*other"):
         read([run, other], "forgetful")
 
 
@@ -92,14 +108,14 @@ def test_the_noise_of_seeds_is_pooled():
 @pytest.mark.parametrize("degrees", [1, 2, 8, 11, 40, 300])
 def test_fewer_seeds_need_a_greater_difference(degrees):
     noise = SeedNoise(1.0, degrees)
-    tabled = max(known for known in FAR if known <= degrees)
-    assert noise.far == pytest.approx(stats.t.ppf(0.975, tabled), abs=1e-3)
-    assert not noise.stands_out(noise.far - 0.1, [2, 2]) and noise.stands_out(-noise.far - 0.1, [2, 2])
+    tabled = max(known for known in STUDENT if known <= degrees)
+    assert noise.errors == pytest.approx(stats.t.ppf(0.975, tabled), abs=1e-3)
+    assert not noise.tells_apart(noise.errors - 0.1, [2, 2]) and noise.tells_apart(-noise.errors - 0.1, [2, 2])
 
 
 @pytest.mark.parametrize("resamples", [1, -5])
 def test_resamples_that_give_no_interval_are_refused(run, tmp_path, resamples):
-    line = ["ablation-table", run, "--name", "mine", "--systems", "forgetful", "--baseline", "forgetful"]
+    line = ["compare", run, "--ablation", "mine", "--models", "forgetful", "--baseline", "forgetful"]
     for words in (line, ["analyze", run], ["report", run], ["compare", run, "--models", "forgetful"]):
         done = call(*words, "--resamples", resamples, "--out", tmp_path / "out")
         assert done.returncode == 1 and f"resamples is {resamples}: 0 for no interval" in done.stderr, words[0]
@@ -107,15 +123,15 @@ def test_resamples_that_give_no_interval_are_refused(run, tmp_path, resamples):
 
 def test_the_plots_show_every_cell(run):
     results = read([run], "forgetful", "perfect", "exploded")
-    drawn = dict(draw_plots(results))
+    drawn = dict(draw_ablation(results))
     assert set(drawn) == {"cells", "by-operations"}
     labels = [label.get_text() for label in drawn["cells"].axes[0].get_yticklabels()]
     assert labels == ["forgetful", "perfect"]
 
 
 def test_the_tool_writes_text_json_and_plots(run, tmp_path):
-    cells = ("--name", "mine", "--systems", "forgetful,perfect", "--baseline", "forgetful")
-    printed = call("ablation-table", run, *cells, "--resamples", "50", "--out", tmp_path / "out").stdout
+    cells = ("--ablation", "mine", "--models", "forgetful,perfect", "--baseline", "forgetful")
+    printed = call("compare", run, *cells, "--resamples", "50", "--out", tmp_path / "out/mine").stdout
     out = tmp_path / "out"
     assert (out / "mine.txt").read_text() == printed
     assert json.loads((out / "mine.json").read_text())["baseline"] == "forgetful"

@@ -6,9 +6,11 @@ from pathlib import Path
 import pandas
 import pytest
 
-from recurrent_mt.evaluation.comparison import RunSystems, compare_systems
-from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.evaluation.comparison import compare_runs
+from recurrent_mt.evaluation.records import select
+from recurrent_mt.evaluation.scores import Settings
 from recurrent_mt.evaluation.tables import tables_as_markdown, tables_as_text
+from recurrent_mt.evaluation.training import TrainedRuns
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import FileError
 from tests.commands import call
@@ -31,8 +33,9 @@ def run(tmp_path):
     return make_run(tmp_path / "run", systems)
 
 
-def compared(run, models=(LONG, "transformer", "lstm"), seeds=(1, 2), **options):
-    return compare_systems(RunSystems(run, models, seeds), resamples=50, **options)
+def compared(run, models=(LONG, "transformer", "lstm"), seeds=(1, 2), jobs=1, **options):
+    settings = Settings(detailed=(), resamples=50, jobs=jobs)
+    return compare_runs(TrainedRuns([run], models, seeds), settings, **options)
 
 
 def rows_of(table):
@@ -57,8 +60,8 @@ def test_scores_are_those_of_the_metrics_over_the_seeds(run):
     values = [score("bleu", texts, REFERENCES).value for texts in (REFERENCES, without("sees"))]
     mean, deviation = sum(values) / 2, abs(values[0] - values[1]) / 2**0.5
     assert rows[1][1].startswith(f"{mean:.2f} ±{deviation:.2f} (")
-    by_seed = [select_records(comparison.records, seed=seed, system="transformer", metric="BLEU") for seed in "12"]
-    assert [one.value for (one,) in by_seed] == values
+    by_seed = [select(comparison.records, seed=seed, system="transformer", metric="BLEU")["value"] for seed in "12"]
+    assert [value for (value,) in by_seed] == values
     expected = score("bleu", REFERENCES, REFERENCES, resamples=50)
     assert comparison.tables()[0].signatures[0] == f"BLEU: {expected.signature}"
 
@@ -178,9 +181,9 @@ def test_the_tables_fit_a_terminal(run):
 
 
 def test_bad_questions_are_refused(run):
-    with pytest.raises(ValueError, match="the baseline 'fconv' is none of the models: lstm"):
+    with pytest.raises(ValueError, match="the baseline 'fconv' is none of the systems: lstm"):
         compared(run, ["lstm"], baseline="fconv")
-    with pytest.raises(ValueError, match="name every model once, and at least one, not 'lstm, lstm'"):
+    with pytest.raises(ValueError, match="name every system once, and at least one, not 'lstm, lstm'"):
         compared(run, ["lstm", "lstm"])
     with pytest.raises(ValueError, match=r"no system has a file test.detokenized: there is nothing to compare"):
         compared(run, ["fconv"])

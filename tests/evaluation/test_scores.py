@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recurrent_mt.evaluation.buckets import Bucketing, by_window
-from recurrent_mt.evaluation.scores import CountedSystem, score_groups
+from recurrent_mt.evaluation.scores import CountedSystem, Settings, score_groups, score_systems
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
 
@@ -14,7 +14,7 @@ def test_set():
 
 @pytest.fixture(scope="module")
 def scored(test_set):
-    return CountedSystem(forgetful(test_set), test_set, "chrf")
+    return CountedSystem(forgetful(test_set), test_set, "chrf", Settings())
 
 
 def test_a_bucket_scores_as_a_file_of_its_sentences(test_set, scored):
@@ -51,12 +51,12 @@ def test_empty_and_small_buckets_have_no_interval(scored):
 
 
 def test_the_test_against_the_baseline_is_paired(test_set, scored):
-    better = CountedSystem(perfect(test_set), test_set, "chrf")
+    better = CountedSystem(perfect(test_set), test_set, "chrf", Settings())
     baseline, nine, none, result, too_few, nothing = score([scored, better], range(60), range(9), [], resamples=99)
     assert (baseline.p, nine.p, none.p) == (None, None, None)
     assert result.p == pytest.approx(1 / 100)
     assert (too_few.p, nothing.p) == (None, None)
-    same = CountedSystem(forgetful(test_set), test_set, "chrf")
+    same = CountedSystem(forgetful(test_set), test_set, "chrf", Settings())
     assert score([scored, same], range(60), resamples=99)[1].p == 1
 
 
@@ -64,7 +64,7 @@ def test_a_translation_too_few_is_refused(test_set):
     system = forgetful(test_set)
     system.translations["2"].pop()
     with pytest.raises(ValueError, match="forgetful, seed 2: 59 translations for 60 references"):
-        CountedSystem(system, test_set, "chrf")
+        CountedSystem(system, test_set, "chrf", Settings())
 
 
 def test_the_curve_falls_where_long_sentences_lose_words(test_set, scored):
@@ -72,3 +72,11 @@ def test_the_curve_falls_where_long_sentences_lose_words(test_set, scored):
     values = {int(one.bucket): one.value for one in score_groups([scored], [curve], 0) if not one.seed}
     assert sorted(values) == [1, 2, 3, 4, 6, 8]
     assert values[8] < values[6] < values[4] < values[3]
+
+
+def test_tests_that_cannot_be_run_are_refused_by_name(test_set):
+    systems = [perfect(test_set), forgetful(test_set)]
+    with pytest.raises(ValueError, match="seed is 0: a paired test needs at least 1"):
+        score_systems(test_set, systems, Settings(seed=0))
+    with pytest.raises(ValueError, match="forgetful has several seeds: randomization exchanges sentences of two"):
+        score_systems(test_set, systems, Settings(paired="randomization"))

@@ -9,9 +9,9 @@ import pytest
 from recurrent_mt.evaluation.analysis import analyze
 from recurrent_mt.evaluation.buckets import SIDES
 from recurrent_mt.evaluation.plots import write_plots
-from recurrent_mt.evaluation.records import select_records
-from recurrent_mt.evaluation.score_tables import score_cell
+from recurrent_mt.evaluation.records import select
 from recurrent_mt.evaluation.scores import Settings
+from recurrent_mt.evaluation.tables import score_cell
 from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
 from tests.evaluation.test_sets import perfect, small
@@ -90,12 +90,12 @@ def test_tables_say_what_the_analysis_says(report, page):
     records = report.analysis.records
     scores = {row[0].strip(): row for row in tables["Scores on the whole test set"][1:]}
     for index, metric in enumerate(report.analysis.signatures):
-        for record in select_records(records, metric=metric, by="all"):
+        for record in select(records, metric=metric, by="all").itertuples():
             assert plain(scores[record.system][index + 1]) == str(score_cell(record))
     for by in ("source length", "reference length", "both length", "unknown words", "unknown words, either"):
         header, *rows = tables[f"chrF2 by {PRINTED.get(by, by)}"]
         found = {name.strip(): cells for name, *cells in rows}
-        for record in select_records(records, metric="chrF2", by=by):
+        for record in select(records, metric="chrF2", by=by).itertuples():
             if not record.n:
                 (cells,) = [cells for name, cells in found.items() if record.bucket in name.split(", ")]
                 assert cells == ["0", "no sentences"]
@@ -109,12 +109,13 @@ def test_numbers_below_a_chart_are_those_of_the_analysis(report, page):
     for side in SIDES:
         header, *rows = tables[f"chrF2 by {PRINTED.get(by := f'{side} length', by)}, window of 4"]
         for system in analysis.names:
-            points = select_records(analysis.records, metric="chrF2", by=f"along {side} length", system=system)
+            chosen = select(analysis.records, metric="chrF2", by=f"along {side} length", system=system)
+            points = list(chosen.itertuples())
             assert [row[0] for row in rows] == [point.bucket for point in points]
             assert [row[1] for row in rows] == [f"{point.n:,}" for point in points]
             column = [row[header.index(system)] for row in rows]
             assert [cell.split()[0] for cell in column] == [f"{point.value:.2f}" for point in points]
-            intervals = [f"({point.low:.1f}–{point.high:.1f})" for point in points if point.low is not None]
+            intervals = [f"({point.low:.1f}–{point.high:.1f})" for point in points if point.low == point.low]
             assert intervals and [cell.split()[-1] for cell in column if "(" in cell] == intervals
     assert data["sentences"]["scores"] == [analysis.sentence_scores[name] for name in data["systems"]]
 
@@ -163,7 +164,7 @@ def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, 
 def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
     rows = Outline(page).tables["BLEU of the best in the n-best lists"]
     assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
-    found = select_records(report.analysis.records, by="n-best list")
+    found = select(report.analysis.records, by="n-best list").itertuples()
     values = {one.bucket if one.metric == "BLEU, best of n" else one.metric: one.value for one in found}
     reached = [f"{values[depth]:.2f}" for depth in "123"]
     assert rows[1:] == [["forgetful", "3.0", *reached, f"{values['first is best, %']:.1f}"]]

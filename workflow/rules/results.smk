@@ -290,5 +290,5 @@ rule compare_cells:
     message:
         "Comparing"
     shell:
-        "recurrent-mt ablation-table {params.folders} --name {params.name} --systems {params.systems}"
-        " --baseline {params.baseline} --out {params.out} > {log} 2>&1"
+        "recurrent-mt compare {params.folders} --ablation {params.name} --models {params.systems}"
+        " --baseline {params.baseline} --out {params.out}/{params.name} > {log} 2>&1"

@@ -11,8 +11,8 @@ import numpy as np
 import pandas
 
 from ...text_files import FileError, read_lines
-from ..records import ALL, Record, make_frame, nest_records, select_records
-from ..tables import Cell, Table, format_cells
+from ..records import ALL, Record, make_frame, select
+from ..tables import Cell, Table, metric_cells
 from .soft_alignment import SoftAlignment
 
 #: (source word, target word), from 0.
@@ -162,7 +162,7 @@ def score_alignments(
 
 def alignment_table(records: pandas.DataFrame) -> Table:
     """Entropy and, against gold links, the error rate: one row a system."""
-    systems = nest_records(select_records(records, by=ALL), "system", "metric")
+    chosen = select(records, by=ALL)
     sentences = records[records["by"] == "sentence"].groupby("system").size()
     forms = {ENTROPY: ".2f", UNIFORM_ENTROPY: ".2f"}
     notes = [
@@ -172,8 +172,7 @@ def alignment_table(records: pandas.DataFrame) -> Table:
     if (records["metric"] == ERROR_RATE).any():
         forms |= {metric: form for metric, (_, form) in LINK_METRICS.items()}
         notes.append("Each target word is linked to the source word that it attends to most.")
-    rows = [
-        [Cell(f"{sentences[name]:,}"), Cell(f"{row[ENTROPY].n:,}"), *format_cells(row, forms)]
-        for name, row in systems.items()
-    ]
-    return Table("Attention", ["System", "sentences", "target words", *forms], list(systems), rows, notes)
+    grid = metric_cells(chosen, forms)
+    words = select(chosen, metric=ENTROPY).set_index("system")["n"]
+    rows = [[Cell(f"{sentences[name]:,}"), Cell(f"{words[name]:,}"), *row] for name, row in grid.iterrows()]
+    return Table("Attention", ["System", "sentences", "target words", *forms], list(grid.index), rows, notes)

@@ -7,12 +7,13 @@ import random
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import mean, stdev
+from typing import Any
 
 import numpy as np
 import pandas
 
-from ..records import Record, make_frame, nest_records, select_records
-from ..tables import Cell, Table
+from ..records import Record, make_frame, select
+from ..tables import Cell, Table, pivot_cells, score_cell
 from .most_probable_tree import find_most_probable_tree
 from .pyramid import Pyramid
 from .trees import (
@@ -143,15 +144,16 @@ def tree_tables(records: pandas.DataFrame, sentences: int) -> list[Table]:
     ]
     tables = []
     for by in (ALL_TOKENS, WITHOUT_PUNCTUATION):
-        kinds = nest_records(select_records(records, by=by), "system", "metric")
-        counted = next(iter(kinds.values()))["F1"].n
+        chosen = select(records, by=by)
+        grid = pivot_cells(chosen, "system", "metric", write_cell, header=list(METRICS))
+        counted = select(chosen, metric="F1")["n"].iloc[0]
         caption = f"{by.capitalize()}: {sentences:,} sentences, {counted:,} of them of three words or more"
-        rows = [[write_cell(kind[metric]) for metric in METRICS] for kind in kinds.values()]
-        tables.append(Table(caption, ["Tree", *METRICS], list(kinds), rows, notes if by == WITHOUT_PUNCTUATION else ()))
+        shown = notes if by == WITHOUT_PUNCTUATION else ()
+        tables.append(Table(caption, ["Tree", *METRICS], list(grid.index), grid.to_numpy().tolist(), shown))
     return tables
 
 
-def write_cell(record: Record) -> Cell:
+def write_cell(record: Any) -> Cell:
     """A percentage; of both kinds of F1 the spread over the draws, too."""
-    spread = f" ±{record.sd:.1f}" if record.metric.endswith("F1") and record.sd is not None else ""
-    return Cell(f"{record.value:.1f}", spread)
+    cell = score_cell(record, ".1f")
+    return Cell(cell.text, cell.detail if record.metric.endswith("F1") else "")

@@ -11,7 +11,7 @@ from recurrent_mt.evaluation.alignment.links import (
     score_links,
 )
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
-from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.evaluation.records import select
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import write
 
@@ -95,10 +95,10 @@ def test_entropy_by_hand():
 def test_scores_of_alignments():
     alignments = [aligned([0.25] * 4, [0, 1, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]), one_hot(0, target="")]
     records = score_alignments("x", alignments, [gold([(0, 0), (1, 1), (0, 2)]), gold([])])
-    entropy, uniform, error_rate, *_ = select_records(records, by="all")
+    entropy, uniform, error_rate, *_ = select(records, by="all").itertuples()
     assert (entropy.value, uniform.value) == (pytest.approx(1), pytest.approx(2))
     assert (entropy.n, error_rate.value) == (3, 0)
-    assert [one.value for one in select_records(records, by="sentence")] == [pytest.approx(1), None]
+    assert list(select(records, by="sentence")["value"]) == [pytest.approx(1), pytest.approx(float("nan"), nan_ok=True)]
     table = alignment_table(records)
     assert [str(cell) for cell in table.rows[0]] == ["2", "3", "1.00", "2.00", "0.0", "100.0", "100.0", "3", "3"]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.records import select_records
+from recurrent_mt.evaluation.records import select
 from recurrent_mt.evaluation.structure.tree_scores import is_punctuation, score_trees, tree_tables
 from recurrent_mt.evaluation.structure.trees import (
     GoldTree,
@@ -82,15 +82,15 @@ SENTENCES = {
 def test_sentence_f1_in_the_protocol_of_compound_pcfg_by_hand():
     gold = [parse_penn_tree(text) for text in SENTENCES]
     pyramids = [pyramid_of(tree, (*one.words, "</s>")) for tree, one in zip(SENTENCES.values(), gold)]
-    records = select_records(score_trees(pyramids, gold), metric="sentence F1", by="without punctuation")
-    scores = {one.system: one.value for one in records}
-    assert {one.n for one in records} == {2}
+    records = select(score_trees(pyramids, gold), metric="sentence F1", by="without punctuation")
+    scores = records.set_index("system")["value"]
+    assert set(records["n"]) == {2}
     # Of (the (dog (chases (a cat)))) two of three phrases are right, of ((((the dog) chases) a) cat) one, of
     # (((the dog) chases) (a cat)) two.
     assert scores["grConv"] == scores["best possible of a binary tree"] == 50
     assert scores["right-branching"] == scores["balanced"] == pytest.approx(100 / 3)
     assert scores["left-branching"] == pytest.approx(50 / 3)
-    chance = {one.system: one.sd for one in records if one.sd is not None}
+    chance = records.set_index("system")["sd"].dropna().to_dict()
     assert sorted(chance) == ["grConv, gates shuffled", "random"]
     assert all(0 <= scores[name] < 50 for name in chance)
 
@@ -148,7 +148,7 @@ def test_bad_trees_are_named(text, message):
 
 
 def f1_of(records, by="all tokens"):
-    return {one.system: one.value for one in select_records(records, metric="F1", by=by)}
+    return select(records, metric="F1", by=by).set_index("system")["value"]
 
 
 def test_scores_of_trees_by_hand():
@@ -159,7 +159,7 @@ def test_scores_of_trees_by_hand():
     scores = f1_of(records)
     assert (scores["grConv"], scores["left-branching"], scores["right-branching"]) == (100, 100, 0)
     assert scores["best possible of a binary tree"] == 100
-    assert {one.n for one in select_records(records, metric="F1", by="without punctuation")} == {0}
+    assert set(select(records, metric="F1", by="without punctuation")["n"]) == {0}
     assert [table.caption for table in tree_tables(records, 1)] == [
         "All tokens: 1 sentences, 1 of them of three words or more",
         "Without punctuation: 1 sentences, 0 of them of three words or more",
@@ -204,6 +204,6 @@ def test_gum_trees():
     scores = f1_of(records, by="without punctuation")
     # English branches to the right; that gates of no model score like random trees is no accident either.
     assert scores["right-branching"] > scores["balanced"] > scores["left-branching"]
-    recalls = select_records(records, metric="recall", by="without punctuation")
-    assert recalls[-1].value == 100
+    recalls = select(records, metric="recall", by="without punctuation")
+    assert recalls["value"].iloc[-1] == 100
     assert np.isclose(scores["grConv"], scores["grConv, gates shuffled"], atol=10)

@@ -1,4 +1,4 @@
-"""recurrent-mt score on text files."""
+"""recurrent-mt compare on text files."""
 
 import json
 
@@ -23,7 +23,7 @@ def files(tmp_path):
 
 def score(files, *options, systems=("one", "two")):
     named = (word for name in systems for word in system(files, name))
-    return call("score", "--reference", files / "reference", *named, *options)
+    return call("compare", "--reference", files / "reference", *named, *options)
 
 
 def system(files, name):
@@ -51,13 +51,13 @@ def test_scores_are_sacrebleus_and_files_say_what_is_printed(files):
     assert text == (files / "scores.txt").read_text(encoding="utf-8")
     header = (files / "scores.md").read_text(encoding="utf-8").splitlines()[0]
     assert header.split() == ["|", *" | ".join(["System", *["METEOR", "±", "p"], *["BLEU", "±", "p"]]).split(), "|"]
-    entries = json.loads((files / "scores.json").read_text(encoding="utf-8"))["scores"]
+    content = json.loads((files / "scores.json").read_text(encoding="utf-8"))
+    entries = [one for one in content["records"] if one["metric"] == "BLEU" and not one["seed"]]
     expected = sacrebleu_command(files, SYSTEMS, REFERENCES, "-m", "bleu", "--paired-bs", "--paired-bs-n", "100")
-    for entry, row in zip(entries[2:], expected, strict=True):
-        assert entry["score"]["value"] == row["BLEU"]["score"]
-        interval = {"mean": row["BLEU"]["mean"], "half_width": row["BLEU"]["ci"]}
-        assert entry["score"]["interval"] == pytest.approx(interval, rel=1e-5)
-        assert entry["p_value"] == row["BLEU"]["p_value"]
+    for entry, row in zip(entries, expected, strict=True):
+        assert (entry["value"], entry["p"]) == (row["BLEU"]["score"], row["BLEU"]["p_value"])
+        ends = row["BLEU"]["mean"] - row["BLEU"]["ci"], row["BLEU"]["mean"] + row["BLEU"]["ci"]
+        assert (entry["low"], entry["high"]) == pytest.approx(ends, rel=1e-5)
     assert not list(files.glob("*.partial"))
 
 
@@ -122,6 +122,40 @@ def test_an_unknown_tokenization_is_named(files):
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
     ],
 )
-def test_options_of_score_that_cannot_be_meant_are_refused_by_name(files, options, changes, message):
+def test_options_of_a_comparison_that_cannot_be_meant_are_refused_by_name(files, options, changes, message):
     done = score(files, *options, **changes)
     assert done.returncode == 2 and message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give run folders, or --reference and --system"),
+        (["a=a"], "need --reference, or one run folder"),
+        (["run", "--reference", "b"], "--reference goes with --system"),
+        (["run", "a=a", "--lowercase"], "--lowercase is what the run folder says"),
+        (["a=a", "--reference", "b", "--models", "lstm"], "--models goes with the systems of run folders"),
+        (["a=a", "--reference", "b", "--test-set", "wmt14"], "--test-set needs a run folder"),
+    ],
+)
+def test_options_without_an_effect_are_refused_by_name(options, message):
+    done = call("compare", *options)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_a_test_by_default_has_a_thousand_resamples(files):
+    assert "|bs:1000|" in printed(files, "--metrics", "bleu", "--paired", "bootstrap")
+
+
+def test_translations_may_stand_without_the_name_of_their_option_and_be_of_several_seeds(files):
+    options = "--metrics", "bleu", "--reference", files / "reference"
+    short = call("compare", f"one={files / 'one'}", f"two={files / 'two'}", *options)
+    assert short.stdout == printed(files, "--metrics", "bleu")
+    seeds = call("compare", f"mine={files / 'one'},{files / 'two'}", *options)
+    assert "Means of 2 seeds ± standard deviation." in seeds.stdout
+
+
+def test_names_of_before_say_what_to_call(files):
+    for name in ("score", "score-run", "ablation-table"):
+        done = call(name, "--reference", files / "reference")
+        assert done.returncode == 2 and f"{name} is now compare: see recurrent-mt compare --help" in done.stderr
