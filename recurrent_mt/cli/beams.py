@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ..evaluation.beams import beam_figure, beam_table, read_beams
 from ..evaluation.figures import save_figure
-from ..evaluation.records import Record, make_frame
-from ..evaluation.tables import tables_as_text, write_results
+from ..evaluation.tables import Record, make_frame, tables_as_text, write_results
 from ..text_files import read_sentences
 from .arguments import split_named
 

@@ -22,8 +22,7 @@ from pathlib import Path
 from ..evaluation.analysis import analyze
 from ..evaluation.training import read_run_trainings
 from ..report.attachments import Attachment, read_attachment
-from ..report.page import render_page
-from ..report.sections import LISTED_SENTENCES, Report
+from ..report.page import LISTED_SENTENCES, Report, render_page
 from ..text_files import write_text
 from .inputs import add_input_arguments, read_input
 

@@ -17,13 +17,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
-from ..evaluation.structure.gates_file import read_gates
+from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
 from ..evaluation.structure.most_probable_tree import find_most_probable_tree
-from ..evaluation.structure.pyramid import Pyramid
 from ..evaluation.structure.sentence_figure import draw_sentence
 from ..evaluation.structure.tree_scores import score_trees, tree_tables
 from ..evaluation.structure.trees import read_penn_trees, write_brackets
-from ..evaluation.structure.windows import Windows
 from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
@@ -62,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error("--data and --source go with --checkpoint")
     options.out.mkdir(parents=True, exist_ok=True)
     gates = load_gates(options)
-    pyramids = [one for one in gates if isinstance(one, Pyramid)]
+    pyramids = [one for one in gates if isinstance(one, PyramidGates)]
     if options.trees and len(pyramids) < len(gates):
         raise ValueError(
             f"--trees {options.trees}: these gates are of a dilated grConv, which joins the same windows in all "
@@ -76,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
         print(f"{len(gates)} sentences: {options.out}")
 
 
-def load_gates(options: argparse.Namespace) -> Sequence[Pyramid | Windows]:
+def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGates]:
     """The gates of all sentences, computed by the model if necessary."""
     path = options.gates
     if options.checkpoint:
@@ -85,7 +83,7 @@ def load_gates(options: argparse.Namespace) -> Sequence[Pyramid | Windows]:
     return read_gates(path)
 
 
-def draw(options: argparse.Namespace, sentences: Iterable[int], gates: Sequence[Pyramid | Windows]) -> None:
+def draw(options: argparse.Namespace, sentences: Iterable[int], gates: Sequence[PyramidGates | WindowGates]) -> None:
     """Saves a figure of each of the sentences, in which word pieces remain separate."""
     for number in sentences:
         if not 0 <= number < len(gates):
@@ -96,7 +94,7 @@ def draw(options: argparse.Namespace, sentences: Iterable[int], gates: Sequence[
         save_figure(figure, options.out / f"sentence-{number}.{options.format}")
 
 
-def write_trees(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
+def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:
     """Writes the trees and, where there are gold trees, their scores, which it prints."""
     write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
     if options.trees:
@@ -108,7 +106,7 @@ def write_trees(options: argparse.Namespace, pyramids: list[Pyramid]) -> None:
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
 
 
-def bracket_trees(pyramids: list[Pyramid], segmentation: str | None) -> str:
+def bracket_trees(pyramids: list[PyramidGates], segmentation: str | None) -> str:
     """The most probable trees, one per line."""
     lines = (
         write_brackets(pyramid.merged_words(segmentation), find_most_probable_tree(pyramid, segmentation=segmentation))

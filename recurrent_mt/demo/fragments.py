@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from ..evaluation.alignment.heat_map import draw_heat_map
 from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
+from ..evaluation.structure.gates import WindowGates
 from ..evaluation.structure.sentence_figure import draw_sentence
-from ..evaluation.structure.windows import Windows
 from ..metrics import METRICS
 from ..report.charts import write_svg
 from .systems import Cut, ForcedWord, Reading
@@ -96,7 +96,7 @@ def render_pyramids(readings: Mapping[str, Reading | str]) -> str:
     drawings = []
     for number, (name, reading) in enumerate(readings.items()):
         if not isinstance(reading, str) and reading.gates is not None:
-            kind = "Windows" if isinstance(reading.gates, Windows) else "Pyramid"
+            kind = "Windows" if isinstance(reading.gates, WindowGates) else "Pyramid"
             drawings.append(_draw(draw_sentence(reading.gates), f"{kind} of {name}", number))
     return _render("drawings", drawings=drawings, without=[], kind="pyramid")
 

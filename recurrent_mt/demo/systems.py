@@ -10,9 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..evaluation.alignment.soft_alignment import SoftAlignment
-from ..evaluation.structure.gates_file import gates_of
-from ..evaluation.structure.pyramid import Pyramid
-from ..evaluation.structure.windows import Windows
+from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
 from ..evaluation.subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: Tokens of a sentence, at most: a longer one would keep other users waiting.
@@ -84,7 +82,7 @@ class Reading(NamedTuple):
     hypotheses: list[Listed]
     has_attention: bool
     alignment: SoftAlignment | None
-    gates: Pyramid | Windows | None
+    gates: PyramidGates | WindowGates | None
 
 
 class Cut(NamedTuple):
@@ -175,7 +173,7 @@ class DemoSystem:
             known[number] &= self.translator.knows(token, target=target)
         return [Word(*pair) for pair in zip(self.merge(tokens), known)]
 
-    def find_gates(self, tokens: str) -> Pyramid | Windows | None:
+    def find_gates(self, tokens: str) -> PyramidGates | WindowGates | None:
         """The gates over a sentence; None if the model has none, or a lower pyramid than the sentence needs."""
         if not self.translator.has_gates:
             return None

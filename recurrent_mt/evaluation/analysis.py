@@ -12,10 +12,9 @@ import pandas
 
 from ..metrics import stream_words
 from .nbest import nbest_table, score_lists
-from .records import Group, Record, make_frame
 from .score_tables import group_tables, score_table, vocabulary_table
 from .scores import Settings, score_systems
-from .tables import Table, write_results
+from .tables import Group, Record, Table, make_frame, write_results
 from .test_set import System, TestSet
 from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
 
@@ -46,7 +45,7 @@ class Analysis:
     test_set: TestSet  # what they translated
     systems: Sequence[System]  # the first is the baseline
     settings: Settings  # what was asked for
-    #: every number of the whole test set and of groups, see `records.Record`. Of words by frequency, repetitions,
+    #: every number of the whole test set and of groups, see `Record`. Of words by frequency, repetitions,
     #: omissions and n-best lists they are those of the first seed; words and content ignore case.
     records: pandas.DataFrame
     signatures: Mapping[str, str]  # printed name of each metric to all that decides its numbers

@@ -16,8 +16,7 @@ from ..metrics import score, split_words
 from ..text_files import FileError, read_sentences, require_same_count
 from .figures import COLORS, LINES, style_axes
 from .generate_log import read_generate_log
-from .records import Group, Record, select
-from .tables import Cell, Table, format_number
+from .tables import Cell, Group, Record, Table, format_number, select
 
 #: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
 NAME = re.compile(r"beam-(\d+)(?:(-unnormalized)|-lenpen-(\d+(?:\.\d+)?))?\.log")

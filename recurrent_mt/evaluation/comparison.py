@@ -14,10 +14,9 @@ import pandas
 
 from ..text_files import read_sentences
 from .learning_rates import RateChoice, read_choice
-from .records import ALL, make_frame, select
 from .score_tables import interval_table, score_table
 from .scores import SeedNoise, Settings, pool_seed_noise, score_systems
-from .tables import UNKNOWN, Cell, Table, format_number, write_results
+from .tables import ALL, UNKNOWN, Cell, Table, format_number, make_frame, select, write_results
 from .test_set import System, TestSet, choose_baseline
 from .training import (
     COLUMNS,

@@ -37,7 +37,7 @@ UNKNOWN = "⁇"
 
 
 @dataclass
-class Hypothesis:
+class LoggedHypothesis:
     """A translation as a log of fairseq gives it."""
 
     line: int  # where it stands in the log
@@ -62,7 +62,7 @@ class TranslatedSentence:
     line: int
     source: str | None = None
     reference: str | None = None
-    hypotheses: list[Hypothesis] = field(default_factory=list)
+    hypotheses: list[LoggedHypothesis] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class GenerateLog:
     sentences: list[TranslatedSentence]
     speed: Speed | None
 
-    def best(self) -> list[Hypothesis]:
+    def best(self) -> list[LoggedHypothesis]:
         """The first hypothesis of each sentence, in corpus order."""
         return [sentence.hypotheses[0] for sentence in self.sentences]
 
@@ -186,7 +186,7 @@ class SentenceBlocks:
         if key in "ST":
             self.add_side("source" if key == "S" else "reference", value, line)
         elif key == "H":
-            self.current.hypotheses.append(Hypothesis(line, *self.split_score(value, line)))
+            self.current.hypotheses.append(LoggedHypothesis(line, *self.split_score(value, line)))
         elif not self.current.hypotheses:
             raise FileError(self.path, f"a {key} line of sentence {number} without an H line before it", line=line)
         else:
@@ -221,7 +221,7 @@ class SentenceBlocks:
             raise FileError(self.path, message, line=line)
         setattr(self.current, side, value)
 
-    def add_detail(self, hypothesis: Hypothesis, key: str, value: str, line: int) -> None:
+    def add_detail(self, hypothesis: LoggedHypothesis, key: str, value: str, line: int) -> None:
         """Stores a ``D``, ``P`` or ``A`` line."""
         if key == "D":
             hypothesis.text = self.split_score(value, line)[1]

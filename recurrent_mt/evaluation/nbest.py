@@ -10,8 +10,7 @@ import pandas
 
 from ..text_files import FileError, read_sentences
 from .generate_log import GenerateLog, read_generate_log
-from .records import Record, select
-from .tables import Cell, Table, format_number, metric_cells, pivot_cells
+from .tables import Cell, Record, Table, format_number, metric_cells, pivot_cells, select
 from .test_set import ListedHypothesis, NBestLists, TestSet
 
 #: How many hypotheses of a list may be chosen from, as far as lists are that long.

@@ -6,18 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .records import ALL, Group, pivot, select
 from .scores import FEWEST, INTERVAL, PAIRED_BOOTSTRAP, PAIRED_TESTS
 from .tables import (
+    ALL,
     NO_SENTENCES,
     SIGNIFICANT,
     UNKNOWN,
     Cell,
+    Group,
     Table,
     format_number,
     mark_best,
+    pivot,
     pivot_cells,
     score_cell,
+    select,
 )
 from .test_set import System
 

@@ -20,18 +20,20 @@ from ..metrics import (
 )
 from ..metrics.sentence_statistics import SEED, check_resamples
 from ..metrics.significance import TRIALS
-from .buckets import (
+from .tables import ALL, Record, make_frame
+from .test_set import (
     SIDES,
     UNKNOWN_SIDES,
     Bucketing,
+    System,
+    TestSet,
+    UnknownWords,
     by_length,
     by_unknown_words,
     by_window,
     known_sentences,
     within_length,
 )
-from .records import ALL, Record, make_frame
-from .test_set import System, TestSet, UnknownWords
 
 RESAMPLES = 1000
 #: A curve has many points, each with an interval of its own: fewer resamples than for a table.

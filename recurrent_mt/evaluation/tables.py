@@ -1,19 +1,60 @@
-"""Tables as they are shown, and the one place where they become text, Markdown and JSON."""
+"""Results: a row for each number, whatever counted it, and the tables that are shown of them.
+
+Scores of whole test sets and of groups of sentences, points of curves, word accuracy, n-best lists, beams, trainings,
+trees and alignments are records, rows of one tidy table. What is on the screen or on a page is a query of it; text,
+Markdown and JSON are written here.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import pandas
 import tabulate
 
-from ..text_files import FileError, write_text
-from .records import pivot, records_as_json
+from ..text_files import write_text
+
+ALL = "all"
+
+
+class Group(StrEnum):
+    """Kinds of groups of which there are several, each with a `by` of its own."""
+
+    LENGTH = "length"  # of sentences, each in one group or in none
+    CURVE = "length curve"  # points along length, whose groups overlap
+    UNKNOWN_WORDS = "unknown words"
+    BEAM = "beam"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One row; these are the columns."""
+
+    system: str  # its name
+    metric: str  # with its unit where it has one: ``BLEU``, ``recall of words, %``, ``parameters``
+    value: float | None  # unrounded; None where there is nothing to count
+    seed: str = ""  # of the training; empty for the value over all seeds, which every number has
+    test_set: str = ""  # its name; empty for the run's own
+    #: what sentences (or words) are grouped by: ``source length``, ``unknown words, either``, ``beam, lenpen 1``. It is
+    #: a name; what it consists of is in `group`, `side` and `penalty`.
+    by: str = ALL
+    bucket: str = ALL  # the group
+    low: float | None = None  # lower end of the 95% interval
+    high: float | None = None  # upper end
+    sd: float | None = None  # standard deviation among seeds (n − 1 in the denominator)
+    p: float | None = None  # of the difference from the baseline
+    n: int = 0  # how many sentences (words, trainings, draws) the value is of
+    group: str = ""  # a `Group`; empty where `by` alone says what is grouped
+    side: str = ""  # whose words are counted: ``source``, ``reference``, ``both``, ``either``; empty if no side's
+    penalty: float | None = None  # of a search: the power of a translation's length that divides its score
+
+
+NUMBERS = ("value", "low", "high", "sd", "p", "penalty")
 
 UNKNOWN, NO_SENTENCES = "–", "no sentences"
 #: A p-value below it gets a star.
@@ -57,6 +98,39 @@ class Table:
         """What bold type means, for renderers that have it; empty where no cell is the best."""
         has_best = any(cell.best for row in self.rows for cell in row)
         return f"Bold: the best of each {self.best_of}." if has_best else ""
+
+
+def make_frame(records: Iterable[Record]) -> pandas.DataFrame:
+    """The records as a table, in their order; None becomes NaN."""
+    names = [field.name for field in fields(Record)]
+    frame = pandas.DataFrame([[getattr(record, name) for name in names] for record in records], columns=names)
+    return frame.astype({**dict.fromkeys(NUMBERS, float), "n": int})
+
+
+def select(frame: pandas.DataFrame, *, seed: str = "", **columns: Any) -> pandas.DataFrame:
+    """The rows with these values in these columns, in order; of the values over all seeds unless a seed is named."""
+    for name, value in {"seed": seed, **columns}.items():
+        frame = frame[frame[name] == value]
+    return frame
+
+
+def pivot(frame: pandas.DataFrame, rows: str, columns: str, values: str = "value") -> pandas.DataFrame:
+    """One column of the records as a grid of two others, which keep the order in which they occur."""
+    grid = frame.pivot(index=rows, columns=columns, values=values)
+    return grid.reindex(index=frame[rows].unique(), columns=frame[columns].unique())
+
+
+def plain_rows(frame: pandas.DataFrame) -> list[dict[str, Any]]:
+    """The rows as dictionaries, None for NaN."""
+    rows = frame.to_dict("records")
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
+
+
+def records_as_json(frame: pandas.DataFrame, **context: Any) -> str:
+    """The context, then all records, unrounded, one a line: ``pandas.DataFrame(json.load(file)["records"])``."""
+    head = json.dumps(context, indent=1, ensure_ascii=False)[1:-1].rstrip()
+    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in plain_rows(frame))
+    return f'{{{head}{"," if head else ""}\n "records": [\n  {rows}\n ]\n}}\n'
 
 
 def format_number(number: float | None, form: str) -> str:
@@ -166,43 +240,6 @@ def markdown_cell(cell: Cell) -> str:
     """A cell between bars."""
     number = f"**{cell.text}**" if cell.best else cell.text
     return f"{number}{replace(cell, text='')}".replace("|", r"\|")
-
-
-def read_tables(path: str | PathLike[str]) -> list[Table]:
-    """The tables in a JSON file that `write_results` wrote; none of JSON that is something else.
-
-    Raises:
-        FileError: if the file is damaged.
-    """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        found = content["tables"] if isinstance(content, dict) and "tables" in content else []
-        tables = [
-            Table(**{**table, "rows": [[Cell(**cell) for cell in row] for row in table["rows"]]}) for table in found
-        ]
-        for table in tables:
-            check_table(table)
-        return tables
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise FileError(path, f"its tables are damaged: make it anew with the tool that wrote it ({error})") from error
-
-
-def check_table(table: Table) -> None:
-    """Raises ValueError unless all texts are texts, and each row has a name and a cell for each other column."""
-    cells = [cell for row in table.rows for cell in row]
-    texts = [table.caption, *table.header, *table.names, *table.notes, *table.signatures, table.best_of]
-    texts += [text for cell in cells for text in (cell.text, cell.detail)]
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a text is missing or something else")
-    # Half of a character beyond U+FFFF is text in JSON, and cannot be written.
-    "".join(texts).encode("utf-8")
-    if not all(one.count is None or isinstance(one.count, int) for one in cells):
-        raise ValueError("a number of sentences is no number")
-    if len(table.names) != len(table.rows):
-        raise ValueError(f"{len(table.names)} names of {len(table.rows)} rows")
-    for name, row in zip(table.names, table.rows):
-        if len(row) + 1 != len(table.header):
-            raise ValueError(f"row {name!r} has {len(row)} cells below {len(table.header)} headers")
 
 
 def write_results(

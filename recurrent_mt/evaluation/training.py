@@ -13,9 +13,8 @@ import pandas
 
 from ..text_files import FileError
 from .generate_log import read_generate_log
-from .records import Record, make_frame, pivot, select
 from .run_folder import RunFolder, seed_of
-from .tables import UNKNOWN, Cell, Table
+from .tables import UNKNOWN, Cell, Record, Table, make_frame, pivot, select
 from .test_set import System, TestSet
 from .train_log import GIBIBYTE, read_train_log
 

@@ -8,8 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .records import ALL, Record, pivot, select
-from .tables import Cell, Table, format_number, mark_best, metric_cells, number_cell, pivot_cells
+from .tables import (
+    ALL,
+    Cell,
+    Record,
+    Table,
+    format_number,
+    mark_best,
+    metric_cells,
+    number_cell,
+    pivot,
+    pivot_cells,
+    select,
+)
 
 #: The least training frequency of each group; the first group is that of words never seen.
 FREQUENCIES = (0, 1, 2, 5, 10, 100, 1000)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-from ..evaluation.tables import Table, read_tables
+from ..evaluation.tables import Cell, Table
+from ..text_files import FileError
 
 #: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
 NARROW, WIDE = 360, 480
@@ -98,6 +100,43 @@ def read_attachment(section: str, title: str, path: Path) -> Attachment:
     numbers = path.with_suffix(".json")
     tables = [name_table(title, table) for table in read_tables(numbers)] if numbers.is_file() else []
     return Results(section, tables) if tables else Printout(section, title, text)
+
+
+def read_tables(path: Path) -> list[Table]:
+    """The tables in a JSON file that `tables.write_results` wrote; none of JSON that is something else.
+
+    Raises:
+        FileError: if the file is damaged.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found = content["tables"] if isinstance(content, dict) and "tables" in content else []
+        tables = [
+            Table(**{**table, "rows": [[Cell(**cell) for cell in row] for row in table["rows"]]}) for table in found
+        ]
+        for table in tables:
+            check_table(table)
+        return tables
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise FileError(path, f"its tables are damaged: make it anew with the tool that wrote it ({error})") from error
+
+
+def check_table(table: Table) -> None:
+    """Raises ValueError unless all texts are texts, and each row has a name and a cell for each other column."""
+    cells = [cell for row in table.rows for cell in row]
+    texts = [table.caption, *table.header, *table.names, *table.notes, *table.signatures, table.best_of]
+    texts += [text for cell in cells for text in (cell.text, cell.detail)]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a text is missing or something else")
+    # Half of a character beyond U+FFFF is text in JSON, and cannot be written.
+    "".join(texts).encode("utf-8")
+    if not all(one.count is None or isinstance(one.count, int) for one in cells):
+        raise ValueError("a number of sentences is no number")
+    if len(table.names) != len(table.rows):
+        raise ValueError(f"{len(table.names)} names of {len(table.rows)} rows")
+    for name, row in zip(table.names, table.rows):
+        if len(row) + 1 != len(table.header):
+            raise ValueError(f"row {name!r} has {len(row)} cells below {len(table.header)} headers")
 
 
 def name_figure(title: str, path: Path) -> str:

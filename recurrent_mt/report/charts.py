@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 
 from ..evaluation.analysis import LENGTH, Analysis
 from ..evaluation.plots import list_plots
-from ..evaluation.records import select
 from ..evaluation.score_tables import curve_table
-from ..evaluation.tables import Table
+from ..evaluation.tables import Table, select
 
 #: What refers to an identifier: a link or a clip path.
 REFERENCE = re.compile(r"(^|url\()#")

@@ -1,16 +1,193 @@
-"""One self-contained HTML file of a report."""
+"""A report: its parts in order, and all of it as one self-contained HTML file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import pandas
+
+from ..evaluation.analysis import NBEST, Analysis
 from ..evaluation.figures import COLORS
 from ..evaluation.scores import CURVE_RESAMPLES, FEWEST, INTERVAL, PAIRED_BOOTSTRAP
-from ..evaluation.tables import SIGNIFICANT, Table
+from ..evaluation.tables import SIGNIFICANT, Cell, Table, format_number, make_frame, select
+from ..evaluation.test_set import System, UnknownWords
+from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
 from ..metrics.sentence_statistics import SEED
 from ..pages.rendering import render
-from .sections import Report, list_sections
-from .sentences import collect_data
+from .attachments import Attachment, Figure, Printout, Results, join_tables
+from .charts import Chart, draw_charts, make_identifier
+
+#: Sentences of each kind; the sentence browser can sort all of them by the same difference.
+DIFFERENCES = 3
+#: Sentences whose n-best lists a page carries unless told otherwise: lists are longer than all other text together.
+LISTED_SENTENCES = 500
+
+
+@dataclass(frozen=True)
+class Report:
+    """An analysis and what is shown with it.
+
+    Attributes:
+        analysis: systems and what was counted of them; a system's place decides its color.
+        title: heading of the page.
+        training: records of the trainings whose logs are at hand.
+        attachments: figures and tables of other commands, in the order in which they are shown; sections follow the
+            first of each.
+        listed_sentences: so many sentences, from the first one on, are shown with their n-best lists.
+    """
+
+    analysis: Analysis
+    title: str
+    training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
+    attachments: Sequence[Attachment] = ()
+    listed_sentences: int = LISTED_SENTENCES
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page that the contents list names.
+
+    Attributes:
+        title: its heading.
+        charts: shown first, side by side.
+        tables: shown below them.
+        template: macro of ``parts.html.j2`` for what else it has; empty if nothing.
+        values: for the macro.
+    """
+
+    title: str
+    charts: Sequence[Chart] = ()
+    tables: Sequence[Table] = ()
+    template: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def identifier(self) -> str:
+        """What links point to; titles of letters that addresses lack are told apart by their code points."""
+        return make_identifier(self.title) or "section-" + "-".join(f"{ord(letter):x}" for letter in self.title)
+
+
+def list_sections(report: Report) -> Iterator[Section]:
+    """Every part that there is something to show in."""
+    analysis = report.analysis
+    yield Section("Systems and method", (), [system_table(analysis)], "method")
+    for title, tables in analysis.tables().items():
+        # Signatures are part of the method.
+        tables = [replace(table, signatures=()) for table in tables]
+        yield Section(title, list(draw_charts(analysis, title)), tables, "nbest" if title == NBEST else "")
+    if not report.training.empty:
+        yield Section("Training", (), [training_table(report.training)])
+    if len(analysis.systems) > 1:
+        differences = [
+            (index, *analysis.find_differences(name, DIFFERENCES)) for index, name in enumerate(analysis.names)
+        ]
+        yield Section("Largest differences", template="differences", values={"differences": differences[1:]})
+    yield from list_attachments(report.attachments)
+    yield Section("All sentences", template="browser", values=list_controls(analysis))
+
+
+def system_table(analysis: Analysis) -> Table:
+    """Lists the systems in a table, the baseline first."""
+    rows = []
+    for system in analysis.systems:
+        sizes = system.vocabulary_sizes or (None, None)
+        rows.append([Cell(str(len(system.translations))), *(Cell(format_number(size, ",")) for size in sizes)])
+    header = ["System", "seeds", "source vocabulary", "target vocabulary"]
+    note = f"{analysis.baseline} is the baseline: stars and differences compare with it."
+    return Table("Systems", header, analysis.names, rows, [note] if len(rows) > 1 else [])
+
+
+def training_table(records: pandas.DataFrame) -> Table:
+    """How the systems were trained, and how fast."""
+    found = select(records, by=BY_TRAINING, metric=PARAMETERS)
+    table = cost_table(records, list(found["system"]))
+    notes = [*table.notes, "Compare speeds only if they were measured on one machine."]
+    if seeds := [f"{one.system}: {one.n}" for one in found[found["n"] > 1].itertuples()]:
+        notes.append(f"Means over seeds, except of memory ({', '.join(seeds)}).")
+    return replace(table, caption="Training and speed", notes=notes)
+
+
+def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:
+    """A section for each heading: tables first, then drawings side by side."""
+    for title in dict.fromkeys(one.section for one in attachments):
+        members = [one for one in attachments if one.section == title]
+        tables = join_tables([table for one in members if isinstance(one, Results) for table in one.tables])
+        values = {
+            "figures": [one for one in members if isinstance(one, Figure)],
+            "printouts": [one for one in members if isinstance(one, Printout)],
+        }
+        yield Section(title, (), tables, "attachments", values)
+
+
+def list_controls(analysis: Analysis) -> dict[str, Any]:
+    """What the controls of the sentence browser offer, as pairs of value and text."""
+    systems = [(str(index), system.name) for index, system in enumerate(analysis.systems)]
+    sides = [*([("source", "source")] if analysis.test_set.source else []), ("reference", "reference")]
+    fields = [*sides, *systems]
+    dictionaries = count_unknown_words(analysis)
+    orders = [("number", "position in the test set")]
+    orders += [(f"length:{side}", f"{side} length") for side, _ in sides]
+    if dictionaries:
+        orders += [(f"unknown:{side}", f"unknown words, {side}") for side in ("source", "reference")]
+    orders += [(f"score:{index}", f"chrF of {name}") for index, name in systems]
+    orders += [(f"difference:{index}", f"chrF of {name} minus {systems[0][1]}") for index, name in systems[1:]]
+    orders += [("spread", "chrF, best minus worst system")] if len(systems) > 1 else []
+    orders += [(f"text:{value}", f"text of {name}") for value, name in fields]
+    names = [", ".join(systems[index][1] for index in one["systems"]) for one in dictionaries]
+    return {"sides": sides, "fields": fields, "orders": orders, "dictionaries": list(enumerate(names))}
+
+
+def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
+    """What the page's script works on: numbers unrounded, but for those of n-best lists, which are the most.
+
+    Args:
+        analysis: what to show.
+        listed_sentences: so many, from the first one on, get their n-best lists.
+    """
+    test_set = analysis.test_set
+    return {
+        "systems": analysis.names,
+        "lowercase": test_set.lowercase,
+        "sentences": {
+            "source": list(test_set.source),
+            "reference": list(test_set.reference),
+            "sourceLengths": list(map(len, test_set.source_words)),
+            "referenceLengths": list(map(len, test_set.reference_words)),
+            "unknown": count_unknown_words(analysis),
+            "translations": [list(system.first_seed) for system in analysis.systems],
+            "scores": [list(analysis.sentence_scores[name]) for name in analysis.names],
+            "nbest": [list_hypotheses(analysis, system, listed_sentences) for system in analysis.systems],
+        },
+    }
+
+
+def count_unknown_words(analysis: Analysis) -> list[dict[str, Any]]:
+    """Counts of unknown words, once for all systems that share their dictionaries."""
+    found: list[tuple[UnknownWords, list[int]]] = []
+    for index, system in enumerate(analysis.systems):
+        if system.unknown:
+            members = next((members for unknown, members in found if unknown == system.unknown), None)
+            if members is None:
+                found.append((system.unknown, members := []))
+            members.append(index)
+    return [
+        {"systems": members, "source": list(unknown.source), "reference": list(unknown.reference)}
+        for unknown, members in found
+    ]
+
+
+def list_hypotheses(analysis: Analysis, system: System, count: int) -> list[list[tuple[float, float, str]]]:
+    """The n-best lists of the first sentences: score, chrF and text of each hypothesis; empty if there are none."""
+    if not system.nbest:
+        return []
+    scores = analysis.hypothesis_scores[system.name]
+    return [
+        [(round(one.score, 4), round(value, 2), one.text) for one, value in zip(hypotheses, row, strict=True)]
+        for hypotheses, row in zip(system.nbest[:count], scores)
+    ]
 
 
 def render_page(report: Report) -> str:

@@ -3,7 +3,7 @@ import json
 import pytest
 import torch
 
-from recurrent_mt.evaluation.structure.gates_file import gates_of
+from recurrent_mt.evaluation.structure.gates import gates_of
 from recurrent_mt.kernels.dilated_grconv import dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
 from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges

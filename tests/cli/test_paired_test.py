@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from sacrebleu.significance import estimate_ci
 
-from recurrent_mt.evaluation.records import Record
-from recurrent_mt.evaluation.tables import score_cell
+from recurrent_mt.evaluation.tables import Record, score_cell
 from recurrent_mt.metrics import statistics
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines

@@ -7,8 +7,8 @@ from scipy import stats
 
 from recurrent_mt.evaluation.comparison import compare_runs
 from recurrent_mt.evaluation.plots import draw_ablation
-from recurrent_mt.evaluation.records import Record, make_frame
 from recurrent_mt.evaluation.scores import STUDENT, SeedNoise, Settings, pool_seed_noise
+from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.training import TrainedRuns
 from recurrent_mt.metrics import score
 from tests.commands import call

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from recurrent_mt.evaluation.beams import beam_figure, beam_table, read_beams
-from recurrent_mt.evaluation.records import make_frame
+from recurrent_mt.evaluation.tables import make_frame
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import FileError
 from tests.commands import call

@@ -5,9 +5,9 @@ import pytest
 
 from recurrent_mt.evaluation.figures import COLORS
 from recurrent_mt.evaluation.plots import list_plots
-from recurrent_mt.evaluation.records import Group
 from recurrent_mt.evaluation.score_tables import group_tables
 from recurrent_mt.evaluation.scores import Settings, score_systems
+from recurrent_mt.evaluation.tables import Group
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 LENGTHS = ["source length", "reference length", "length of both sides"]

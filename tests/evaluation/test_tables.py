@@ -3,18 +3,19 @@ import json
 import pandas
 import pytest
 
-from recurrent_mt.evaluation.records import Record, make_frame
 from recurrent_mt.evaluation.tables import (
     Cell,
+    Record,
     Table,
     format_number,
+    make_frame,
     mark_best,
     number_cell,
-    read_tables,
     tables_as_markdown,
     tables_as_text,
     write_results,
 )
+from recurrent_mt.report.attachments import read_tables
 from recurrent_mt.text_files import FileError
 
 CELLS = mark_best([Cell("1.00", " (0.5–1.5)", star=True, rank=1.0), number_cell(100.0, ".2f")])

@@ -20,17 +20,16 @@ from recurrent_mt.evaluation.alignment.links import read_gold_links
 from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.generate_log import read_generate_log
 from recurrent_mt.evaluation.nbest import collect_lists
-from recurrent_mt.evaluation.structure.gates_file import read_gates
+from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
-from recurrent_mt.evaluation.structure.windows import Windows
-from recurrent_mt.evaluation.tables import Cell, Table, read_tables, tables_as_markdown, tables_as_text
+from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
 from recurrent_mt.experiments.options import read_experiment
 from recurrent_mt.experiments.systems import training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.fairseq_dictionary import read_dictionary
 from recurrent_mt.onnx_translation.model import read_manifest
-from recurrent_mt.report.attachments import Figure, read_attachment
+from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog_checkpoint import read_file, read_words
@@ -83,7 +82,7 @@ def alignment(path: Path) -> None:
 
 def pyramids(path: Path) -> None:
     for number, read in enumerate(read_gates(path)):
-        levels = [*read.forward, *read.backward] if isinstance(read, Windows) else [read.gates]
+        levels = [*read.forward, *read.backward] if isinstance(read, WindowGates) else [read.gates]
         assert read.number == number and all(np.isfinite(level).all() for level in levels)
 
 

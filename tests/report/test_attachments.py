@@ -6,11 +6,10 @@ import pytest
 from recurrent_mt.evaluation.alignment.links import GoldLinks, alignment_table, score_alignments
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
 from recurrent_mt.evaluation.beams import beam_table, record_search
-from recurrent_mt.evaluation.records import make_frame
-from recurrent_mt.evaluation.structure.pyramid import Pyramid
+from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.tree_scores import score_trees, tree_tables
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
-from recurrent_mt.evaluation.tables import tables_as_text, write_results
+from recurrent_mt.evaluation.tables import make_frame, tables_as_text, write_results
 from recurrent_mt.report.attachments import Figure, Printout, join_tables, read_attachment
 from recurrent_mt.report.page import render_page
 from tests.report.reports import Outline, small_report, svg
@@ -47,7 +46,7 @@ def test_alignments_without_gold_links_have_no_error_rate(tmp_path):
 def test_tables_of_trees_have_the_numbers_of_the_printed_ones(tmp_path):
     (tmp_path / "gold").write_text("(S (NP (D le) (N chat)) (VP (V dort) (P .)))\n")
     gates = np.random.default_rng(1).dirichlet([1, 1, 1], size=(4, 4))
-    records = score_trees([Pyramid(0, ("le", "chat", "dort", "."), gates)], read_penn_trees(tmp_path / "gold"))
+    records = score_trees([PyramidGates(0, ("le", "chat", "dort", "."), gates)], read_penn_trees(tmp_path / "gold"))
     printed = tree_tables(records, 1)
     write_results(tmp_path / "scores", printed, records)
     tables = read_attachment("Structure", "grconv", tmp_path / "scores.txt").tables

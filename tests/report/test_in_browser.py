@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from recurrent_mt.evaluation.records import Record, make_frame
+from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.test_set import System, UnknownWords
 from recurrent_mt.evaluation.training import BY_TRAINING, GPU_MEMORY, MEMORY, SENTENCES
 from recurrent_mt.report.attachments import Figure

@@ -2,7 +2,7 @@ from math import isnan
 
 import pytest
 
-from recurrent_mt.evaluation.records import select
+from recurrent_mt.evaluation.tables import select
 from recurrent_mt.evaluation.training import read_run_trainings
 from recurrent_mt.text_files import FileError
 from tests.evaluation.test_analysis import make_run

@@ -36,7 +36,7 @@ def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_toke
         has gates for each unit, these are their means.
 
         With ``--grconv-dilated``, there is also ``"dilated": true``, and ``gates`` are the levels of both directions:
-        see :class:`recurrent_mt.evaluation.structure.windows.Windows`.
+        see :class:`recurrent_mt.evaluation.structure.gates.WindowGates`.
 
     Raises:
         ValueError: if the model has no such encoder, or if a sentence is too long for it.

@@ -11,8 +11,7 @@ import numpy as np
 import pandas
 
 from ...text_files import FileError, read_lines
-from ..records import ALL, Record, make_frame, select
-from ..tables import Cell, Table, metric_cells
+from ..tables import ALL, Cell, Record, Table, make_frame, metric_cells, select
 from .soft_alignment import SoftAlignment
 
 #: (source word, target word), from 0.

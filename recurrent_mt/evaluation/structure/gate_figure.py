@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from ..figures import font_families
-from .sentence import GatedSentence
+from .gates import GatedSentence
 
 #: From a gate of 0 to a gate of 1. Both ends can be told from white paper and, in gray print, by their line's style.
 PASSED = LinearSegmentedColormap.from_list("passed", ["#dcdcdc", "#000000"])

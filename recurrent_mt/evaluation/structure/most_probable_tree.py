@@ -28,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..subwords import word_numbers
-from .pyramid import Pyramid
+from .gates import PyramidGates
 from .trees import Spans, keep_leaves, merge_leaves, split_everywhere
 
 #: Gates are kept with five decimals; one rounded to zero counts as half a unit of the fifth, so that no tree is ruled
@@ -36,7 +36,7 @@ from .trees import Spans, keep_leaves, merge_leaves, split_everywhere
 SMALLEST_GATE = 5e-6
 
 
-def find_most_probable_tree(pyramid: Pyramid, *, segmentation: str | None = None) -> Spans:
+def find_most_probable_tree(pyramid: PyramidGates, *, segmentation: str | None = None) -> Spans:
     """The most probable binary tree over the words of the sentence, see above.
 
     Args:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .gate_figure import LEFT, NEW, RIGHT, Line, add_scales, draw_lines, draw_words, plan_columns
-from .pyramid import Pyramid
+from .gates import PyramidGates
 from .trees import Span, children_of
 
 #: How far the lines of merging stand beside those of passing on, in leaves.
@@ -19,7 +19,7 @@ OFFSET = 0.07
 LEVEL = 0.34
 
 
-def draw_pyramid(pyramid: Pyramid, *, threshold: float = 0.1, tree: Iterable[Span] | None = None) -> Figure:
+def draw_pyramid(pyramid: PyramidGates, *, threshold: float = 0.1, tree: Iterable[Span] | None = None) -> Figure:
     """Draws the edges of a pyramid that reach its root over gates above a threshold, the darker the greater the gate.
 
     Each node stands above the middle of the leaves that it covers. A black line to a child is the gate that passes this

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pandas
 
-from ..records import Record, make_frame, select
-from ..tables import Cell, Table, pivot_cells, score_cell
+from ..tables import Cell, Record, Table, make_frame, pivot_cells, score_cell, select
+from .gates import PyramidGates
 from .most_probable_tree import find_most_probable_tree
-from .pyramid import Pyramid
 from .trees import (
     BracketingScore,
     GoldTree,
@@ -39,7 +38,7 @@ METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "sentence F
 
 
 def score_trees(
-    pyramids: Sequence[Pyramid], gold: Sequence[GoldTree], *, segmentation: str | None = None, seed: int = 1
+    pyramids: Sequence[PyramidGates], gold: Sequence[GoldTree], *, segmentation: str | None = None, seed: int = 1
 ) -> pandas.DataFrame:
     """Scores the trees that the gates imply, the same with shuffled gates, and the baselines.
 
@@ -75,7 +74,7 @@ def score_trees(
     return make_frame(records)
 
 
-def check_words(number: int, pyramid: Pyramid, tree: GoldTree, segmentation: str | None) -> None:
+def check_words(number: int, pyramid: PyramidGates, tree: GoldTree, segmentation: str | None) -> None:
     """Compares the words of a sentence and of its gold tree, but for case and Moses' escapes (``&apos;``).
 
     Raises:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .gate_figure import NEW, RIGHT, Line, add_scales, draw_lines, draw_words, plan_columns
-from .windows import Join, Node, Windows, list_joins
+from .gates import Join, Node, WindowGates, list_joins
 
 #: Inches of a level, whose lines are the flatter the higher it is; of the space between lines of one child.
 LEVEL, GAP = 0.85, 0.045
@@ -17,7 +17,7 @@ LEVEL, GAP = 0.85, 0.045
 WIDE, NARROW = 2.2, 0.9
 
 
-def draw_windows(windows: Windows, *, threshold: float = 0.1) -> Figure:
+def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
     """Draws the gates above a threshold of both directions, the darker the greater the gate.
 
     Above the words, each node stands over the word at which its window ends; below them, under the word at which its

@@ -11,7 +11,7 @@ from recurrent_mt.evaluation.alignment.links import (
     score_links,
 )
 from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
-from recurrent_mt.evaluation.records import select
+from recurrent_mt.evaluation.tables import select
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import write
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recurrent_mt.evaluation.structure.pyramid import Pyramid
-from recurrent_mt.evaluation.structure.windows import Windows, count_nodes
+from recurrent_mt.evaluation.structure.gates import PyramidGates, WindowGates, count_nodes
 
 NEW, LEFT, RIGHT = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 
@@ -34,21 +33,21 @@ def pyramid_of(tree, leaves, *, other=RIGHT):
 
     if n > 1:
         assert mark(tree) == (0, n - 1)
-    return Pyramid.from_levels(0, leaves, levels)
+    return PyramidGates.from_levels(0, leaves, levels)
 
 
 def random_pyramid(leaves, seed):
     """Gates drawn from all distributions alike."""
     generator = np.random.default_rng(seed)
     n = len(leaves)
-    return Pyramid.from_levels(0, leaves, [generator.dirichlet([1, 1, 1], n - height) for height in range(1, n)])
+    return PyramidGates.from_levels(0, leaves, [generator.dirichlet([1, 1, 1], n - height) for height in range(1, n)])
 
 
 def random_windows(leaves, seed):
     """Gates drawn from all distributions alike."""
     generator = np.random.default_rng(seed)
     draw = [[generator.dirichlet([1, 1, 1], count) for count in count_nodes(len(leaves))] for _ in range(2)]
-    return Windows.from_levels(0, leaves, draw)
+    return WindowGates.from_levels(0, leaves, draw)
 
 
 def spans_of(tree):

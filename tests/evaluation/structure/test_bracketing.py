@@ -4,7 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.records import select
 from recurrent_mt.evaluation.structure.tree_scores import is_punctuation, score_trees, tree_tables
 from recurrent_mt.evaluation.structure.trees import (
     GoldTree,
@@ -19,6 +18,7 @@ from recurrent_mt.evaluation.structure.trees import (
     score_brackets,
     write_brackets,
 )
+from recurrent_mt.evaluation.tables import select
 from tests.evaluation.structure.pyramids import pyramid_of, random_pyramid, spans_of
 
 GUM = Path(__file__).resolve().parents[4] / "shared" / "data" / "gum-trees-en" / "dev.ptb"

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
+from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.most_probable_tree import find_best_tree, find_most_probable_tree
-from recurrent_mt.evaluation.structure.pyramid import Pyramid
 from recurrent_mt.evaluation.structure.trees import balanced, left_branching, right_branching, write_brackets
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, all_trees, pyramid_of, random_pyramid, spans_of
 
@@ -33,9 +33,9 @@ def test_every_tree_over_six_leaves_can_be_told_by_its_gates():
 def test_a_pyramid_worked_out_by_hand():
     # a b c: P(((a b) c)) = new[abc] · new[ab] · right[bc] = .5 · .5 · .3, P((a (b c))) = .5 · left[ab] · new[bc].
     levels = [[[0.5, 0.4, 0.1], [0.4, 0.3, 0.3]], [[0.5, 0.25, 0.25]]]
-    assert find_most_probable_tree(Pyramid.from_levels(0, "abc", levels)) == {(0, 3), (1, 3)}
+    assert find_most_probable_tree(PyramidGates.from_levels(0, "abc", levels)) == {(0, 3), (1, 3)}
     levels[0][1] = [0.3, 0.3, 0.4]
-    assert find_most_probable_tree(Pyramid.from_levels(0, "abc", levels)) == {(0, 3), (0, 2)}
+    assert find_most_probable_tree(PyramidGates.from_levels(0, "abc", levels)) == {(0, 3), (0, 2)}
 
 
 def leaves_of(tree):
@@ -102,7 +102,7 @@ def test_short_sentences(leaves, expected):
 
 def test_gates_that_make_no_tree_still_imply_one():
     levels = [[LEFT] * 3, [LEFT] * 2, [LEFT]]
-    assert len(find_most_probable_tree(Pyramid.from_levels(0, "abcd", levels))) == 3
+    assert len(find_most_probable_tree(PyramidGates.from_levels(0, "abcd", levels))) == 3
 
 
 def test_words_are_not_cut():

@@ -3,8 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.structure.gates_file import read_gates
-from recurrent_mt.evaluation.structure.pyramid import Pyramid
+from recurrent_mt.evaluation.structure.gates import PyramidGates, read_gates
 from recurrent_mt.text_files import FileError
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, random_pyramid
 
@@ -65,4 +64,4 @@ def test_shuffling_keeps_every_level():
 
 
 def test_rounded_gates_are_accepted():
-    assert Pyramid.from_levels(0, "ab", [[[0.33333, 0.33333, 0.33333]]]).gates[0, 1].sum() < 1
+    assert PyramidGates.from_levels(0, "ab", [[[0.33333, 0.33333, 0.33333]]]).gates[0, 1].sum() < 1

@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.evaluation.structure.pyramid import Pyramid
+from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.pyramid_figure import draw_pyramid, height_of, visible_edges
 from recurrent_mt.evaluation.structure.trees import children_of
 from tests.evaluation.structure.pyramids import LEFT, pyramid_of, random_pyramid, spans_of
@@ -19,7 +19,7 @@ def test_only_what_reaches_the_root_is_visible():
 
 
 def test_the_threshold_is_left_out():
-    pyramid = Pyramid.from_levels(0, "abc", [[[0.2, 0.5, 0.3], [0.4, 0.3, 0.3]], [[0.2, 0.7, 0.1]]])
+    pyramid = PyramidGates.from_levels(0, "abc", [[[0.2, 0.5, 0.3], [0.4, 0.3, 0.3]], [[0.2, 0.7, 0.1]]])
     assert visible_edges(pyramid.gates, 0.1) == [
         (0, 1, 0, 0.2),
         (0, 1, 1, 0.5),
@@ -57,7 +57,7 @@ def test_the_figure_has_words_scales_and_both_parts():
 
 def test_darker_is_greater():
     levels = [[[0.0, 0.9, 0.1], [0.0, 0.3, 0.7]], [[0.0, 0.6, 0.4]]]
-    figure = draw_pyramid(Pyramid.from_levels(0, "abc", levels))
+    figure = draw_pyramid(PyramidGates.from_levels(0, "abc", levels))
     figure.draw_without_rendering()
     passed = figure.axes[0].collections[0]
     assert passed.get_array().tolist() == [0.3, 0.4, 0.6, 0.7, 0.9]
@@ -78,7 +78,7 @@ def test_no_word_is_cut_off(leaves):
 
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match="sentence 0 has no leaves"):
-        draw_pyramid(Pyramid.from_levels(0, [], []))
+        draw_pyramid(PyramidGates.from_levels(0, [], []))
     for threshold in (-0.1, 1.0):
         with pytest.raises(ValueError, match=f"at least 0 and less than 1, not {threshold}"):
-            draw_pyramid(Pyramid.from_levels(0, "ab", [[LEFT]]), threshold=threshold)
+            draw_pyramid(PyramidGates.from_levels(0, "ab", [[LEFT]]), threshold=threshold)

@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from recurrent_mt.evaluation.structure.gates_file import read_gates
-from recurrent_mt.evaluation.structure.windows import Windows, count_nodes, list_joins
+from recurrent_mt.evaluation.structure.gates import WindowGates, count_nodes, list_joins, read_gates
 from recurrent_mt.text_files import FileError
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT
 
@@ -58,7 +57,7 @@ def test_joins_of_five_words_by_hand():
 
 def test_gates_of_windows_are_read_back(tmp_path):
     first, second = read_gates(write(tmp_path / "gates", record(), record(1, ["</s>"], ([], []))))
-    assert isinstance(first, Windows) and (first.leaves, first.words) == (("a", "b", "</s>"), ("a", "b"))
+    assert isinstance(first, WindowGates) and (first.leaves, first.words) == (("a", "b", "</s>"), ("a", "b"))
     assert [level.tolist() for level in first.forward] == FORWARD
     assert [level.tolist() for level in first.backward] == BACKWARD
     assert second.forward == second.backward == ()

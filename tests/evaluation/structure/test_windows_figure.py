@@ -1,13 +1,13 @@
 import pytest
 
-from recurrent_mt.evaluation.structure.windows import Windows, list_joins
+from recurrent_mt.evaluation.structure.gates import WindowGates, list_joins
 from recurrent_mt.evaluation.structure.windows_figure import NARROW, WIDE, draw_windows, find_reached
 from tests.evaluation.structure.pyramids import LEFT, NEW, RIGHT, random_windows
 
 
 def test_both_directions_stand_at_the_words_of_their_windows():
     # Forward, c joins b with itself and then a with that; backward, a joins itself with b and then that with c.
-    windows = Windows.from_levels(0, "abc", [[[NEW, LEFT], [RIGHT]], [[NEW, LEFT], [LEFT]]])
+    windows = WindowGates.from_levels(0, "abc", [[[NEW, LEFT], [RIGHT]], [[NEW, LEFT], [LEFT]]])
     figure = draw_windows(windows)
     figure.draw_without_rendering()
     above, words, below = figure.axes[:3]
@@ -45,6 +45,6 @@ def test_no_word_and_no_title_is_cut_off(leaves):
 
 def test_what_cannot_be_drawn_of_windows_is_named():
     with pytest.raises(ValueError, match="sentence 0 has no leaves"):
-        draw_windows(Windows.from_levels(0, [], [[], []]))
+        draw_windows(WindowGates.from_levels(0, [], [[], []]))
     with pytest.raises(ValueError, match=r"at least 0 and less than 1, not 1.0"):
         draw_windows(random_windows("ab", 1), threshold=1.0)

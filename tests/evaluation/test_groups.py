@@ -1,7 +1,13 @@
 import pytest
 
-from recurrent_mt.evaluation.buckets import by_length, by_unknown_words, by_window, known_sentences, within_length
-from recurrent_mt.evaluation.test_set import UnknownWords
+from recurrent_mt.evaluation.test_set import (
+    UnknownWords,
+    by_length,
+    by_unknown_words,
+    by_window,
+    known_sentences,
+    within_length,
+)
 from tests.evaluation.test_sets import small
 
 

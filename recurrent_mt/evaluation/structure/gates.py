@@ -1,0 +1,202 @@
+"""Gates of grConvs over single sentences: pyramids, windows of dilated grConvs, and the files that have them.
+
+On level t of a dilated grConv, the forward node at word j joins the window that ends at word j − 2^(t−1) with the one
+that ends at j; the backward node joins the window that begins at j with the one that begins at j + 2^(t−1). Which
+windows are joined is the same for all sentences of one length: gates choose what a node keeps of its two windows, and
+no tree follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...text_files import read_sentence_records
+from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
+
+#: How far a node's three gates may be from 1 together: each is rounded to five decimals.
+ROUNDING = 1e-4
+#: What a line of a file has.
+FIELDS = {"sentence": int, "source": list, "gates": list}
+
+Node = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class GatedSentence:
+    """A sentence whose nodes have gates."""
+
+    number: int  # of the sentence in its file, from 0
+    leaves: tuple[str, ...]  # the encoder's tokens, ``</s>`` included where it has read one
+
+    @property
+    def has_end(self) -> bool:
+        """Whether the last leaf is ``</s>``, which belongs to no tree."""
+        return bool(self.leaves) and self.leaves[-1] == END_OF_SENTENCE
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The leaves without ``</s>``."""
+        return self.leaves[:-1] if self.has_end else self.leaves
+
+    def merged_words(self, segmentation: str | None) -> list[str]:
+        """The words, where leaves are pieces of words, see :mod:`recurrent_mt.evaluation.subwords`."""
+        return merge_pieces(self.words, word_numbers(self.words, segmentation), segmentation)
+
+
+def read_levels(leaves: Sequence[str], levels: Sequence, counts: Sequence[int]) -> list[np.ndarray]:
+    """The [new, left, right] of each level's nodes, (nodes, 3), checked.
+
+    Args:
+        leaves: tokens.
+        levels: from a file.
+        counts: how many nodes each level must have.
+
+    Raises:
+        ValueError: if the leaves are no tokens, there are not as many levels and nodes, or the three gates of a node do
+            not sum to 1.
+    """
+    n = len(leaves)
+    if not all(isinstance(leaf, str) for leaf in leaves):
+        raise ValueError("the leaves are no tokens")
+    if len(levels) != len(counts):
+        raise ValueError(f"{n} leaves make {len(counts)} levels, but there are {len(levels)}")
+    read = []
+    for height, (level, count) in enumerate(zip(levels, counts), start=1):
+        try:
+            nodes = np.array(level, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"level {height} is not a list of three numbers a node") from error
+        if nodes.shape != (count, 3):
+            raise ValueError(f"level {height} of {n} leaves has {count} nodes of 3 gates, not {nodes.shape}")
+        if not (np.all(nodes >= 0) and np.all(np.abs(nodes.sum(axis=1) - 1) < ROUNDING)):
+            raise ValueError(f"on level {height} the three gates of a node are no probabilities")
+        read.append(nodes)
+    return read
+
+
+@dataclass(frozen=True)
+class PyramidGates(GatedSentence):
+    """The gates of a sentence's nodes."""
+
+    #: (n, n, 3): ``gates[i, k]`` is [new, left, right] of the node that covers the leaves i to k, i < k; the rest is
+    #: zero. Left is the child over i to k − 1, right the child over i + 1 to k.
+    gates: np.ndarray
+
+    def shuffled(self, generator: np.random.Generator) -> PyramidGates:
+        """A pyramid with the gates of each level's nodes in random order."""
+        gates = self.gates.copy()
+        for height in range(1, len(self.leaves)):
+            first = np.arange(len(self.leaves) - height)
+            other = generator.permutation(first)
+            gates[first, first + height] = self.gates[other, other + height]
+        return PyramidGates(self.number, self.leaves, gates)
+
+    @classmethod
+    def from_levels(cls, number: int, leaves: Sequence[str], levels: Sequence) -> PyramidGates:
+        """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
+
+        Raises:
+            ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.
+        """
+        n = len(leaves)
+        gates = np.zeros((n, n, 3))
+        for height, nodes in enumerate(read_levels(leaves, levels, range(n - 1, 0, -1)), start=1):
+            first = np.arange(n - height)
+            gates[first, first + height] = nodes
+        return cls(number, tuple(leaves), gates)
+
+
+class Join(NamedTuple):
+    """A node: its level, the word at which it stands, and its children, each as (level, word)."""
+
+    level: int
+    word: int
+    left: Node
+    right: Node
+
+    def children(self) -> list[tuple[int, Node]]:
+        """Both, each with the place of its gate."""
+        return [(1, self.left), (2, self.right)]
+
+
+@dataclass(frozen=True)
+class WindowGates(GatedSentence):
+    """The gates of both directions. Left and right are what they are in the sentence, in either direction.
+
+    ``forward[t - 1][i]``, of (n − 2^(t−1), 3), is [new, left, right] of the node on level t that joins the windows
+    which end at the words i and i + 2^(t−1); ``backward[t - 1][i]`` of the one that joins those which begin there.
+    """
+
+    forward: tuple[np.ndarray, ...]
+    backward: tuple[np.ndarray, ...]
+
+    @classmethod
+    def from_levels(cls, number: int, leaves: Sequence[str], directions: Sequence) -> WindowGates:
+        """From the levels of the forward direction and those of the backward direction.
+
+        Raises:
+            ValueError: if there are not two directions of ⌈log₂ n⌉ levels of n − 2^(t−1) nodes of three gates that sum
+                to 1.
+        """
+        if len(directions) != 2:
+            raise ValueError(f"a dilated grConv has two directions, but there are {len(directions)}")
+        forward, backward = (tuple(read_levels(leaves, levels, count_nodes(len(leaves)))) for levels in directions)
+        return cls(number, tuple(leaves), forward, backward)
+
+
+def count_nodes(leaves: int) -> list[int]:
+    """How many nodes each level over so many leaves has."""
+    return [leaves - 2**height for height in range(max(leaves - 1, 0).bit_length())]
+
+
+def list_joins(leaves: int, *, backward: bool = False) -> list[list[Join]]:
+    """The nodes of each level, in the order of their gates.
+
+    A word that has no node on a level has its node of the level below there.
+    """
+    joins: list[list[Join]] = []
+    # highest[j]: the level of word j's highest node so far.
+    highest = [0] * leaves
+    for level, count in enumerate(count_nodes(leaves), start=1):
+        distance = leaves - count
+        joins.append([])
+        for first in range(count):
+            last = first + distance
+            word = first if backward else last
+            joins[-1].append(Join(level, word, (highest[first], first), (highest[last], last)))
+        for join in joins[-1]:
+            highest[join.word] = level
+    return joins
+
+
+def read_gates(path: str | PathLike[str]) -> list[PyramidGates] | list[WindowGates]:
+    """Reads the gates that :func:`user_dir.checkpoints.gates.sentence_gates` found, one sentence a line.
+
+    Raises:
+        FileError: naming the line that is not a whole pyramid, or not all windows of a sentence, not the next sentence,
+            or of another kind than the first.
+    """
+    kinds: list[bool] = []
+
+    def make(record: dict[str, Any]) -> Any:
+        kinds.append(bool(record.get("dilated")))
+        if kinds[-1] != kinds[0]:
+            raise ValueError("a pyramid and a dilated grConv in one file: lines of two models were mixed")
+        return gates_of(record)
+
+    return read_sentence_records(path, FIELDS, make)
+
+
+def gates_of(record: dict[str, Any]) -> PyramidGates | WindowGates:
+    """The gates of one sentence, as `sentence_gates` returns them.
+
+    Raises:
+        ValueError: if they are not whole.
+    """
+    kind = WindowGates if record.get("dilated") else PyramidGates
+    return kind.from_levels(record["sentence"], record["source"], record["gates"])
