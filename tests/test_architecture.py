@@ -35,7 +35,7 @@ ALLOWED = {
         },
         "pages": {"jinja2", "markupsafe"},
         "report": {
-            *("pandas", "markupsafe", "matplotlib"),
+            *("pandas", "markupsafe", "matplotlib", "recurrent_mt.text_files"),
             *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.pages"),
         },
         "demo": {

@@ -43,6 +43,39 @@ OPTIONS_ANYWHERE = True
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="*", metavar="RUN|NAME=FILE", help="run folders; or translations")
+    add_input_arguments(parser)
+    add_metrics_argument(parser)
+    parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
+    parser.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="the system the others are tested against (the first file; in run folders, the first fairseq model)",
+    )
+    parser.add_argument(
+        "--resamples",
+        "--confidence",
+        type=int,
+        nargs="?",
+        const=RESAMPLES,
+        metavar="N",
+        help=f"bootstrap resamples of 95%% intervals and tests; 0: neither ({RESAMPLES} for run folders, 0 for files)",
+    )
+    parser.add_argument(
+        "--paired",
+        # The British spelling keeps working.
+        type=lambda name: {"randomisation": "randomization"}.get(name, name),
+        choices=PAIRED_TESTS,
+        help="test each system against the baseline: by bootstrap, as run folders always are, which also gives "
+        f"intervals ({RESAMPLES} resamples unless --resamples says otherwise), or by 10,000 trials of approximate "
+        "randomization",
+    )
+    parser.add_argument("--seed", type=int, default=Settings.seed, help="seed of the resampling (12345, sacrebleu's)")
+    add_jobs_argument(parser)
+    parser.add_argument("--out", metavar="PREFIX", help="also write PREFIX.txt, PREFIX.md, and PREFIX.json")
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what names translations in files, and the systems of run folders."""
     files = parser.add_argument_group("translations in files")
     files.add_argument("--reference", help="raw reference, one sentence per line")
     files.add_argument(
@@ -77,34 +110,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     runs.add_argument(
         "--ablation", metavar="NAME", help="scores, their distance from the baseline, and costs in one table, and plots"
     )
-    add_metrics_argument(parser)
-    parser.add_argument("--tokenize", help="one of sacrebleu's tokenizers: 13a, zh, intl, char, none, …")
-    parser.add_argument(
-        "--baseline",
-        metavar="NAME",
-        help="the system the others are tested against (the first file; in run folders, the first fairseq model)",
-    )
-    parser.add_argument(
-        "--resamples",
-        "--confidence",
-        type=int,
-        nargs="?",
-        const=RESAMPLES,
-        metavar="N",
-        help=f"bootstrap resamples of 95%% intervals and tests; 0: neither ({RESAMPLES} for run folders, 0 for files)",
-    )
-    parser.add_argument(
-        "--paired",
-        # The British spelling keeps working.
-        type=lambda name: {"randomisation": "randomization"}.get(name, name),
-        choices=PAIRED_TESTS,
-        help="test each system against the baseline: by bootstrap, as run folders always are, which also gives "
-        f"intervals ({RESAMPLES} resamples unless --resamples says otherwise), or by 10,000 trials of approximate "
-        "randomization",
-    )
-    parser.add_argument("--seed", type=int, default=Settings.seed, help="seed of the resampling (12345, sacrebleu's)")
-    add_jobs_argument(parser)
-    parser.add_argument("--out", metavar="PREFIX", help="also write PREFIX.txt, PREFIX.md, and PREFIX.json")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -54,7 +54,7 @@ class Section:
         title: its heading.
         charts: shown first, side by side.
         tables: shown below them.
-        template: macro of ``parts.html.j2`` for what else it has; empty if nothing.
+        template: macro of ``page.html.j2`` for what else it has; empty if nothing.
         values: for the macro.
     """
 
