@@ -120,8 +120,9 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if the files do not fit together.
         ModuleNotFoundError: for METEOR without nltk.
     """
-    options.system += [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
-    folders = [word for word in options.inputs if word not in options.system]
+    translations = [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
+    folders = [word for word in options.inputs if word not in translations]
+    options.system = [*options.system, *translations]
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
         comparison.write(options.out)

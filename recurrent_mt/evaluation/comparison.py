@@ -107,7 +107,10 @@ class Comparison:
         caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
         records = self.records[self.records["test_set"] == test_set.name]
         table = score_table(
-            *(records, test_set.signatures, self.names, test_set.baseline), caption=caption, statuses=statuses
+            *(records, test_set.signatures, self.names, test_set.baseline),
+            caption=caption,
+            statuses=statuses,
+            paired=self.settings.paired,
         )
         notes = [] if self.ablation else [f"{test_set.sentences:,} sentences."]
         if test_set.baseline != self.baseline:
@@ -135,8 +138,8 @@ class Comparison:
             header.append(f"{metric} against {test_set.baseline}")
             if noise:
                 notes.append(
-                    f"†: further from {test_set.baseline} than {noise.errors:.2f} standard errors of the seeds "
-                    f"(Student's t, two-sided 5%); standard deviation of {metric} among seeds, over all cells: "
+                    f"†: further from {test_set.baseline} than {noise.standard_errors:.2f} standard errors of the "
+                    f"seeds (Student's t, two-sided 5%); standard deviation of {metric} among seeds, over all cells: "
                     f"{noise.deviation:.2f} ({noise.degrees} degrees of freedom)."
                 )
             notes.append(ABLATION_COST_NOTE)

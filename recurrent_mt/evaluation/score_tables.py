@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas
 
-from .scores import FEWEST, INTERVAL, PAIRED_BOOTSTRAP, PAIRED_TESTS
+from .scores import FEWEST, INTERVAL, PAIRED_TESTS
 from .tables import (
     ALL,
     NO_SENTENCES,
@@ -40,10 +40,18 @@ def score_table(
     *,
     caption: str = "Scores on the whole test set",
     statuses: Mapping[str, str] | None = None,
+    paired: str | None = "bootstrap",
 ) -> Table:
     """Systems downward, metrics across, the best of each marked.
 
-    ``statuses`` says of systems that have no score why.
+    Args:
+        records: of any scores.
+        signatures: of the metrics.
+        names: of the systems.
+        baseline: that the others are tested against.
+        caption: of the table.
+        statuses: why a system has no score.
+        paired: the test, a key of `PAIRED_TESTS`.
     """
     chosen = select(records, by=ALL)
     chosen = chosen[chosen["metric"].isin(list(signatures))]
@@ -59,7 +67,7 @@ def score_table(
         ["System", *map(name_metric, signatures)],
         names,
         rows,
-        list(reading_notes(records, baseline, by=ALL)),
+        list(reading_notes(records, baseline, paired, by=ALL)),
         [f"{metric}: {signature}" for metric, signature in signatures.items()],
         "column",
     )
@@ -151,7 +159,9 @@ def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) ->
     return Table(caption, header, list(grid.index), rows)
 
 
-def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> Iterator[str]:
+def reading_notes(
+    records: pandas.DataFrame, baseline: str, paired: str | None = "bootstrap", **columns: str
+) -> Iterator[str]:
     """What the signs in the cells of these records mean, as far as there are any."""
     chosen = records
     for name, value in columns.items():
@@ -161,8 +171,8 @@ def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> I
         yield f"Means of {seeds} seeds ± standard deviation."
     if chosen["low"].notna().any():
         yield f"In parentheses: {INTERVAL}, for groups of {FEWEST} or more."
-    if chosen["p"].notna().any():
-        yield f"*: differs from {baseline} ({PAIRED_BOOTSTRAP}, p < {SIGNIFICANT})."
+    if paired and chosen["p"].notna().any():
+        yield f"*: differs from {baseline} ({PAIRED_TESTS[paired]}, p < {SIGNIFICANT})."
 
 
 def vocabulary_table(records: pandas.DataFrame, metric: str, systems: Sequence[System], baseline: str) -> Table:

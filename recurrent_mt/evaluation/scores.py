@@ -267,13 +267,13 @@ class SeedNoise:
     degrees: int  # of freedom that it rests on
 
     @property
-    def errors(self) -> float:
+    def standard_errors(self) -> float:
         """How many standard errors make a difference: more where few seeds say what the error is."""
         return STUDENT[max(degrees for degrees in STUDENT if degrees <= self.degrees)]
 
     def tells_apart(self, difference: float, seeds: Sequence[int]) -> bool:
-        """Whether two means over so many seeds are further apart than `errors` standard errors of their difference."""
-        return abs(difference) > self.errors * self.deviation * sqrt(sum(1 / count for count in seeds))
+        """Whether two means over so many seeds are further apart than `standard_errors` of their difference."""
+        return abs(difference) > self.standard_errors * self.deviation * sqrt(sum(1 / count for count in seeds))
 
 
 def pool_seed_noise(records: pandas.DataFrame, metric: str) -> SeedNoise | None:

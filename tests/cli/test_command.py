@@ -80,7 +80,7 @@ def test_the_list_is_there_before_anything_heavy_is_loaded():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scroe"], "error: there is no tool 'scroe': did you mean score?\n"),
+        (["scmaples"], "error: there is no tool 'scmaples': did you mean samples?\n"),
         (["compare-systems"], "error: there is no tool 'compare-systems': did you mean compare?\n"),
         (["xyzzy"], "error: there is no tool 'xyzzy': see recurrent-mt --help\n"),
     ],

@@ -109,8 +109,9 @@ def test_the_noise_of_seeds_is_pooled():
 def test_fewer_seeds_need_a_greater_difference(degrees):
     noise = SeedNoise(1.0, degrees)
     tabled = max(known for known in STUDENT if known <= degrees)
-    assert noise.errors == pytest.approx(stats.t.ppf(0.975, tabled), abs=1e-3)
-    assert not noise.tells_apart(noise.errors - 0.1, [2, 2]) and noise.tells_apart(-noise.errors - 0.1, [2, 2])
+    assert noise.standard_errors == pytest.approx(stats.t.ppf(0.975, tabled), abs=1e-3)
+    errors = noise.standard_errors
+    assert not noise.tells_apart(errors - 0.1, [2, 2]) and noise.tells_apart(-errors - 0.1, [2, 2])
 
 
 @pytest.mark.parametrize("resamples", [1, -5])

@@ -200,3 +200,15 @@ def test_the_tool_writes_what_it_prints(run, tmp_path):
     assert (tmp_path / "table.md").read_text().startswith("## Scores")
     failed = call(*line, "--baseline", "x")
     assert failed.returncode == 1 and failed.stderr.startswith("error: the baseline 'x'")
+
+
+def test_the_tool_takes_all_systems_and_seeds_unless_some_are_named(run):
+    everything = call("compare", run, "--resamples", "0")
+    named = call("compare", run, "--models", f"{LONG},lstm,transformer", "--seeds", "1,2", "--resamples", "0")
+    assert everything.returncode == 0 and everything.stdout == named.stdout
+
+
+def test_the_note_of_a_star_names_the_test(run):
+    done = call("compare", run, "--seeds", "1", "--resamples", "0", "--paired", "randomization", "--metrics", "bleu")
+    assert "*: differs from lstm (paired approximate randomization, p < 0.05)." in done.stdout
+    assert "|ar:10000|seed:12345|" in done.stdout
