@@ -38,6 +38,12 @@ from .inputs import add_metrics_argument, find_system, read_system, refuse_optio
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
 RUN_OPTIONS = ("models", "seeds", "extra_tests", "ablation")
 
+#: Settings of what a comparison does not break down.
+SCORES_ONLY = {
+    "detailed": (),
+    **{name: getattr(Settings, name) for name in ("limits", "most_unknown", "window", "fewest")},
+}
+
 OPTIONS_ANYWHERE = True
 
 
@@ -179,13 +185,6 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
         extra_tests=extra_tests,
         ablation=options.ablation or "",
     )
-
-
-#: Settings of what a comparison does not break down.
-SCORES_ONLY = {
-    "detailed": (),
-    **{name: getattr(Settings, name) for name in ("limits", "most_unknown", "window", "fewest")},
-}
 
 
 def read_reference(form: TextForm, split: str, test_set: str | None) -> tuple[str, list[str]]:

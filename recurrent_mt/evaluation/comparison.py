@@ -61,7 +61,7 @@ class ScoredTestSet:
 class Comparison:
     """Systems and everything that is known of them."""
 
-    baseline: str  # that was asked for, or a choice; one without translations is another's place in `test_sets`
+    baseline: str  # that was asked for, or chosen; where it has no translation, see `ScoredTestSet.baseline`
     systems: Sequence[TrainedSystem]  # in the order asked for
     test_sets: Sequence[ScoredTestSet]  # the recipe's own first
     records: pandas.DataFrame  # every number: scores on all test sets, and trainings
@@ -69,7 +69,7 @@ class Comparison:
     seeds: Sequence[int] = ()  # of trainings, that count
     rates: Mapping[str, RateChoice] = field(default_factory=dict)  # system to the search for its learning rate
     ablation: str = ""  # its name
-    trained: bool = True  # whether trainings may be known, which those of files are not
+    of_files: bool = False  # whether translations are files, of whose trainings nothing is known
 
     @property
     def names(self) -> list[str]:
@@ -80,7 +80,7 @@ class Comparison:
         """Scores on each test set, then what they cost; of an ablation, both in one."""
         if self.ablation:
             return [self.ablation_table()]
-        if not self.trained:
+        if self.of_files:
             return [self.file_table()]
         scores = [
             replace(table, notes=[*table.notes, *self.failure_notes]) for table in map(self.score_table, self.test_sets)
@@ -193,8 +193,7 @@ def compare_translations(
     baseline = baseline or names[0]
     scores = score_systems(test_set, sorted(systems, key=lambda one: one.name != baseline), settings)
     scored = ScoredTestSet("", len(test_set), baseline, scores.signatures, scores.details)
-    trained = [TrainedSystem(name) for name in names]
-    return Comparison(baseline, trained, [scored], scores.records, settings, trained=False)
+    return Comparison(baseline, list(map(TrainedSystem, names)), [scored], scores.records, settings, of_files=True)
 
 
 def score_test_set(
@@ -251,7 +250,8 @@ def compare_runs(
 
     Raises:
         FileError: if a file is missing or damaged.
-        ValueError: if the baseline is none of the systems, or nothing is known of any system.
+        ValueError: if the baseline is none of the systems, or no system has a translation, unless it is an ablation,
+            whose table says what failed.
     """
     names = trained.names
     baseline = baseline or choose_baseline(names)
@@ -264,7 +264,7 @@ def compare_runs(
     for name, file in files.items():
         words = len(trained.runs) == 1 and not (name or ablation)
         test_set, records = score_test_set(trained, name, baseline, settings, translations=file, words=words)
-        if not test_set.signatures and not any(system.failures for system in systems):
+        if not (test_set.signatures or ablation):
             raise ValueError(f"{trained.runs[0].path}: no system has a file {file}: there is nothing to compare")
         test_sets.append(test_set)
         frames.append(records)
