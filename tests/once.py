@@ -28,7 +28,7 @@ def build_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path
         session = session.parent
     folder, result = session / name, session / f"{name}.pickle"
     with (session / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
         if not result.exists():
             # What an attempt that failed has left.
             shutil.rmtree(folder, ignore_errors=True)

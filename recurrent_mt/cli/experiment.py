@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         ValueError: if an option is invalid, or a text cannot be used.
         OSError: if a file cannot be read or written.
-        RuntimeError: if it was stopped, or the engine failed.
+        RuntimeError: if it was stopped, if something failed, or if another call works in the folder.
     """
     chosen = read_experiment(options.file, options.options)
     default = PROJECT / fill_name(chosen["out"] or f"runs/{options.file.stem}-{{pair}}", chosen)
@@ -66,9 +66,8 @@ def run(options: argparse.Namespace) -> int:
             print(note)
     settings = Launch(out, options.jobs, options.dry_run, options.retry, options.profile)
     failed = launch(plan, settings, say=lambda text: print(text, flush=True))
-    if options.dry_run:
-        return 0
-    report(plan, out)
+    if not options.dry_run:
+        report(plan, out)
     if failed:
         raise RuntimeError(f"failed: {failed}")
     return 0

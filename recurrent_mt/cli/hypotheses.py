@@ -1,27 +1,54 @@
 """Writes the best hypothesis of each sentence of a fairseq-generate log, or all of them, in corpus order.
 
 An unknown word is written as ⁇, as SentencePiece prints it, which is one wrong word for every metric; for BLEU,
-``<unk>`` would be three tokens.
+``<unk>`` would be three tokens. The file appears once it is whole.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import subprocess
 from pathlib import Path
 
 from ..evaluation.generate_log import read_generate_log
-from ..text_files import write_text
+from ..text_files import FileError, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", help="output of fairseq-generate")
     parser.add_argument("--all", action="store_true", help="whole n-best lists, one hypothesis per line, best first")
+    parser.add_argument("--detokenizer", metavar="COMMAND", help="filter that makes text of the words of each line")
     parser.add_argument("--out", required=True, type=Path, help="text file to write")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the hypotheses."""
+    """Writes the hypotheses.
+
+    Raises:
+        FileError: if the log is damaged, or the detokenizer fails or loses lines.
+        OSError: if a file cannot be written, or the detokenizer cannot be started.
+    """
     log = read_generate_log(options.log)
     lists = [sentence.hypotheses for sentence in log.sentences]
     hypotheses = [hypothesis for one in lists for hypothesis in (one if options.all else one[:1])]
-    write_text(options.out, "".join(f"{hypothesis.marked_text}\n" for hypothesis in hypotheses))
+    text = "".join(f"{hypothesis.marked_text}\n" for hypothesis in hypotheses)
+    if options.detokenizer:
+        text = detokenize(options.detokenizer, text, options.log)
+    write_text(options.out, text)
+
+
+def detokenize(command: str, text: str, log: str) -> str:
+    """What a filter makes of the lines of a text.
+
+    Raises:
+        FileError: if it fails, or writes another number of lines than it reads; it names the log.
+    """
+    done = subprocess.run(shlex.split(command), input=text.encode(), stdout=subprocess.PIPE)
+    result = done.stdout.decode("utf-8", errors="replace")
+    if done.returncode:
+        raise FileError(log, f"{command} ended with status {done.returncode}")
+    if result.count("\n") != text.count("\n"):
+        lines = f"{result.count(chr(10))} lines of {text.count(chr(10))}"
+        raise FileError(log, f"{command} made {lines}: each translation must stay one line")
+    return result

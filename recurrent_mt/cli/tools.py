@@ -83,8 +83,10 @@ Ratings:
 Used by the workflow:
   choose-rate          choose a learning rate by validation loss
       recurrent-mt choose-rate runs/rates/lstm --seed 1 --rates 1e-3,3e-4
-  training             run one training of an experiment; keep its log and its peak memory
+  training             run one training of an experiment; keep its log, its peak memory, and how it ended
       recurrent-mt training FOLDER fairseq-train DATA --arch lstm
+  outcome              write why a step of an experiment failed
+      recurrent-mt outcome test.outcome --log test.search --status 1
   limit-lengths        copy the sentence pairs of lengths that models take
       recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train
 """  # noqa: E501 (lines of the terminal)

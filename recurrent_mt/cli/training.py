@@ -2,14 +2,13 @@
 
 A log is continued where training is. FOLDER/peak-memory gets the most bytes that the largest process has held at once,
 as the kernel counts them; a greater number already there stays, so that calls that resume each other leave the peak of
-all. If the command fails, FOLDER/failure says why. Two calls never train in one folder: the second waits for the first,
-even if all that is left of it is its training. The operating system must be Linux or macOS.
+all. FOLDER/outcome says how the training ended, unless it was stopped from outside: a failure is an outcome, too. The
+operating system must be Linux or macOS.
 """
 
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import re
 import resource
@@ -19,8 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..evaluation.learning_rates import Reason
-from ..experiments.failures import STOPPED, find_reason, record_failure
+from ..evaluation.outcomes import OUTCOME, STOPPED, judge
 from ..experiments.torchrun import start_processes
 from ..option_types import positive
 from ..text_files import write_text
@@ -36,18 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processes", type=positive, default=1, metavar="N", help="number of processes to train with (torchrun)"
     )
-    parser.add_argument(
-        "--outcome",
-        type=Path,
-        metavar="FILE",
-        help="write the outcome there; divergence then counts as an outcome, not a failure",
-    )
     # Whatever follows belongs to the command.
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="command with its arguments")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command and returns its status.
+    """Runs the command, and returns its status if it was stopped.
 
     Raises:
         OSError: if it cannot be started, or if a file cannot be written.
@@ -56,26 +48,18 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error("give a command to run")
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
-    # The command inherits it: only when that has ended, too, may another begin.
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    (folder / "failure").unlink(missing_ok=True)
+    (folder / OUTCOME).unlink(missing_ok=True)
     program, *arguments = options.command
     command = [*start_processes(shutil.which(program) or program, options.processes), *arguments]
     log = folder / "train.log"
     end_line(log)
     with log.open("ab") as file:
         start = file.tell()
-        status = measure(command, folder / "peak-memory", file.fileno(), lock)
-    reason = find_reason(log, status, start=start) if status else "trained"
+        status = measure(command, folder / "peak-memory", file.fileno())
     if status in STOPPED:
         return status
-    if status:
-        record_failure(folder, reason)
-    if options.outcome and (not status or reason == Reason.DIVERGED):
-        write_text(options.outcome, f"{reason}\n")
-        return 0
-    return status
+    judge(log, status, start=start).write(folder / OUTCOME)
+    return 0
 
 
 def end_line(log: Path) -> None:
@@ -87,9 +71,9 @@ def end_line(log: Path) -> None:
                 file.write(b"\n")
 
 
-def measure(command: list[str], peak: Path, output: int, lock: int) -> int:
+def measure(command: list[str], peak: Path, output: int) -> int:
     """The status of a command, or 128 + N if signal N ended it; its peak of memory goes to a file."""
-    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, pass_fds=[lock])
+    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     # Whoever stops this process stops the command with it, and the command decides what to do about it.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: process.send_signal(received))

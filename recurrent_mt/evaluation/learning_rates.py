@@ -5,21 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from os import PathLike
 from pathlib import Path
 
 from ..text_files import FileError, write_text
+from .outcomes import OUTCOME, Status, read_outcome
 from .train_log import read_train_log
-
-
-class Reason(StrEnum):
-    """Why trainings fail, as far as that is known, in the words that stand in their ``failure`` files."""
-
-    DIVERGED = "diverged: loss or gradient is not a number"
-    OUT_OF_MEMORY = "out of memory"
-    KILLED = "killed, most likely because memory ran out"
-    LOST = "lost the other processes: one of them, or the network, was gone"
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ def choose_rate(folder: str | PathLike[str], *, seed: int, rates: Sequence[str])
     """Chooses the rate of the lowest validation loss and keeps the choice in ``choice.json``; reads it if it is there.
 
     Args:
-        folder: has a run ``seed-S/RATE`` of each rate, with ``train.log`` and, where it failed, ``failure``.
+        folder: has a run ``seed-S/RATE`` of each rate, with ``train.log`` and ``outcome``.
         seed: of the trainings.
         rates: as they were given; of equal losses the first one's is chosen.
 
@@ -71,11 +62,10 @@ def valid_loss(folder: Path) -> float | None:
         FileError: if its log is missing or damaged.
         ValueError: if it failed otherwise.
     """
-    if (failure := folder / "failure").is_file():
-        reason = failure.read_text(encoding="utf-8").strip()
-        if reason == Reason.DIVERGED:
+    if (outcome := read_outcome(folder / OUTCOME)) is not None and outcome.failed:
+        if outcome.status == Status.DIVERGED:
             return None
-        raise ValueError(f"the training with learning rate {folder.name} failed: {reason}")
+        raise ValueError(f"the training with learning rate {folder.name} failed: {outcome.reason}")
     log = folder / "train.log"
     if not log.is_file():
         raise FileError(log, "there is no such file: has this learning rate been trained with?")

@@ -12,11 +12,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ..text_files import FileError, read_lines
+from .outcomes import read_end
 
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
@@ -29,6 +32,8 @@ LAYERS = re.compile(r"\(\d+(?:-\d+)?\): (?:(\d{1,9}) x )?TransformerEncoderLayer
 INNER_LAYER = re.compile(r"\(fc1\): Linear\(in_features=(\d{1,9}), out_features=(\d{1,9}), ")
 GPU_MEMORY = re.compile(r"total memory = (\d{1,9}\.\d{1,9}) GB")
 GIBIBYTE = 2**30
+#: Lines at the end of a log among which the last report is.
+END = 200
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,41 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         validations=totals.validations,
         gpu_memory=(gpu_size - totals.least_free) * GIBIBYTE if gpu_size and totals.least_free < math.inf else None,
     )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The last report of a training that goes on."""
+
+    update: int
+    loss: float
+    words_per_second: float
+    updates_per_second: float  # 0 if it is not known
+
+    def describe(self, limit: int | None) -> str:
+        """The state of the training in one line; ``limit`` is the update that it ends at."""
+        of = f"/{limit:,}" if limit else ""
+        parts = [
+            f"update {self.update:,}{of}",
+            f"loss {self.loss:.3f}",
+            f"{self.words_per_second:,.0f} words/s",
+        ]
+        if limit and self.updates_per_second:
+            left = max(limit - self.update, 0) / self.updates_per_second
+            parts.append(f"{left / 60:.0f} min left" if left >= 90 else f"{left:.0f} s left")
+        return ", ".join(parts)
+
+
+def read_progress(path: str | PathLike[str]) -> Progress | None:
+    """How far a training has come, by the end of its log; None while nothing says so."""
+    for text in reversed(read_end(Path(path), END).splitlines()):
+        match = REPORT.search(text)
+        if match and match[1] == "train_inner":
+            with suppress(FileError):
+                stats = parse_report(path, match, 0)
+                speed, words = stats.get("wps", 0.0), stats.get("wpb", 0.0)
+                return Progress(int(stats["num_updates"]), stats["loss"], speed, speed / words if words else 0.0)
+    return None
 
 
 def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> dict[str, float]:

@@ -13,6 +13,7 @@ import pandas
 
 from ..text_files import FileError
 from .generate_log import read_generate_log
+from .outcomes import OUTCOME, read_outcome
 from .run_folder import RunFolder, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, make_frame, pivot, select
 from .test_set import System, TestSet
@@ -134,13 +135,15 @@ def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | Non
         ValueError: if its seeds are models of different size.
     """
     found = [path for path in folder.glob("seed-*") if seeds is None or seed_of(path / "train.log") in seeds]
-    failures = {
-        seed_of(path / "failure"): (path / "failure").read_text(encoding="utf-8").strip()
+    outcomes = {
+        seed_of(path / name): outcome
         for path in found
-        if (path / "failure").is_file()
+        for name in ("test.outcome", OUTCOME)
+        if (outcome := read_outcome(path / name)) is not None and outcome.failed
     }
+    failures = {seed: outcomes[seed].reason for seed in sorted(outcomes)}
     logs = find_ended_logs(found)
-    return TrainedSystem(name, read_trainings(name, logs) if logs else (), dict(sorted(failures.items())))
+    return TrainedSystem(name, read_trainings(name, logs) if logs else (), failures)
 
 
 def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame:

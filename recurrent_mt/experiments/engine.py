@@ -1,10 +1,10 @@
-"""Snakemake's process: what it finds in its environment, the events that it writes, and its end."""
+"""Snakemake's process: what it finds in its environment, its end, and who else works in a run folder."""
 
 from __future__ import annotations
 
 import getpass
-import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,26 +12,27 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psutil  # before a signal comes: an import that a second one interrupts is not whole
 
-from .console import Console
 from .options import PROJECT
 
 WORKFLOW = PROJECT / "workflow"
 #: Seconds from a signal until Snakemake, having cancelled what it has given to a cluster, is killed. It would go on
 #: submitting jobs, and wait for its next look at them, which may be three minutes away.
 PATIENCE = 10
+#: A variable of all processes that a call starts: the number of the call's own process, and the run folder.
+CALL = "RECURRENT_MT_CALL"
 
 
-def environment() -> dict[str, str]:
-    """The tools of this environment by their names, and the workflow's own plugin."""
+def environment(folder: Path) -> dict[str, str]:
+    """The tools of this environment by their names, the workflow's own plugin, and the mark of this call."""
     variables = dict(os.environ)
     programs = str(Path(sys.executable).parent)
     variables["PATH"] = f"{programs}{os.pathsep}{variables.get('PATH', '')}"
     paths = [str(WORKFLOW), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    variables[CALL] = f"{os.getpid()}:{folder.resolve()}"
     # Corpora are UTF-8, whatever the locale says; modules are not looked for in the run folder.
     return {**variables, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
 
@@ -61,19 +62,16 @@ def find_home(folder: Path, *, shared: bool = False) -> dict[str, str]:
     return variables
 
 
-def follow(
-    command: Sequence[str], console: Console, variables: Mapping[str, str], *, patience: float | None = None
-) -> tuple[int, bool]:
+def run_engine(command: Sequence[str], variables: Mapping[str, str], *, patience: float | None) -> tuple[int, bool]:
     """Runs Snakemake, whose status it returns, and whether a signal has stopped it.
 
     Args:
         command: its command line.
-        console: that shows what it does.
         variables: of its environment.
         patience: seconds after a signal when it is killed; None to wait for its jobs, which may have to keep something.
     """
     stopped = False
-    started: list[subprocess.Popen[str]] = []
+    started: list[subprocess.Popen[bytes]] = []
 
     def stop(number: int, _: object) -> None:
         nonlocal stopped
@@ -87,44 +85,12 @@ def follow(
 
     # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    process = subprocess.Popen(
-        command,
-        env=dict(variables),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    )
-    started.append(process)
-    done = threading.Event()
-    watcher = threading.Thread(target=console.watch, args=[done], daemon=True)
-    watcher.start()
     try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            event = read_event(line)
-            if event is None:
-                console.errors.append(line.rstrip())
-            elif not stopped:
-                console.handle(event)
-        status = process.wait()
+        started.append(subprocess.Popen(command, env=dict(variables)))
+        return started[0].wait(), stopped
     finally:
-        done.set()
-        watcher.join()
         for number, handler in before.items():
             signal.signal(number, handler)
-    return status, stopped
-
-
-def read_event(line: str) -> dict[str, Any] | None:
-    """An event of the logger plugin; None for what else is written."""
-    if not line.startswith('{"event": '):
-        return None
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def terminate_all(process: int) -> None:
@@ -146,3 +112,36 @@ def signal_all(process: int, number: int, *, children: int) -> None:
             with suppress(psutil.NoSuchProcess):
                 child.send_signal(children)
         parent.send_signal(number)
+
+
+def find_workers(folder: Path) -> tuple[set[int], list[psutil.Process]]:
+    """Who works in a run folder on this machine.
+
+    Returns:
+        The processes of calls that go on, and what is left of calls that were killed.
+    """
+    calls, left = set(), []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            call, _, place = process.environ().get(CALL, "").partition(":")
+            if place != str(folder.resolve()) or process.pid == os.getpid():
+                continue
+            # Another process may have got the number of one that is gone.
+            with suppress(psutil.NoSuchProcess):
+                if psutil.Process(int(call)).create_time() <= process.create_time():
+                    calls.add(int(call))
+                    continue
+            left.append(process)
+    return calls, left
+
+
+def read_last_log(folder: Path, pattern: str) -> str | None:
+    """What Snakemake's last log in a run folder says about something; None if it says nothing."""
+    logs = sorted((folder / ".snakemake" / "log").glob("*.log"))
+    found = re.findall(pattern, logs[-1].read_text(encoding="utf-8", errors="replace"), re.MULTILINE) if logs else []
+    return str(found[-1]) if found else None
+
+
+def list_locks(folder: Path) -> list[Path]:
+    """Snakemake's locks, which it takes away unless it is killed."""
+    return sorted((folder / ".snakemake" / "locks").glob("*"))

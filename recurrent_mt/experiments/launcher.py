@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psutil
 import yaml
 
+from ..evaluation.outcomes import Status, read_outcome
 from ..ordered_map import processors
-from .console import Console, Job
-from .engine import PATIENCE, WORKFLOW, environment, find_home, follow
-from .failures import Failures, find_reason, read_failure, record_failure
-from .plan import all_trainings, lay_out_results, show_results
+from .engine import PATIENCE, WORKFLOW, environment, find_home, find_workers, list_locks, read_last_log, run_engine
+from .plan import lay_out_results, show_results
 from .slurm import cancel_jobs, status_options
+from .steps import list_attempts, search_folder, training_outcomes
 
 STOPPED = "stopped; rerun the same command to resume"
+#: The name of all jobs of a call on a cluster, in Snakemake's log.
+CLUSTER_RUN = r"SLURM run ID: (\S+)"
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class StoppedError(RuntimeError):
     """Raised when a signal has stopped the run."""
 
 
-def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> Failures:
+def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None] = print) -> str:
     """Runs everything that is left to do.
 
     Args:
@@ -56,129 +58,127 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         say: takes a line for people.
 
     Returns:
-        What failed.
+        What failed, and what to do about it; empty if nothing did.
 
     Raises:
         ValueError: if the folder holds something else.
-        RuntimeError: if the engine cannot run, or was stopped.
+        RuntimeError: if another call works in the folder, if the engine cannot run, or if it was stopped.
     """
     out = settings.out
     if settings.dry_run:
         with TemporaryDirectory() as elsewhere:
             # Snakemake would make a folder that does not exist.
-            run_workflow(plan, settings, out if out.is_dir() else Path(elsewhere), left_out=[])
-        return Failures()
+            folder = out if out.is_dir() else Path(elsewhere)
+            status = run_workflow(plan, settings, folder, Path(elsewhere), again=find_failed(plan, settings))
+        return f"Snakemake ended with status {status}, see above" if status else ""
     if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
         raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
     out.mkdir(parents=True, exist_ok=True)
-    with one_at_a_time(out, say):
-        lay_out_results(plan, out)
-        left_out = []
-        for system, seed in all_trainings(plan):
-            folder = training_folder(plan, system, seed, out)
-            if (reason := read_failure(folder)) is None:
-                continue
-            if settings.retry:
-                (folder / "failure").unlink()
-            else:
-                say(f"Failed before: {system}, seed {seed}: {reason} (--retry to try again)")
-                left_out.append((system, seed))
-        failed = run_workflow(plan, settings, out, left_out=left_out)
-        if failed:
-            record_failures(plan, failed, out)
-            ended = {pair for job in failed for pair in list_trainings(plan, job)} | set(left_out)
-            left_out = [pair for pair in all_trainings(plan) if pair in ended]
-            if left_out and len(left_out) < len(list(all_trainings(plan))):
-                # What has not failed gets its tables and its report.
-                failed = [job for job in failed if "system" not in job.wildcards]
-                failed += run_workflow(plan, settings, out, left_out=left_out)
-        show_results(plan, out)
-    recorded = [pair for pair in all_trainings(plan) if read_failure(training_folder(plan, *pair, out))]
-    jobs = [job.title for job in failed if not set(list_trainings(plan, job)) & set(recorded)]
-    return Failures([f"{system}, seed {seed}" for system, seed in recorded], list(dict.fromkeys(jobs)))
+    take_over(out, say)
+    lay_out_results(plan, out)
+    for file in find_failed(plan, settings):
+        (out / file).unlink()
+    for title, outcome in read_failures(plan, out, training_outcomes(plan)).items():
+        say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
+    status = run_workflow(plan, settings, out, out / plan["results"])
+    show_results(plan, out)
+    return describe_failures(plan, out, status, say)
 
 
-def training_folder(plan: Mapping[str, Any], system: str, seed: int, out: Path) -> Path:
-    """Returns the folder of one training."""
-    return out / "trainings" / plan["systems"][system]["folder"] / f"seed-{seed}"
+def read_failures(plan: Mapping[str, Any], out: Path, attempts: Mapping[str, str]) -> dict[str, Any]:
+    """Title to outcome of what has failed."""
+    outcomes = {title: read_outcome(out / file) for file, title in attempts.items()}
+    return {title: outcome for title, outcome in outcomes.items() if outcome and outcome.failed}
 
 
-def list_trainings(plan: Mapping[str, Any], job: Job) -> list[tuple[str, int]]:
-    """The trainings that a job belongs to: all of a system, if it is part of the search for a learning rate."""
-    folder = job.wildcards.get("folder") or job.wildcards.get("searched")
-    seed = None if job.rule == "try_rate" else job.wildcards.get("seed")
-    found = [pair for pair in all_trainings(plan) if plan["systems"][pair[0]]["folder"] == folder]
-    return [pair for pair in found if seed in (None, str(pair[1]))]
+def find_failed(plan: Mapping[str, Any], settings: Launch) -> list[str]:
+    """The outcomes of what failed before and is tried again: trainings if that is asked for, all else always."""
+    attempts = set(list_attempts(plan)) - (set() if settings.retry else set(training_outcomes(plan)))
+    if settings.retry:
+        for system in plan["systems"].values():
+            place = settings.out / search_folder(system)
+            attempts |= {str(file.relative_to(settings.out)) for file in place.rglob("outcome")}
+    outcomes = {file: read_outcome(settings.out / file) for file in sorted(attempts)}
+    # A rate that diverges is a result of the search.
+    return [
+        file
+        for file, one in outcomes.items()
+        if one and one.failed and not (file.startswith("rates/") and one.status == Status.DIVERGED)
+    ]
 
 
-def record_failures(plan: Mapping[str, Any], failed: Sequence[Job], out: Path) -> None:
-    """Leaves with every training of a system why no learning rate can be chosen for it.
+def describe_failures(plan: Mapping[str, Any], out: Path, status: int, say: Callable[[str], None]) -> str:
+    """Says why each training failed, with the end of its log, and returns what failed in one line."""
+    trainings = read_failures(plan, out, training_outcomes(plan))
+    for title, outcome in trainings.items():
+        end = (f"  | {line[:300]}" for line in outcome.log.splitlines())
+        say("\n".join([f"Failed: {title}: {outcome.reason}", *end]))
+    others = [title for title in read_failures(plan, out, list_attempts(plan)) if title not in trainings]
+    others += ["a step that is named above"] * bool(status)
+    hints = {"--retry to try again": list(trainings), "rerun the same command to try again": others}
+    return "; ".join(f"{'; '.join(titles)} ({hint})" for hint, titles in hints.items() if titles)
 
-    `recurrent-mt training` has left the reason with each training that failed by itself. One without a reason was
-    stopped from outside, or something else failed: rerunning the command resumes there.
+
+def take_over(out: Path, say: Callable[[str], None]) -> None:
+    """Makes sure that no other call works in a folder, and clears up after one that was killed.
+
+    Raises:
+        RuntimeError: if one works there, or may do so on another machine.
     """
-    for job in failed:
-        reason = None
-        if job.rule == "try_rate":
-            reason = read_failure((out / job.logs[0]).parent)
-        elif job.rule == "choose_rate":
-            reason = find_reason(out / job.logs[0])
-        for pair in list_trainings(plan, job) if reason else ():
-            place = training_folder(plan, *pair, out)
-            if read_failure(place) is None:
-                record_failure(place, f"no learning rate was chosen: {reason}")
-
-
-@contextmanager
-def one_at_a_time(out: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Waits for another call in the same folder. Unlike Snakemake's own lock, the kernel's ends with its process."""
-    folder = os.open(out, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"Waiting: another process is working in {out}.")
-            fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
+    calls, left = find_workers(out)
+    if calls:
+        raise RuntimeError(f"process {min(calls)} is working in {out}: wait for it, or stop it: kill {min(calls)}")
+    if locks := list_locks(out):
+        host = read_last_log(out, r"^  Host: (.*)$")
+        if host not in (None, platform.node()):
+            raise RuntimeError(
+                f"{out} is locked by a call on {host}: wait for it; if it is gone, remove {out}/.snakemake/locks"
+            )
+        cancel_jobs(read_last_log(out, CLUSTER_RUN))
+    if left:
+        numbers = ", ".join(str(process.pid) for process in left)
+        say(f"Waiting for what is left of a call that was killed in {out}: process {numbers}.")
+        psutil.wait_procs(left)
+    for lock in locks:
+        lock.unlink(missing_ok=True)
 
 
 def run_workflow(
-    plan: Mapping[str, Any], settings: Launch, folder: Path, *, left_out: Sequence[tuple[str, int]]
-) -> list[Job]:
+    plan: Mapping[str, Any], settings: Launch, folder: Path, place: Path, *, again: Sequence[str] = ()
+) -> int:
     """One call of Snakemake.
 
+    Args:
+        plan: of the experiment.
+        settings: how to run it.
+        folder: to run in.
+        place: the folder of the file with the plan.
+        again: files that are made again though they are there.
+
     Returns:
-        The jobs that failed.
+        Its status.
 
     Raises:
         StoppedError: after a signal.
-        RuntimeError: if Snakemake fails for another reason than its jobs.
+        RuntimeError: if a cluster cannot be used.
     """
     threads = threads_of_a_training(settings, os.environ)
     profile = find_profile(settings)
-    with TemporaryDirectory() as elsewhere:
-        place = Path(elsewhere) if settings.dry_run else folder / plan["results"]
-        file = place / "experiment.yaml"
-        content = {**plan, "left_out": [list(pair) for pair in left_out], "threads": threads}
-        file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-        limit = plan["options"].get("updates")
-        console = Console(settings.out, limit=limit, plan_only=settings.dry_run)
-        command = engine_command(settings, folder, file.resolve(), threads)
-        if profile and not settings.dry_run:
-            command += status_options(profile)
-        home = find_home(Path(elsewhere) if settings.dry_run else folder, shared=settings.profile is not None)
-        status, stopped = follow(command, console, environment() | home, patience=PATIENCE if profile else None)
+    file = place / "experiment.yaml"
+    file.write_text(yaml.safe_dump({**plan, "threads": threads}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    command = engine_command(settings, folder, file.resolve(), threads)
+    if plan["options"].get("updates"):
+        command += ["--logger-progress-limit", str(plan["options"]["updates"])]
+    if profile and not settings.dry_run:
+        command += status_options(profile)
+    command += ["--forcerun", *again] if again else []
+    home = find_home(place if settings.dry_run else folder, shared=settings.profile is not None)
+    status, stopped = run_engine(command, environment(folder) | home, patience=PATIENCE if profile else None)
     if stopped:
-        cancel_jobs(console.cluster_run)
+        if profile:
+            cancel_jobs(read_last_log(folder, CLUSTER_RUN))
         raise StoppedError(STOPPED)
-    if settings.dry_run and not status and not console.total:
-        console.say(f"Everything is there: nothing is left to do in {settings.out}.")
-    if status and not console.failed:
-        messages = [line for line in console.errors if line] or [f"Snakemake ended with status {status}"]
-        raise RuntimeError("\n".join(messages[-5:]))
-    return console.failed
+    return status
 
 
 def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> int:
@@ -199,16 +199,9 @@ def find_profile(settings: Launch) -> Path | None:
 
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:
     """The command line of Snakemake. That of a dry run writes nothing."""
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(WORKFLOW / "Snakefile"),
-        "--directory",
-        str(folder),
-    ]
-    command += ["--configfile", str(plan), "--logger", "events", "--printshellcmds", "--nolock", "--keep-going"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(WORKFLOW / "Snakefile")]
+    command += ["--directory", str(folder), "--configfile", str(plan)]
+    command += ["--logger", "progress", "--printshellcmds", "--keep-going"]
     # What decides a result is in its path: no other change makes a training begin anew.
     command += ["--rerun-incomplete", "--rerun-triggers", "mtime", "input"]
     command += ["--scheduler", "greedy", "--resources", "downloads=1"]

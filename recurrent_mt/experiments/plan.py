@@ -140,7 +140,7 @@ def lay_out_results(plan: Mapping[str, Any], out: Path) -> None:
             if plan["systems"][system]["corpus"] == key:
                 target = out / translation_folder(plan, system, seed)
                 link(folder / "systems" / system / f"seed-{seed}", target)
-                for name in ("checkpoints", "train.log", "peak-memory", "failure"):
+                for name in ("checkpoints", "train.log", "peak-memory", "outcome"):
                     link(target / name, target.parent / name)
                 if plan["systems"][system]["rates"]:
                     link(folder / "rates" / system, out / "rates" / plan["systems"][system]["folder"])

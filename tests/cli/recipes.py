@@ -8,11 +8,10 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from tests.commands import call
+from tests.commands import command_line
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -52,12 +51,10 @@ def command(script, *arguments, **options):
 
 
 def experiment(file, *arguments, succeeds=True, **options):
-    """What an experiment says: a file of configs/experiments, or one of one's own. In this process, which is faster."""
+    """What an experiment says: a file of configs/experiments, or one of one's own."""
     pairs = [f"{name}={value}" for name, value in options.items()]
-    with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
-        done = call("experiment", ROOT / "configs" / "experiments" / file, *arguments, *pairs)
-    assert (done.returncode in (0, None)) == succeeds, done.stdout + done.stderr
-    return done.stdout if succeeds else done.stdout + done.stderr
+    line = command_line("recurrent-mt", "experiment", ROOT / "configs" / "experiments" / file, *arguments, *pairs)
+    return run(line, succeeds=succeeds)
 
 
 def run(command_line, *, succeeds=True, cwd=None):

@@ -54,7 +54,7 @@ def whole(folder):
     process = subprocess.Popen(
         ablation(folder), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    wait_until(lambda: list((folder / "out").glob("trainings/*/seed-*/model.pt")), process)
+    wait_until(lambda: list((folder / "out").glob("trainings/*/seed-*/outcome")), process)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate()
     assert process.returncode == 1 and "stopped; rerun the same command to resume" in said

@@ -90,7 +90,7 @@ def test_the_chosen_rate_is_not_trained_again(whole):
         assert "1e-2" in str((folder / "seed-1" / "train.log").resolve())
         assert f"Training {system}, seed 1:" not in said
         assert len(re.findall(r"done training in", (folder / "seed-2" / "train.log").read_text())) == 1
-        assert not [path for path in folder.glob("seed-*/failure") if path.exists()]
+        assert [path.read_text() for path in folder.glob("seed-*/outcome")] == ["finished\n"] * 2
 
 
 def test_a_second_call_of_a_comparison_computes_nothing(whole, corpus):
@@ -141,7 +141,7 @@ def test_a_wall_time_budget_survives_interruptions(corpus):
 
     said = stop_when(line, signal.SIGINT, lambda: "Start iterating over samples" in logged())
     assert "stopped; rerun the same command to resume" in said
-    assert not list(folders("*/seed-1/failure"))
+    assert not list(folders("*/seed-1/outcome"))
     stop_when(line, signal.SIGKILL, lambda: trained_for() > 5)
     before = max(map(int, re.findall(r'num_updates": "(\d+)"', logged())))
     run(line)

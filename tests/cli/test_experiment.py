@@ -1,5 +1,6 @@
 """An experiment of one's own is one new file. The slow tests of ablations and comparisons run such files to the end."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -7,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.experiment import report
-from recurrent_mt.experiments.engine import environment
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
-from tests.cli.recipes import copy, experiment, needs_tools, write_corpus
+from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
 
 pytestmark = needs_tools
 
@@ -110,7 +110,8 @@ def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tm
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / new / "text.fr").write_text("Un chat dort.\n")
     shell = ["bash", "-euo", "pipefail", "-c", line.strip().removeprefix("$ ")]
-    done = subprocess.run(shell, env=environment(), cwd=tmp_path)
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(shell, env={**os.environ, "PATH": path}, cwd=tmp_path)
     assert not done.returncode, (tmp_path / log).read_text()
     assert sorted(path.name for path in (tmp_path / place).iterdir()) == ["text.en", "text.fr"]
     assert not (tmp_path / new).exists()
@@ -150,7 +151,7 @@ def test_the_report_has_the_baseline_of_the_table_and_the_beams_that_this_experi
 def test_another_text_under_the_name_of_a_test_set_is_translated_to_another_place(said, folder, tmp_path):
     changed = copy(folder / "corpus", tmp_path / "changed")
     (changed / "valid.fr").write_text((changed / "valid.fr").read_text().replace("chien", "chat"))
-    places = re.compile(r"mv (trainings/\S+/extra-far-\w+)\.search")
+    places = re.compile(r"mv (trainings/\S+/extra-far-\w+)\.search ")
     first, second = places.findall(said), places.findall(dry_run(folder, changed))
     assert len(first) == len(second) == 2 and not set(first) & set(second)
 
@@ -194,5 +195,5 @@ def test_structure_is_drawn_of_what_has_it_and_scored_where_it_implies_trees(fol
     options = {"corpus": corpus, "systems": systems, "out": tmp_path / "out"}
     said = experiment(folder / "mine.yaml", "--dry-run", **options)
     calls = re.findall(r"recurrent-mt structure (.*)", said)
-    drawn = {re.search(r"structure/(\S+) ", call)[1]: "--trees" in call for call in calls}
+    drawn = {re.search(r"structure/(\S+)\.new ", call)[1]: "--trees" in call for call in calls}
     assert drawn == {plain: True, f"{plain}+grconv-dilated": False}

@@ -123,7 +123,7 @@ def test_a_run_killed_at_random_moments_ends_in_the_same_table(whole, corpus):
     assert kills >= 2
     # What a kill may leave when it comes while fairseq writes its log.
     for log in (corpus.parent / "killed" / "trainings").glob("*/seed-1/train.log"):
-        if not (log.parent / "model.pt").exists():
+        if not (log.parent / "outcome").exists():
             with log.open("a") as file:
                 file.write('2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "upd')
     run(line)
@@ -139,7 +139,7 @@ def test_a_run_killed_at_random_moments_ends_in_the_same_table(whole, corpus):
 def test_a_changed_option_trains_anew_and_leaves_the_old_result_in_place(whole, corpus):
     out, _ = whole
     before, results = timeless(out), (out / "table.txt").resolve()
-    trained = {path: path.stat().st_mtime_ns for path in out.glob("trainings/*/*/model.pt")}
+    trained = {path: path.stat().st_mtime_ns for path in out.glob("trainings/*/*/outcome")}
     said = run(quickstart(corpus, systems=SYSTEMS[1], dropout=0.3))
     assert said.count("fairseq-train ") == 1 and "--dropout 0.3" in said
     assert (out / "table.txt").resolve() != results and results.exists()

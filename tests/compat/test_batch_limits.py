@@ -54,7 +54,7 @@ def test_a_line_that_the_model_does_not_take_is_named_before_the_first_update(da
     assert "num_updates" not in done.stdout
 
 
-def test_long_validation_and_test_lines_are_left_out_where_that_is_asked_for(data: Path, tmp_path: Path):
+def test_long_validation_and_test_lines_are_skipped_where_that_is_asked_for(data: Path, tmp_path: Path):
     skipping = "--skip-invalid-size-inputs-valid-test"
     done = train(data, tmp_path, "--max-tokens", 60, "--max-epoch", 1, skipping)
     assert done.returncode == 0, done.stderr

@@ -38,8 +38,8 @@ def run(tmp_path):
     systems = folder / "systems"
     write_lines(systems / "forgetful" / "seed-1" / "operations.json", ['{"per_token": 2500000.0}'])
     write_lines(systems / "forgetful" / "seed-2" / "operations.json", ['{"per_token": 3500000.0}'])
-    write_lines(systems / "exploded" / "seed-1" / "failure", ["diverged: loss or gradient is not a number"])
-    write_lines(systems / "of-another-ablation" / "seed-1" / "failure", ["out of memory"])
+    write_lines(systems / "exploded" / "seed-1" / "outcome", ["diverged", "diverged: loss or gradient is not a number"])
+    write_lines(systems / "of-another-ablation" / "seed-1" / "outcome", ["failed", "out of memory"])
     return folder
 
 

@@ -131,7 +131,7 @@ def test_a_search_is_in_table_and_notes(run, tmp_path):
 def test_failures_are_rows_and_notes(run):
     for seed in (1, 2):
         (run / "systems" / "lstm" / f"seed-{seed}" / "test.detokenized").unlink()
-    write_lines(run / "systems" / "lstm" / "seed-2" / "failure", ["out of memory"])
+    write_lines(run / "systems" / "lstm" / "seed-2" / "outcome", ["failed", "out of memory"])
     comparison = compared(run, ("lstm", "fconv", LONG), baseline="lstm")
     table = comparison.tables()[0]
     assert [row[1:] for row in rows_of(table)[1:3]] == [["failed", "–", "–"], ["not yet", "–", "–"]]

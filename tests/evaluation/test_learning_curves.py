@@ -27,7 +27,7 @@ def test_a_point_needs_every_seed(write_log):
     assert curve.to_dict("split")["data"] == [[5.0, 6.0], [4.0, 5.0]] and list(curve.index) == [100, 200]
 
 
-def test_validations_between_the_wanted_updates_are_left_out(write_log):
+def test_validations_between_the_wanted_updates_are_dropped(write_log):
     log = write_log("1.log", (100, 5.0), (134, 4.8), (200, 4.0))
     assert list(read_learning_curves([log], every=100).index) == [100, 200]
 

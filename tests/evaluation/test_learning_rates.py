@@ -17,7 +17,7 @@ def folder(tmp_path):
     }.items():
         (tmp_path / "seed-3" / rate).mkdir(parents=True)
         write(tmp_path / "seed-3" / rate / "train.log", lines)
-    write_lines(tmp_path / "seed-3" / "1" / "failure", ["diverged: loss or gradient is not a number"])
+    write_lines(tmp_path / "seed-3" / "1" / "outcome", ["diverged", "diverged: loss or gradient is not a number"])
     return tmp_path
 
 
@@ -36,7 +36,7 @@ def test_a_choice_stays_when_its_training_has_moved(folder):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda at: write_lines(at / "5e-4" / "failure", ["out of memory"]), r"rate 5e-4 failed: out of memory"),
+        (lambda at: write_lines(at / "5e-4" / "outcome", ["failed", "out of memory"]), r"rate 5e-4 failed: out"),
         (lambda at: (at / "5e-4" / "train.log").unlink(), r"5e-4/train.log: there is no such file"),
         (lambda at: write(at / "5e-4" / "train.log", [MODEL]), r"no learning rate of 5e-4, 1 gave a validation loss"),
     ],

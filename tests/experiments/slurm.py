@@ -45,7 +45,7 @@ def write_commands(folder: Path, *, accounting: bool, youngest: int | None = 300
 def one_at_a_time(folder: Path) -> Iterator[None]:
     """No command sees a job that is half there."""
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
         yield
 
 

@@ -1,17 +1,24 @@
-"""What becomes of failed jobs, without an engine: which trainings stay failed, and what the same call tries again."""
+"""What is tried again, what is named as failed, and who may work in a folder: without Snakemake."""
 
+import os
+import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from recurrent_mt.experiments import launcher
-from recurrent_mt.experiments.console import Job
-from recurrent_mt.experiments.failures import read_failure, record_failure
-from recurrent_mt.experiments.launcher import Launch, launch, threads_of_a_training, training_folder
+from recurrent_mt.experiments.engine import CALL, find_workers
+from recurrent_mt.experiments.launcher import Launch, find_failed, launch, take_over, threads_of_a_training
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import make_plan
+from recurrent_mt.experiments.steps import search_folder, translation_outcomes
+from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
+OUT_OF_MEMORY = "failed\nout of memory\nupdate 80\n"
+DIVERGED = "diverged\ndiverged: loss or gradient is not a number\n"
 
 
 @pytest.fixture
@@ -19,86 +26,78 @@ def plan():
     return make_plan("quickstart", read_experiment(QUICKSTART, ["systems=lstm,fconv", "learning_rates=1e-3,1e-2"]))
 
 
-def call(plan, out, monkeypatch, *jobs, **settings):
-    """What a call says whose jobs fail, and the trainings that each run of the workflow leaves out."""
-    seen = []
-
-    def run_workflow(*_, left_out: list) -> list:
-        seen.append(left_out)
-        return list(jobs) if len(seen) == 1 else []
-
-    monkeypatch.setattr(launcher, "run_workflow", run_workflow)
-    return str(launch(plan, Launch(out, **settings))), seen
+@pytest.fixture
+def out(tmp_path):
+    (tmp_path / "run" / "results").mkdir(parents=True)
+    return tmp_path / "run"
 
 
-def job(plan, rule, system="lstm", **wildcards):
-    """A job of one system, with a log that ends in an error."""
-    folder = plan["systems"][system]["folder"]
-    log = f"rates/{folder}/seed-1/1e-3/log" if rule == "try_rate" else f"{rule}.log"
-    return Job(f"{rule} of {system}", rule, {"folder": folder, "seed": "1", **wildcards}, [log], "command", 0.0)
+def write(file, text):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
 
 
-@pytest.mark.parametrize("rule", ["train", "try_rate", "translate"])
-def test_what_left_no_reason_is_tried_again_and_the_others_get_their_tables(rule, plan, tmp_path, monkeypatch):
-    said, left_out = call(plan, tmp_path, monkeypatch, job(plan, rule))
-    assert said == f"{rule} of lstm (rerun the same command to try again)"
-    assert left_out == [[], [("lstm", 1)]]
-    assert read_failure(training_folder(plan, "lstm", 1, tmp_path)) is None
+def outcome(plan, out, system="lstm"):
+    """The file of one training."""
+    return out / "trainings" / plan["systems"][system]["folder"] / "seed-1" / "outcome"
 
 
-def test_what_fails_while_the_others_get_their_tables_is_named_with_its_hint(plan, tmp_path, monkeypatch):
-    def run_workflow(*_, left_out: list) -> list:
-        if not left_out:
-            return [job(plan, "translate")]
-        record_failure(training_folder(plan, "fconv", 1, tmp_path), "out of memory")
-        return [job(plan, "train", "fconv")]
+def call(plan, out, monkeypatch, *, makes=(), status=0, **settings):
+    """What a call says and returns whose Snakemake writes files and ends with a status."""
+    lines = []
+
+    def run_workflow(*_, **__):
+        for file, text in dict(makes).items():
+            write(file, text)
+        return status
 
     monkeypatch.setattr(launcher, "run_workflow", run_workflow)
-    said = str(launch(plan, Launch(tmp_path)))
-    assert said == "fconv, seed 1 (--retry to try again); translate of lstm (rerun the same command to try again)"
+    failed = launch(plan, Launch(out, **settings), lines.append)
+    return failed, "\n".join(lines)
 
 
-def test_what_left_a_reason_stays_failed(plan, tmp_path, monkeypatch):
-    record_failure(training_folder(plan, "lstm", 1, tmp_path), "out of memory")
-    (tmp_path / "results").mkdir()
-    said, left_out = call(plan, tmp_path, monkeypatch)
-    assert (said, left_out) == ("lstm, seed 1 (--retry to try again)", [[("lstm", 1)]])
+def test_a_failed_training_is_listed_with_the_end_of_its_log(plan, out, monkeypatch):
+    failed, said = call(plan, out, monkeypatch, makes={outcome(plan, out): OUT_OF_MEMORY})
+    assert failed == "lstm, seed 1 (--retry to try again)"
+    assert said == "Failed: lstm, seed 1: out of memory\n  | update 80"
 
 
-def test_a_rate_that_failed_ends_the_search(plan, tmp_path, monkeypatch):
-    failed = job(plan, "try_rate")
-    record_failure((tmp_path / failed.logs[0]).parent, "out of memory")
-    (tmp_path / "results").mkdir()
-    said, _ = call(plan, tmp_path, monkeypatch, failed)
-    assert said == "lstm, seed 1 (--retry to try again)"
-    reason = read_failure(training_folder(plan, "lstm", 1, tmp_path))
-    assert reason == "no learning rate was chosen: out of memory"
+def test_a_failed_training_stays_failed_until_it_is_tried_again(plan, out, monkeypatch):
+    file = write(outcome(plan, out), OUT_OF_MEMORY)
+    failed, said = call(plan, out, monkeypatch)
+    assert failed == "lstm, seed 1 (--retry to try again)" and file.exists()
+    assert said.startswith("Failed before: lstm, seed 1: out of memory (--retry to try again)\n")
+    assert call(plan, out, monkeypatch, retry=True) == ("", "") and not file.exists()
 
 
-def test_a_search_without_an_outcome_is_recorded(plan, tmp_path, monkeypatch):
-    (tmp_path / "results").mkdir()
-    (tmp_path / "choose_rate.log").write_text("error: every rate diverged\n")
-    said, _ = call(plan, tmp_path, monkeypatch, job(plan, "choose_rate"))
-    assert said == "lstm, seed 1 (--retry to try again)"
-    assert "every rate diverged" in read_failure(training_folder(plan, "lstm", 1, tmp_path))
+def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
+    (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
+    file = write(out / name, OUT_OF_MEMORY)
+    kept = write(out / name.replace("lstm", "fconv"), "finished\n")
+    failed, _ = call(plan, out, monkeypatch, makes={file: OUT_OF_MEMORY})
+    assert failed == "translating the test set with lstm, seed 1 (rerun the same command to try again)"
+    assert call(plan, out, monkeypatch)[0] == "" and not file.exists() and kept.exists()
 
 
-def test_a_retry_leaves_nothing_out_and_forgets_the_reason(plan, tmp_path, monkeypatch):
-    place = training_folder(plan, "lstm", 1, tmp_path)
-    record_failure(place, "out of memory")
-    (tmp_path / "results").mkdir()
-    said, left_out = call(plan, tmp_path, monkeypatch, retry=True)
-    assert (said, left_out) == ("", [[]]) and read_failure(place) is None
+def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
+    folder = search_folder(plan["systems"]["lstm"])
+    for name, text in {"1e-2": DIVERGED, "1e-3": OUT_OF_MEMORY}.items():
+        write(out / folder / "seed-1" / name / "outcome", text)
+    write(out / folder / "outcome", OUT_OF_MEMORY)
+    write(outcome(plan, out), OUT_OF_MEMORY)
+    assert find_failed(plan, Launch(out)) == []
+    expected = [f"{folder}/outcome", f"{folder}/seed-1/1e-3/outcome", str(outcome(plan, out).relative_to(out))]
+    assert find_failed(plan, Launch(out, retry=True)) == expected
 
 
-def test_a_failed_job_of_no_training_is_named_and_nothing_is_left_out(plan, tmp_path, monkeypatch):
-    corpus = Job("Splitting words", "split_words", {"corpus": "x"}, [], "command", 0.0)
-    said, left_out = call(plan, tmp_path, monkeypatch, corpus)
-    assert (said, left_out) == ("Splitting words (rerun the same command to try again)", [[]])
+def test_a_step_without_an_outcome_is_named_by_the_engine(plan, out, monkeypatch):
+    failed, _ = call(plan, out, monkeypatch, status=1)
+    assert failed == "a step that is named above (rerun the same command to try again)"
 
 
 def test_a_dry_run_leaves_nothing_behind(plan, tmp_path, monkeypatch):
-    assert call(plan, tmp_path / "run", monkeypatch, dry_run=True) == ("", [[]])
+    assert call(plan, tmp_path / "run", monkeypatch, dry_run=True) == ("", "")
     assert not list(tmp_path.iterdir())
 
 
@@ -107,6 +106,65 @@ def test_a_folder_of_something_else_is_refused(plan, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="is not empty, and no run folder of this project: choose another with out="):
         call(plan, tmp_path, monkeypatch)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.fixture
+def worker(out):
+    """Starts a process that works in the folder for a call, given by its number."""
+    started = []
+
+    def start(call, lives="import sys; sys.stdin.read()"):
+        mark = {CALL: f"{call}:{out.resolve()}"}
+        started.append(
+            subprocess.Popen([sys.executable, "-c", lives], stdin=subprocess.PIPE, env={**os.environ, **mark})
+        )
+        wait_until(lambda: any(find_workers(out)), started[-1])
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.stdin.close()
+        process.wait()
+
+
+def leave_lock(out, host):
+    """What a call leaves that was killed."""
+    log = f"  Host: {host}\nSLURM run ID: 7\n"
+    write(out / ".snakemake" / "log" / "2026-01-02.snakemake.log", log)
+    return write(out / ".snakemake" / "locks" / "0.output.lock", "")
+
+
+def test_a_second_call_is_refused_while_the_first_works(out, worker):
+    worker(os.getpid())
+    lock = leave_lock(out, platform.node())
+    with pytest.raises(RuntimeError, match=f"^process {os.getpid()} is working in .*: wait for it, or stop it: kill "):
+        take_over(out, print)
+    assert lock.exists()
+
+
+def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_removed(out, worker, monkeypatch):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    process = worker(gone.pid)
+    lock = leave_lock(out, platform.node())
+    said, cancelled = [], []
+    monkeypatch.setattr(launcher, "cancel_jobs", cancelled.append)
+
+    def say(text):
+        said.append(text)
+        assert lock.exists()
+        process.stdin.close()
+
+    take_over(out, say)
+    assert process.wait() == 0 and not lock.exists() and cancelled == ["7"]
+    assert said == [f"Waiting for what is left of a call that was killed in {out}: process {process.pid}."]
+
+
+def test_the_lock_of_a_call_on_another_machine_stays(out):
+    lock = leave_lock(out, "another-machine")
+    with pytest.raises(RuntimeError, match="locked by a call on another-machine: wait for it; if it is gone, remove "):
+        take_over(out, print)
+    assert lock.exists()
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_every_section_is_there_and_in_the_contents(page):
     assert len(identifiers) == len(set(identifiers)) and set(links) <= set(identifiers)
 
 
-def test_sections_without_content_are_left_out():
+def test_sections_without_content_are_not_shown():
     test_set = small(copies=3, source=[], source_words=[])
     counted = analyze(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))
     page = render_page(small_report(analysis=counted, training=NO_TRAINING, attachments=[]))

@@ -64,7 +64,7 @@ def test_trainings_that_have_not_ended_do_not_count(tmp_path):
     assert set(records["seed"]) == {"1", ""} and set(records["n"]) == {1}
 
 
-def test_systems_without_logs_are_left_out_and_names_are_those_of_the_study(tmp_path):
+def test_systems_without_logs_are_not_shown_and_names_are_those_of_the_study(tmp_path):
     runs = [make_run(tmp_path / name) for name in ("one", "two")]
     write_logs(runs[1], "perfect", 1)
     assert read_run_trainings([runs[0]]).empty

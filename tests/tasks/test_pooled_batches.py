@@ -56,7 +56,7 @@ def test_the_seed_decides_the_order_of_batches():
     assert [b.tolist() for b in batches(3)[0]] != [b.tolist() for b in batches(3, seed=2)[0]]
 
 
-def test_pairs_with_a_side_of_more_words_are_left_out():
+def test_pairs_with_a_side_of_more_words_are_dropped():
     made, lengths = batches(3, max_words=7)
     assert sorted(np.concatenate(made)) == np.flatnonzero(lengths <= 7).tolist()
 

@@ -65,7 +65,7 @@ def lengths_in_order(folder, **options):
     return [LENGTHS[number] for (number,) in batches]
 
 
-def test_long_pairs_are_left_out_alone(folder):
+def test_long_pairs_are_dropped_alone(folder):
     assert lengths_in_order(folder, max_train_words=3) == sorted(length for length in LENGTHS if length <= 3)
 
 

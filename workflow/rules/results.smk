@@ -1,11 +1,6 @@
 # Tables, figures, and the report on everything that has been trained.
 
 
-def translated(system, seed, name):
-    """A translation by one training."""
-    return f"trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beam-{OPTIONS['beam']}/{name}"
-
-
 def result_files():
     """What an experiment ends in."""
     if config["ablation"]:
@@ -18,17 +13,9 @@ def beam_files():
     return [f"{RESULTS}/beams/beams.txt"] if OPTIONS["beams"] else []
 
 
-def translation_files():
-    """The translations of all systems, and their n-best lists."""
-    names = ["test", *["test-without-unknown"] * OPTIONS["without_unknown"]]
-    files = [f"{name}.{form}" for name in names for form in ("detokenized", "nbest")]
-    files += [f"extra-{test}.detokenized" for test in EXTRA]
-    return [translated(system, seed, file) for system, seed in TRAINED for file in files]
-
-
 def extra_references():
     """The texts that further test sets are scored against."""
-    corpora = {SYSTEMS[system]["corpus"] for system, _ in TRAINED}
+    corpora = {system["corpus"] for system in SYSTEMS.values()}
     return [f"corpora/{corpus}/extra/{extra}/raw/test.{lang}" for corpus in corpora for extra in EXTRA for lang in (SOURCE, TARGET)]
 
 
@@ -40,50 +27,13 @@ def extra_flags():
 
 def own_references():
     """The texts that the test set is scored against."""
-    corpora = {SYSTEMS[system]["corpus"] for system, _ in TRAINED}
+    corpora = {system["corpus"] for system in SYSTEMS.values()}
     return [f"corpora/{corpus}/text/raw/test.{lang}" for corpus in corpora for lang in (SOURCE, TARGET)]
-
-
-def first_trained(system):
-    """The first seed that a system is trained with; None if none is."""
-    return next((seed for name, seed in TRAINED if name == system), None)
-
-
-def option_of(system, flag, default=None):
-    """The value of an option that a system is trained with."""
-    arguments = SYSTEMS[system]["arguments"]
-    return arguments[arguments.index(flag) + 1] if flag in arguments else default
-
-
-def architecture(system):
-    """As fairseq calls it."""
-    return option_of(system, "--arch")
-
-
-def attends(system):
-    """Whether a system's alignments can be drawn."""
-    attention = option_of(system, "--decoder-attention", "none")
-    # fconv and the transformer attend in several layers at once.
-    return architecture(system) not in ("fconv", "transformer") and attention not in ("none", "0")
-
-
-def has_structure(system):
-    """Whether a system's gates can be drawn: it is a grConv whose nodes reach over whole sentences."""
-    return architecture(system) == "grconv_encoder" and option_of(system, "--grconv-height", "0") == "0"
 
 
 def implies_trees(system):
     """Whether binary trees follow from its gates: a dilated grConv joins the same windows everywhere."""
     return "--grconv-dilated" not in SYSTEMS[system]["arguments"]
-
-
-def figures():
-    """The folders of figures: alignments where a system attends, structure where it has that."""
-    if config["ablation"]:
-        return []
-    drawn = [system for system in SYSTEMS if first_trained(system) is not None]
-    alignments = [f"{RESULTS}/figures/alignments/{system}" for system in drawn if attends(system)]
-    return alignments + [f"{RESULTS}/figures/structure/{system}" for system in drawn if has_structure(system)]
 
 
 def gold_file(wildcards, ending):
@@ -113,9 +63,10 @@ def gold_beside(wildcards, ending):
     return [file] if file and not synthetic else []
 
 
-def drawn_model(wildcards):
-    """The first training of a system."""
-    return f"trainings/{SYSTEMS[wildcards.system]['folder']}/seed-{first_trained(wildcards.system)}/model.pt"
+def trainings_of(wildcards):
+    """How the trainings of a system ended; the first one that has finished is drawn."""
+    system = SYSTEMS[wildcards.system]
+    return [f"{steps.training_folder(system, seed)}/outcome" for seed in OPTIONS["seeds"]]
 
 
 def drawn_text(wildcards, lang):
@@ -129,50 +80,60 @@ def subword_flags(wildcards):
     return "" if kind == "word" else f"--segmentation {kind}"
 
 
+# A drawing is there once it is whole.
+BEGIN_DRAWING = "rm -rf {params.out} {params.out}.new && "
+END_DRAWING = " --out {params.out}.new > {log} 2>&1 && mv {params.out}.new {params.out}"
+
+
 rule draw_alignments:
     input:
-        model=drawn_model,
+        training=trainings_of,
         source=lambda wildcards: drawn_text(wildcards, SOURCE),
         target=lambda wildcards: drawn_text(wildcards, TARGET),
         gold=lambda wildcards: gold_beside(wildcards, f"{PAIR}.align"),
     output:
-        directory(f"{RESULTS}/figures/alignments/{{system}}"),
+        f"{RESULTS}/figures/alignments-{{system}}.outcome",
     params:
+        model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
         data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
         flags=subword_flags,
         gold=lambda wildcards: gold(wildcards, "--gold", f"{PAIR}.align"),
+        out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",
     log:
         f"logs/{RESULTS}/align-{{system}}.log",
     message:
         "Drawing alignments of {wildcards.system}"
     shell:
-        "recurrent-mt align --checkpoint {input.model} --data {params.data} --source {input.source} --target {input.target}"
-        " {params.flags} {params.gold} --examples 3 --format svg --out {output} > {log} 2>&1"
+        AFTER_TRAINING + BEGIN_DRAWING + "recurrent-mt align --checkpoint {params.model} --data {params.data}"
+        " --source {input.source} --target {input.target} {params.flags} {params.gold} --examples 3 --format svg"
+        + END_DRAWING + OUTCOME
 
 
 rule draw_structure:
     input:
-        model=drawn_model,
+        training=trainings_of,
         source=lambda wildcards: drawn_text(wildcards, SOURCE),
         trees=lambda wildcards: gold_beside(wildcards, f"{SOURCE}.ptb"),
     output:
-        directory(f"{RESULTS}/figures/structure/{{system}}"),
+        f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
+        model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
         data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
         flags=subword_flags,
         gold=lambda wildcards: gold(wildcards, "--trees", f"{SOURCE}.ptb"),
+        out=lambda wildcards: f"{RESULTS}/figures/structure/{wildcards.system}",
     log:
         f"logs/{RESULTS}/structure-{{system}}.log",
     message:
         "Drawing the structure that {wildcards.system} finds"
     shell:
-        "recurrent-mt structure --checkpoint {input.model} --data {params.data} --source {input.source}"
-        " {params.flags} {params.gold} --examples 3 --format svg --out {output} > {log} 2>&1"
+        AFTER_TRAINING + BEGIN_DRAWING + "recurrent-mt structure --checkpoint {params.model} --data {params.data}"
+        " --source {input.source} {params.flags} {params.gold} --examples 3 --format svg" + END_DRAWING + OUTCOME
 
 
 rule compare:
     input:
-        translation_files(),
+        list(steps.translation_outcomes(config)),
         own_references(),
         extra_references(),
     output:
@@ -200,7 +161,7 @@ def compared_with(table):
 rule report:
     input:
         f"{RESULTS}/table.json",
-        figures=figures(),
+        figures=list(steps.drawing_outcomes(config)),
         beams=beam_files(),
     output:
         f"{RESULTS}/report.html",
@@ -216,36 +177,20 @@ rule report:
         ' --title "Translation report: {config[name]}, {PAIR}" --out {output} > {log} 2>&1'
 
 
-def beam_names():
-    """What the searches that the curve is drawn of are called."""
-    return [f"beam-{beam}{penalty_name(penalty)}" for beam in OPTIONS["beams"] for penalty in OPTIONS["lenpens"]]
-
-
-def beam_searches(ending):
-    """The files of these searches, with the first seed."""
-    return [
-        f"trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beams/{name}.{ending}"
-        for system, seed in TRAINED
-        if seed == OPTIONS["seeds"][0]
-        for name in beam_names()
-    ]
-
-
 # The folders may have other searches, of other experiments with the same trainings.
 rule compare_beams:
     input:
-        beam_searches("log"),
-        beam_searches("detokenized"),
+        [file for system in SYSTEMS for file in steps.beam_outcomes(config, system)],
         reference=lambda wildcards: own_references()[1],
     output:
         multiext(f"{RESULTS}/beams/beams", ".txt", ".md", ".json", ".svg"),
     params:
-        systems=[
-            f"--system {system}=trainings/{SYSTEMS[system]['folder']}/seed-{seed}/beams"
-            for system, seed in TRAINED
-            if seed == OPTIONS["seeds"][0]
+        systems=lambda wildcards: [
+            f"--system {system}=trainings/{SYSTEMS[system]['folder']}/seed-{OPTIONS['seeds'][0]}/beams"
+            for system in SYSTEMS
+            if steps.all_finished(steps.beam_outcomes(config, system))
         ],
-        searches=",".join(beam_names()),
+        searches=",".join(steps.beam_names(OPTIONS)),
         lowercase="--lowercase" if OPTIONS["lowercase"] else "",
         folder=f"{RESULTS}/beams",
     log:
@@ -259,24 +204,26 @@ rule compare_beams:
 
 rule count_operations:
     input:
-        "trainings/{folder}/seed-{seed}/model.pt",
+        training="trainings/{folder}/seed-{seed}/outcome",
     output:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/operations.json",
+        "trainings/{folder}/seed-{seed}/beam-{beam}/operations.outcome",
     params:
+        training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
         data=lambda wildcards: dictionary_folder(corpus_of(wildcards.folder)),
     log:
         "trainings/{folder}/seed-{seed}/beam-{beam}/operations.errors",
     message:
         "Counting operations of {wildcards.folder}, seed {wildcards.seed}"
     shell:
-        "recurrent-mt count-operations --checkpoint {input} --data {params.data} --out {output} > {log} 2>&1"
+        AFTER_TRAINING + "recurrent-mt count-operations --checkpoint {params.training}/checkpoints/checkpoint_best.pt"
+        " --data {params.data} --out {params.training}/beam-{wildcards.beam}/operations.json > {log} 2>&1" + OUTCOME
 
 
 rule compare_cells:
     input:
-        translation_files(),
+        list(steps.translation_outcomes(config)),
         own_references(),
-        [translated(system, seed, "operations.json") for system, seed in TRAINED],
+        list(steps.operation_outcomes(config)),
     output:
         multiext(f"{RESULTS}/{config['name']}", ".txt", ".md", ".json"),
     params:

@@ -1,39 +1,6 @@
 # Learning rates and trainings. The folder of a training is named after everything that decides its result.
 
 
-import json
-import shlex
-from pathlib import Path
-
-
-def training_command(folder, seed, rate=None):
-    """fairseq-train with the options of one system."""
-    system = BY_FOLDER[folder]
-    places = {"{seed}": str(seed), "{plugin}": config["plugin"], "{data}": data_argument(system["corpus"])}
-    words = [*system["arguments"], *(["--lr", rate] if rate else []), *system["budget"]]
-    for name, value in places.items():
-        words = [word.replace(name, value) for word in words]
-    return " ".join(map(shlex.quote, [*words, *CHECKPOINTS]))
-
-
-# Checkpoints and reports that every training makes.
-CHECKPOINTS = (
-    "--num-workers 0 --no-epoch-checkpoints --save-interval-updates 2000 --keep-interval-updates 1"
-    " --log-format json --log-interval 20"
-).split()
-
-
-def data_argument(corpus):
-    """The binarized data, several shards joined by colons."""
-    folder, shards = f"corpora/{corpus}/data", CORPORA[corpus]["shards"]
-    return folder if shards == 1 else ":".join(f"{folder}/shard{shard}" for shard in range(shards))
-
-
-def chosen_rate(choice):
-    """What `recurrent-mt choose-rate` has chosen; a word that stands for it until then."""
-    return json.loads(Path(choice).read_text())["chosen"] if Path(choice).exists() else "CHOSEN"
-
-
 PROCESSES = f"--processes {OPTIONS['processes']} " if OPTIONS["processes"] > 1 else ""
 
 
@@ -42,14 +9,15 @@ PROCESSES = f"--processes {OPTIONS['processes']} " if OPTIONS["processes"] > 1 e
 CONTINUE_LOG = "ln -sf train.log {log} && "
 
 
-# A rate with which a training diverges is an outcome of the search, and no failure.
 rule try_rate:
     input:
         lambda wildcards: binarized(BY_FOLDER[wildcards.folder]["corpus"]),
     output:
         "rates/{folder}/seed-{seed}/{rate}/outcome",
     params:
-        command=lambda wildcards: training_command(wildcards.folder, wildcards.seed, wildcards.rate),
+        command=lambda wildcards: steps.training_command(
+            config, BY_FOLDER[wildcards.folder], wildcards.seed, wildcards.rate
+        ),
         folder=lambda wildcards: f"rates/{wildcards.folder}/seed-{wildcards.seed}/{wildcards.rate}",
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
     log:
@@ -58,7 +26,7 @@ rule try_rate:
     message:
         "Training {params.system}, seed {wildcards.seed}, learning rate {wildcards.rate}"
     shell:
-        CONTINUE_LOG + "recurrent-mt training {PROCESSES}--outcome {output} {params.folder} fairseq-train {params.command}"
+        CONTINUE_LOG + "recurrent-mt training {PROCESSES}{params.folder} fairseq-train {params.command}"
         " --save-dir {params.folder}/checkpoints 2>> {log}"
 
 
@@ -69,7 +37,7 @@ rule choose_rate:
             for rate in BY_FOLDER[wildcards.folder]["rates"]
         ],
     output:
-        "rates/{folder}/choice.json",
+        "rates/{folder}/outcome",
     params:
         rates=lambda wildcards: ",".join(BY_FOLDER[wildcards.folder]["rates"]),
         seed=lambda wildcards: BY_FOLDER[wildcards.folder]["searched_with"],
@@ -79,18 +47,27 @@ rule choose_rate:
     message:
         "Choosing the learning rate of {params.system}"
     shell:
-        "recurrent-mt choose-rate rates/{wildcards.folder} --seed {params.seed} --rates {params.rates} > {log} 2>&1"
+        "recurrent-mt choose-rate rates/{wildcards.folder} --seed {params.seed} --rates {params.rates} > {log} 2>&1" + OUTCOME
+
+
+# Without a learning rate, a training ends as the search for it did.
+def unless_chosen(wildcards, input, output):
+    return f"grep -qsx finished {input.choice} || {{ cp {input.choice} {output}; exit; }}; " if input.choice else ""
 
 
 rule train:
     input:
         data=lambda wildcards: binarized(BY_FOLDER[wildcards.folder]["corpus"]),
-        choice=lambda wildcards: f"rates/{wildcards.folder}/choice.json" if BY_FOLDER[wildcards.folder]["rates"] else [],
+        choice=lambda wildcards: f"rates/{wildcards.folder}/outcome" if BY_FOLDER[wildcards.folder]["rates"] else [],
     output:
-        "trainings/{folder}/seed-{seed}/model.pt",
+        "trainings/{folder}/seed-{seed}/outcome",
     params:
-        command=lambda wildcards, input: training_command(
-            wildcards.folder, wildcards.seed, chosen_rate(input.choice) if input.choice else None
+        unless_chosen=unless_chosen,
+        command=lambda wildcards, input: steps.training_command(
+            config,
+            BY_FOLDER[wildcards.folder],
+            wildcards.seed,
+            steps.chosen_rate(f"rates/{wildcards.folder}") if input.choice else None,
         ),
         folder=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
@@ -100,8 +77,8 @@ rule train:
     message:
         "Training {params.system}, seed {wildcards.seed}"
     shell:
-        CONTINUE_LOG + "recurrent-mt training {PROCESSES}{params.folder} fairseq-train {params.command}"
-        " --save-dir {params.folder}/checkpoints 2>> {log} && ln -f {params.folder}/checkpoints/checkpoint_best.pt {output}"
+        "{params.unless_chosen}" + CONTINUE_LOG + "recurrent-mt training {PROCESSES}{params.folder} fairseq-train"
+        " {params.command} --save-dir {params.folder}/checkpoints 2>> {log}"
 
 
 # With the seed of the search, the system has been trained already.
@@ -113,12 +90,13 @@ if OPTIONS["learning_rates"]:
 
     rule take_trial:
         input:
-            "rates/{searched}/choice.json",
+            choice="rates/{searched}/outcome",
         output:
-            f"trainings/{{searched}}/seed-{OPTIONS['seeds'][0]}/model.pt",
+            f"trainings/{{searched}}/seed-{OPTIONS['seeds'][0]}/outcome",
         params:
-            trial=lambda wildcards, input: (
-                f"rates/{wildcards.searched}/seed-{OPTIONS['seeds'][0]}/{chosen_rate(input[0])}"
+            unless_chosen=unless_chosen,
+            trial=lambda wildcards: (
+                f"rates/{wildcards.searched}/seed-{OPTIONS['seeds'][0]}/{steps.chosen_rate(f'rates/{wildcards.searched}')}"
             ),
             folder=lambda wildcards: f"trainings/{wildcards.searched}/seed-{OPTIONS['seeds'][0]}",
             system=lambda wildcards: BY_FOLDER[wildcards.searched]["name"],
@@ -127,5 +105,5 @@ if OPTIONS["learning_rates"]:
         message:
             "Taking the training of {params.system} with the chosen learning rate"
         shell:
-            "for name in checkpoints train.log peak-memory; do ln -sfn ../../../{params.trial}/$name {params.folder}/$name;"
-            " done; ln -f {params.trial}/checkpoints/checkpoint_best.pt {output}"
+            "{params.unless_chosen}for name in checkpoints train.log peak-memory; do"
+            " ln -sfn ../../../{params.trial}/$name {params.folder}/$name; done; cp {params.trial}/outcome {output}"

@@ -50,16 +50,24 @@ def what_is_translated(wildcards):
 TRANSLATIONS = "|".join(["test", "test-without-unknown", *(f"extra-{re.escape(test)}" for test in EXTRA)])
 
 
+def detokenizer_of(wildcards):
+    """What makes text of words."""
+    return CORPORA[corpus_of(wildcards.folder)]["detokenizer"]
+
+
 rule translate:
     input:
         data=translated_data,
-        model="trainings/{folder}/seed-{seed}/model.pt",
+        training="trainings/{folder}/seed-{seed}/outcome",
     output:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.log",
+        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.outcome",
     params:
         data=lambda wildcards, input: Path(input.data[0]).parent,
         flags=search_flags,
         join=lambda wildcards: joining_flags(corpus_of(wildcards.folder)),
+        training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
+        place=lambda wildcards, output: output[0].removesuffix(".outcome"),
+        finish=lambda wildcards, output: steps.finishing_command(output[0], detokenizer_of(wildcards), lists=True),
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
         what=what_is_translated,
     wildcard_constraints:
@@ -70,51 +78,9 @@ rule translate:
     message:
         "Translating {params.what} with {params.system}, seed {wildcards.seed}"
     shell:
-        "{SEARCH} {params.data} {SEARCH_FLAGS} --path {input.model} --beam {wildcards.beam} {params.join}"
-        " --gen-subset test {params.flags} > {log} 2>&1 && mv {log} {output}"
-
-
-rule take_hypotheses:
-    input:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.log",
-    output:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.{form}.tokens",
-    params:
-        system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
-        all=lambda wildcards: "--all" if wildcards.form == "nbest" else "",
-    wildcard_constraints:
-        name=TRANSLATIONS,
-        form="detokenized|nbest",
-    log:
-        "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.{form}.errors",
-    message:
-        "Reading {wildcards.name}.{wildcards.form} of {params.system}, seed {wildcards.seed}"
-    shell:
-        "recurrent-mt hypotheses {input} {params.all} --out {output} > {log} 2>&1"
-
-
-def what_is_detokenized(folder, seed, place, name):
-    """For people."""
-    return f"{name} of {BY_FOLDER[folder]['name']}, {seed.replace('-', ' ')}"
-
-
-rule detokenize:
-    input:
-        "{translation}.tokens",
-    output:
-        "{translation}",
-    params:
-        command=lambda wildcards: CORPORA[corpus_of(wildcards.translation.split("/")[1])]["detokenizer"],
-        what=lambda wildcards: what_is_detokenized(*wildcards.translation.split("/")[1:]),
-    wildcard_constraints:
-        translation=r"trainings/[^/]+/seed-\d+/(beam-\d+/[^/]+\.(detokenized|nbest)|beams/[^/]+\.detokenized)",
-    log:
-        "{translation}.errors",
-    message:
-        "Detokenizing {params.what}"
-    shell:
-        "{params.command} < {input} > {output} 2> {log} && {{ test $(wc -l < {input}) = $(wc -l < {output}) ||"
-        " {{ echo '{output} has not as many lines as {input}' >> {log}; false; }}; }}"
+        "rm -f {params.place}.detokenized; " + AFTER_TRAINING + "{SEARCH} {params.data} {SEARCH_FLAGS}"
+        " --path {params.training}/checkpoints/checkpoint_best.pt --beam {wildcards.beam} {params.join}"
+        " --gen-subset test {params.flags} > {log} 2>&1 && {params.finish}" + OUTCOME
 
 
 def penalty_flags(wildcards):
@@ -125,22 +91,20 @@ def penalty_flags(wildcards):
     return "--unnormalized" if penalty == "-unnormalized" else f"--lenpen {penalty.removeprefix('-lenpen-')}"
 
 
-def penalty_name(penalty):
-    """What the file of a search with this exponent of the length is called after."""
-    return {1: "", 0: "-unnormalized"}.get(penalty, f"-lenpen-{penalty:g}")
-
-
 rule search_beam:
     input:
         data=lambda wildcards: binarized(corpus_of(wildcards.folder)),
-        model="trainings/{folder}/seed-{seed}/model.pt",
+        training="trainings/{folder}/seed-{seed}/outcome",
     output:
-        "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.log",
+        "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.outcome",
     params:
         data=lambda wildcards, input: Path(input.data[0]).parent,
         flags=penalty_flags,
         listed=lambda wildcards: min(int(wildcards.beam), LISTED),
         join=lambda wildcards: joining_flags(corpus_of(wildcards.folder)),
+        training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
+        place=lambda wildcards, output: output[0].removesuffix(".outcome"),
+        finish=lambda wildcards, output: steps.finishing_command(output[0], detokenizer_of(wildcards)),
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
     wildcard_constraints:
         penalty=r"|-unnormalized|-lenpen-[0-9.]+",
@@ -150,17 +114,6 @@ rule search_beam:
     message:
         "Beam {wildcards.beam}, {params.system}, seed {wildcards.seed} {params.flags}"
     shell:
-        "{SEARCH} {params.data} {SEARCH_FLAGS} --path {input.model} --beam {wildcards.beam} {params.join}"
-        " --gen-subset test --nbest {params.listed} {params.flags} > {log} 2>&1 && mv {log} {output}"
-
-
-use rule take_hypotheses as take_beam_hypotheses with:
-    input:
-        "trainings/{folder}/seed-{seed}/beams/{name}.log",
-    output:
-        "trainings/{folder}/seed-{seed}/beams/{name}.{form}.tokens",
-    wildcard_constraints:
-        name="beam-[^/]+",
-        form="detokenized",
-    log:
-        "trainings/{folder}/seed-{seed}/beams/{name}.{form}.errors",
+        "rm -f {params.place}.detokenized; " + AFTER_TRAINING + "{SEARCH} {params.data} {SEARCH_FLAGS}"
+        " --path {params.training}/checkpoints/checkpoint_best.pt --beam {wildcards.beam} {params.join}"
+        " --gen-subset test --nbest {params.listed} {params.flags} > {log} 2>&1 && {params.finish}" + OUTCOME

@@ -18,7 +18,7 @@ def test_only_what_reaches_the_root_is_visible():
     assert {value for *_, value in edges} == {1.0}
 
 
-def test_the_threshold_is_left_out():
+def test_the_threshold_is_not_drawn():
     pyramid = PyramidGates.from_levels(0, "abc", [[[0.2, 0.5, 0.3], [0.4, 0.3, 0.3]], [[0.2, 0.7, 0.1]]])
     assert visible_edges(pyramid.gates, 0.1) == [
         (0, 1, 0, 0.2),

@@ -1,0 +1,125 @@
+"""How the steps of an experiment ended that may fail without stopping the others: trainings, translations.
+
+Each leaves a file: its status in the first line, the reason of a failure in the second, then the end of its log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from ..text_files import FileError, write_text
+
+#: The name of the file in the folder of a training.
+OUTCOME = "outcome"
+#: 128 + the signals by which a person or a cluster stops a process: hangup, interrupt, termination.
+STOPPED = (129, 130, 143)
+KILLED = 137
+#: Lines at the end of a log that are looked through for a reason, and those that are kept.
+READ, KEPT = 200, 15
+
+
+class Status(StrEnum):
+    """How a step ended."""
+
+    FINISHED = "finished"
+    DIVERGED = "diverged"
+    FAILED = "failed"
+    SKIPPED = "skipped"  # the training that it needs has not finished
+
+
+class Reason(StrEnum):
+    """Why steps fail, as far as that is known."""
+
+    DIVERGED = "diverged: loss or gradient is not a number"
+    OUT_OF_MEMORY = "out of memory"
+    KILLED = "killed, most likely because memory ran out"
+    LOST = "lost the other processes: one of them, or the network, was gone"
+
+
+#: What a log says, in any case -> the reason.
+SIGNS = {
+    "FloatingPointError": Reason.DIVERGED,
+    "gradients are Nan/Inf": Reason.DIVERGED,
+    "out of memory": Reason.OUT_OF_MEMORY,
+    "MemoryError": Reason.OUT_OF_MEMORY,
+    "can't allocate memory": Reason.OUT_OF_MEMORY,
+    # torchrun says much after it.
+    "has lost the other processes": Reason.LOST,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one step ended.
+
+    Attributes:
+        status: in one word.
+        reason: of a failure, in one line; empty without one.
+        log: the last lines of the log of a failure.
+    """
+
+    status: Status
+    reason: str = ""
+    log: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it went wrong by itself."""
+        return self.status in (Status.DIVERGED, Status.FAILED)
+
+    def write(self, file: Path) -> None:
+        """Writes the file in one piece."""
+        write_text(file, "".join(f"{line}\n" for line in (self.status, self.reason, self.log) if line))
+
+
+def read_outcome(file: Path) -> Outcome | None:
+    """Reads how a step ended; None if it has not.
+
+    Raises:
+        FileError: if the file is damaged.
+    """
+    if not file.is_file():
+        return None
+    first, *rest = file.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+    try:
+        # Earlier versions wrote "trained", or the reason alone.
+        status = Status(Status.FINISHED if first == "trained" else first.partition(":")[0])
+    except ValueError as error:
+        raise FileError(file, "not an outcome: remove it, and rerun the experiment") from error
+    reason, *log = rest or [first if status == Status.DIVERGED else ""]
+    return Outcome(status, reason, "\n".join(log))
+
+
+def judge(log: Path, status: int, *, start: int = 0) -> Outcome:
+    """How a process ended, by its status and its log.
+
+    Args:
+        log: of the process.
+        status: that it ended with.
+        start: where in the log the process began.
+    """
+    if not status:
+        return Outcome(Status.FINISHED)
+    text = read_end(log, READ, start=start)
+    end = "\n".join(text.splitlines()[-KEPT:])
+    for sign, reason in SIGNS.items():
+        if sign.lower() in text.lower():
+            return Outcome(Status.DIVERGED if reason == Reason.DIVERGED else Status.FAILED, reason, end)
+    if status == KILLED:
+        return Outcome(Status.FAILED, Reason.KILLED, end)
+    last = text.splitlines()[-1] if text else ""
+    return Outcome(Status.FAILED, f"failed with status {status}{f': {last[:300]}' if last else ''}", end)
+
+
+def read_end(file: Path, lines: int, *, start: int = 0) -> str:
+    """The last lines of a log, of what comes after a place in it; what is not text is shown as well as it can be."""
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as stream:
+            stream.seek(max(start, size - 20_000))
+            text = stream.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.rstrip().splitlines()[-lines:])

@@ -1,0 +1,54 @@
+"""How steps of an experiment ended: what a log and a status say, and what is read of earlier versions' files."""
+
+import pytest
+
+from recurrent_mt.evaluation.outcomes import Outcome, Reason, Status, judge, read_end, read_outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "expected"),
+    [
+        ("done\n", 0, Outcome(Status.FINISHED)),
+        ("FloatingPointError: x\n", 1, Outcome(Status.DIVERGED, Reason.DIVERGED, "FloatingPointError: x")),
+        ("CUDA out of memory\n", 1, Outcome(Status.FAILED, Reason.OUT_OF_MEMORY, "CUDA out of memory")),
+        ("", 137, Outcome(Status.FAILED, Reason.KILLED)),
+        ("", 1, Outcome(Status.FAILED, "failed with status 1")),
+        ("a\nno room\n", 2, Outcome(Status.FAILED, "failed with status 2: no room", "a\nno room")),
+    ],
+)
+def test_a_log_and_a_status_make_an_outcome_that_is_read_again(text, status, expected, tmp_path):
+    (tmp_path / "log").write_text(text)
+    outcome = judge(tmp_path / "log", status)
+    assert outcome == expected
+    outcome.write(tmp_path / "outcome")
+    assert read_outcome(tmp_path / "outcome") == expected
+
+
+def test_what_an_earlier_call_left_in_the_log_is_no_reason(tmp_path):
+    (tmp_path / "log").write_text("MemoryError\nno room\n")
+    assert judge(tmp_path / "log", 1, start=len("MemoryError\n")).reason == "failed with status 1: no room"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("trained\n", Outcome(Status.FINISHED)),
+        (f"{Reason.DIVERGED}\n", Outcome(Status.DIVERGED, Reason.DIVERGED)),
+        ("skipped\n", Outcome(Status.SKIPPED)),
+    ],
+)
+def test_a_rule_and_an_earlier_version_write_a_line(text, expected, tmp_path):
+    (tmp_path / "outcome").write_text(text)
+    assert read_outcome(tmp_path / "outcome") == expected
+    assert expected.failed == (expected.status == Status.DIVERGED)
+
+
+def test_what_has_not_ended_has_no_outcome(tmp_path):
+    assert read_outcome(tmp_path / "outcome") is None and read_end(tmp_path / "log", 5) == ""
+
+
+@pytest.mark.parametrize("text", ["", "trai", "finished?\n"])
+def test_a_damaged_file_is_named(text, tmp_path):
+    (tmp_path / "outcome").write_text(text)
+    with pytest.raises(ValueError, match=r"outcome: not an outcome: remove it, and rerun the experiment"):
+        read_outcome(tmp_path / "outcome")

@@ -1,0 +1,185 @@
+"""What a person sees of a running experiment: a line a job, and how far each training has come.
+
+Snakemake finds logger plugins by this package's name (``--logger progress``), on the path that the command sets.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from logging import LogRecord
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
+
+from recurrent_mt.evaluation.outcomes import KEPT, Outcome, Status, read_end, read_outcome
+from recurrent_mt.evaluation.train_log import read_progress
+from recurrent_mt.experiments.engine import terminate_all
+
+from .slurm import repair_executor
+
+#: Rules whose logs say how far they have come.
+TRAININGS = ("train", "try_rate")
+SECONDS_BETWEEN_READINGS = 1.0
+#: Without a terminal, a training is reported when it has come so much further.
+UPDATES_BETWEEN_LINES = 100
+LOCKED = "Directory cannot be locked"
+
+
+@dataclass
+class LogHandlerSettings(LogHandlerSettingsBase):
+    """What the command says of the trainings."""
+
+    limit: int | None = field(default=None, metadata={"help": "updates that a training ends at", "type": int})
+
+
+class LogHandler(LogHandlerBase):
+    """Prints events of Snakemake, each in a line, and below them the progress of trainings."""
+
+    def __post_init__(self) -> None:
+        """Snakemake has loaded its executors by now, and this is its main thread."""
+        repair_executor()
+        self.jobs: dict[int, LogRecord] = {}
+        self.shown: dict[int, int] = {}  # the last update that was reported
+        self.errors: list[str] = []
+        self.finished = self.total = self.drawn = 0
+        self.out = sys.stdout
+        self.live = self.out.isatty() and os.environ.get("TERM") != "dumb"
+        self.ended = threading.Event()
+        self.stopped = False
+        self.parent = os.getppid()
+        if not self.common_settings.dryrun:
+            signal.signal(signal.SIGINT, self.stop)
+            threading.Thread(target=self.watch, daemon=True).start()
+
+    writes_to_stream = property(lambda self: True)
+    writes_to_file = property(lambda self: False)
+    has_filter = property(lambda self: True)
+    has_formatter = property(lambda self: True)
+    needs_rulegraph = property(lambda self: False)
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        """What ends after the signal has not failed."""
+        self.stopped = True
+        signal.default_int_handler(number, frame)
+
+    def emit(self, record: LogRecord) -> None:
+        if self.stopped:
+            return
+        event: Any = record
+        match str(getattr(record, "event", None)):
+            case "run_info":
+                self.total = int((event.stats or {}).get("total", 0))
+            case "job_info":
+                self.start(event)
+            case "job_finished":
+                self.finish(event.job_id)
+            case "job_error":
+                self.fail(event)
+            case _ if record.levelname in ("ERROR", "CRITICAL"):
+                self.errors.append(record.getMessage())
+
+    def start(self, job: Any) -> None:
+        """A job starts, or would in a dry run."""
+        self.jobs[job.jobid] = job
+        job.began, job.title = time.monotonic(), job.rule_msg or job.rule_name
+        if self.common_settings.dryrun and job.shellcmd:
+            self.say(f"\n== {job.title}\n  $ {job.shellcmd.strip()}")
+        elif job.rule_name in TRAININGS:
+            self.say(f"{job.title}: begins (log: {Path(job.log[0]).absolute()})\n  $ {job.shellcmd.strip()}")
+
+    def finish(self, number: int) -> None:
+        """A job has ended: well, or with an outcome that says why not."""
+        job: Any = self.jobs.pop(number, None)
+        self.finished += 1
+        if job is None or not job.shellcmd or self.common_settings.dryrun:
+            return
+        outcome = self.read_outcome(job)
+        if outcome.failed:
+            self.say(f"{job.title}: failed: {outcome.reason}\n  The whole log: {Path(job.log[0]).absolute()}")
+        elif outcome.status != Status.SKIPPED:
+            seconds = time.monotonic() - job.began
+            self.say(f"[{self.finished}/{max(self.total - 1, self.finished)}] {job.title}: {seconds:.0f} s")
+        if job.rule_name == "limit_lengths" and (text := read_end(Path(job.log[0]), 1)):
+            self.say(text)
+
+    def read_outcome(self, job: Any) -> Outcome:
+        """How a job that has succeeded ended; what has no file of an outcome has finished."""
+        file = Path(job.output[0])
+        found = read_outcome(file) if file.name.endswith("outcome") else None
+        return found or Outcome(Status.FINISHED)
+
+    def fail(self, event: Any) -> None:
+        """A job has failed: what a cluster says of it, and the end of its own log, or else what Snakemake has said."""
+        job: Any = self.jobs.pop(event.jobid, None)
+        if job is None:
+            return
+        log = Path(job.log[0]).absolute() if job.log else None
+        end = read_end(log, KEPT) if log else ""
+        lines = str(getattr(event, "rule_msg", None) or "").splitlines()
+        lines += end.splitlines() or "\n".join(self.errors).splitlines()[-KEPT:]
+        self.errors.clear()
+        whole = [f"  The whole log: {log}"] if end else []
+        self.say("\n".join([f"{job.title}: failed", *(f"  | {line[:300]}" for line in lines if line), *whole]))
+
+    def say(self, text: str) -> None:
+        """Prints a message above the progress lines."""
+        self.acquire()
+        self.erase()
+        self.out.write(text + "\n")
+        self.out.flush()
+        self.release()
+
+    def erase(self) -> None:
+        """Takes the progress lines off the terminal."""
+        if self.drawn:
+            self.out.write(f"\x1b[{self.drawn}F\x1b[J")
+            self.drawn = 0
+
+    def watch(self) -> None:
+        """Reads the logs of running trainings; ends everything if the command that it belongs to was killed."""
+        while not self.ended.wait(SECONDS_BETWEEN_READINGS):
+            if os.getppid() != self.parent:
+                terminate_all(os.getpid())
+                return
+            self.show_progress()
+
+    def show_progress(self) -> None:
+        """One line for each running training: on a terminal always the same lines, otherwise one now and then."""
+        lines = []
+        for number, job in [*self.jobs.items()]:
+            progress = read_progress(job.log[0]) if job.rule_name in TRAININGS else None
+            if progress is None:
+                continue
+            text = f"    {job.title}: {progress.describe(self.settings.limit)}"
+            if self.live:
+                lines.append(text[: os.get_terminal_size(self.out.fileno()).columns - 1])
+            elif progress.update >= self.shown.get(number, -1) + UPDATES_BETWEEN_LINES:
+                self.shown[number] = progress.update - progress.update % UPDATES_BETWEEN_LINES
+                self.say(text)
+        if self.live:
+            self.acquire()
+            self.erase()
+            self.out.write("".join(f"{line}\n" for line in lines))
+            self.out.flush()
+            self.drawn = len(lines)
+            self.release()
+
+    def close(self) -> None:
+        """Says what Snakemake has said of no job."""
+        self.ended.set()
+        if any(LOCKED in error for error in self.errors):
+            self.say("Another call is working in the same folder: wait for it, and rerun the same command.")
+        elif self.errors and not self.stopped:
+            self.say("\n".join(self.errors))
+        elif self.common_settings.dryrun and not self.total and not self.errors:
+            self.say("Everything is there: nothing is left to do.")
+        self.errors.clear()
+        super().close()
