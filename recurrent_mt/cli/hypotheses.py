@@ -44,11 +44,8 @@ def detokenize(command: str, text: str, log: str) -> str:
     Raises:
         FileError: if it fails, or writes another number of lines than it reads; it names the log.
     """
-    done = subprocess.run(shlex.split(command), input=text.encode(), stdout=subprocess.PIPE)
-    result = done.stdout.decode("utf-8", errors="replace")
-    if done.returncode:
-        raise FileError(log, f"{command} ended with status {done.returncode}")
-    if result.count("\n") != text.count("\n"):
-        lines = f"{result.count(chr(10))} lines of {text.count(chr(10))}"
-        raise FileError(log, f"{command} made {lines}: each translation must stay one line")
-    return result
+    done = subprocess.run(shlex.split(command), input=text, stdout=subprocess.PIPE, encoding="utf-8")
+    counts = done.stdout.count("\n"), text.count("\n")
+    if done.returncode or counts[0] != counts[1]:
+        raise FileError(log, f"{command}: status {done.returncode}, {counts[0]} lines of {counts[1]}")
+    return done.stdout

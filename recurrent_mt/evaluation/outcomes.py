@@ -93,13 +93,7 @@ def read_outcome(file: Path) -> Outcome | None:
 
 
 def judge(log: Path, status: int, *, start: int = 0) -> Outcome:
-    """How a process ended, by its status and its log.
-
-    Args:
-        log: of the process.
-        status: that it ended with.
-        start: where in the log the process began.
-    """
+    """How a process ended, by its status and its log, of which it has written what follows ``start``."""
     if not status:
         return Outcome(Status.FINISHED)
     text = read_end(log, READ, start=start)
@@ -107,10 +101,9 @@ def judge(log: Path, status: int, *, start: int = 0) -> Outcome:
     for sign, reason in SIGNS.items():
         if sign.lower() in text.lower():
             return Outcome(Status.DIVERGED if reason == Reason.DIVERGED else Status.FAILED, reason, end)
-    if status == KILLED:
-        return Outcome(Status.FAILED, Reason.KILLED, end)
-    last = text.splitlines()[-1] if text else ""
-    return Outcome(Status.FAILED, f"failed with status {status}{f': {last[:300]}' if last else ''}", end)
+    last = text.rpartition("\n")[2][:300]
+    own = f"failed with status {status}{f': {last}' if last else ''}"
+    return Outcome(Status.FAILED, Reason.KILLED if status == KILLED else own, end)
 
 
 def read_end(file: Path, lines: int, *, start: int = 0) -> str:

@@ -153,38 +153,24 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     )
 
 
-@dataclass(frozen=True)
-class Progress:
-    """The last report of a training that goes on."""
+def read_progress(path: str | PathLike[str], limit: int | None = None) -> tuple[int, str] | None:
+    """The last update in the log of a training that goes on, and its state in one line; None before its first report.
 
-    update: int
-    loss: float
-    words_per_second: float
-    updates_per_second: float  # 0 if it is not known
-
-    def describe(self, limit: int | None) -> str:
-        """The state of the training in one line; ``limit`` is the update that it ends at."""
-        of = f"/{limit:,}" if limit else ""
-        parts = [
-            f"update {self.update:,}{of}",
-            f"loss {self.loss:.3f}",
-            f"{self.words_per_second:,.0f} words/s",
-        ]
-        if limit and self.updates_per_second:
-            left = max(limit - self.update, 0) / self.updates_per_second
-            parts.append(f"{left / 60:.0f} min left" if left >= 90 else f"{left:.0f} s left")
-        return ", ".join(parts)
-
-
-def read_progress(path: str | PathLike[str]) -> Progress | None:
-    """How far a training has come, by the end of its log; None while nothing says so."""
+    ``limit`` is the update that it ends at.
+    """
     for text in reversed(read_end(Path(path), END).splitlines()):
         match = REPORT.search(text)
         if match and match[1] == "train_inner":
             with suppress(FileError):
                 stats = parse_report(path, match, 0)
-                speed, words = stats.get("wps", 0.0), stats.get("wpb", 0.0)
-                return Progress(int(stats["num_updates"]), stats["loss"], speed, speed / words if words else 0.0)
+                update, speed, words = int(stats["num_updates"]), stats.get("wps", 0.0), stats.get("wpb", 0.0)
+                state = (
+                    f"update {update:,}{f'/{limit:,}' if limit else ''}, loss {stats['loss']:.3f}, {speed:,.0f} words/s"
+                )
+                if limit and speed and words:
+                    left = max(limit - update, 0) * words / speed
+                    state += f", {left / 60:.0f} min left" if left >= 90 else f", {left:.0f} s left"
+                return update, state
     return None
 
 

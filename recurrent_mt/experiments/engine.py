@@ -76,9 +76,9 @@ def run_engine(command: Sequence[str], variables: Mapping[str, str], *, patience
     def stop(number: int, _: object) -> None:
         nonlocal stopped
         for process in started:
-            terminate_all(process.pid)
+            end_all(process.pid)
             if patience is not None and not stopped:
-                killer = threading.Timer(patience, kill_all, [process.pid])
+                killer = threading.Timer(patience, end_all, [process.pid], {"kill": True})
                 killer.daemon = True
                 killer.start()
         stopped = True
@@ -93,25 +93,15 @@ def run_engine(command: Sequence[str], variables: Mapping[str, str], *, patience
             signal.signal(number, handler)
 
 
-def terminate_all(process: int) -> None:
-    """Asks Snakemake and everything it has started to end; a training then keeps where it is."""
-    # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
-    signal_all(process, signal.SIGINT, children=signal.SIGTERM)
-
-
-def kill_all(process: int) -> None:
-    """Ends Snakemake and everything it has started, so that nothing is submitted to a cluster any more."""
-    signal_all(process, signal.SIGKILL, children=signal.SIGKILL)
-
-
-def signal_all(process: int, number: int, *, children: int) -> None:
-    """Sends signals to what a process has started, and to itself; whatever has ended gets none."""
+def end_all(process: int, *, kill: bool = False) -> None:
+    """Asks Snakemake and everything it has started to end: a training then keeps where it is. Or else kills them."""
     with suppress(psutil.NoSuchProcess):
         parent = psutil.Process(process)
         for child in parent.children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                child.send_signal(children)
-        parent.send_signal(number)
+                child.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
+        # At SIGINT, Snakemake cancels what it has given to a cluster, too; at SIGTERM, it would wait for that.
+        parent.send_signal(signal.SIGKILL if kill else signal.SIGINT)
 
 
 def find_workers(folder: Path) -> tuple[set[int], list[psutil.Process]]:

@@ -14,14 +14,13 @@ from typing import Any
 import psutil
 import yaml
 
-from ..evaluation.outcomes import Status, read_outcome
+from ..evaluation.outcomes import Outcome, Status, read_outcome
 from ..ordered_map import processors
 from .engine import PATIENCE, WORKFLOW, environment, find_home, find_workers, list_locks, read_last_log, run_engine
 from .plan import lay_out_results, show_results
 from .slurm import cancel_jobs, status_options
-from .steps import list_attempts, search_folder, training_outcomes
+from .steps import search_folder, training_outcomes
 
-STOPPED = "stopped; rerun the same command to resume"
 #: The name of all jobs of a call on a cluster, in Snakemake's log.
 CLUSTER_RUN = r"SLURM run ID: (\S+)"
 
@@ -65,58 +64,56 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         RuntimeError: if another call works in the folder, if the engine cannot run, or if it was stopped.
     """
     out = settings.out
+    again = [
+        *find_failed(plan, out, trainings=False),
+        *(find_failed(plan, out, trainings=True) if settings.retry else ()),
+    ]
     if settings.dry_run:
         with TemporaryDirectory() as elsewhere:
             # Snakemake would make a folder that does not exist.
-            folder = out if out.is_dir() else Path(elsewhere)
-            status = run_workflow(plan, settings, folder, Path(elsewhere), again=find_failed(plan, settings))
+            folder, place = out if out.is_dir() else Path(elsewhere), Path(elsewhere)
+            status = run_workflow(plan, settings, folder, place, again=[str(file.relative_to(out)) for file in again])
         return f"Snakemake ended with status {status}, see above" if status else ""
     if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
         raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
     out.mkdir(parents=True, exist_ok=True)
     take_over(out, say)
     lay_out_results(plan, out)
-    for file in find_failed(plan, settings):
-        (out / file).unlink()
-    for title, outcome in read_failures(plan, out, training_outcomes(plan)).items():
-        say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
+    for file in again:
+        file.unlink()
+    for name, title in training_outcomes(plan).items():
+        if (outcome := read_outcome(out / name)) and outcome.failed:
+            say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
     status = run_workflow(plan, settings, out, out / plan["results"])
     show_results(plan, out)
     return describe_failures(plan, out, status, say)
 
 
-def read_failures(plan: Mapping[str, Any], out: Path, attempts: Mapping[str, str]) -> dict[str, Any]:
-    """Title to outcome of what has failed."""
-    outcomes = {title: read_outcome(out / file) for file, title in attempts.items()}
-    return {title: outcome for title, outcome in outcomes.items() if outcome and outcome.failed}
-
-
-def find_failed(plan: Mapping[str, Any], settings: Launch) -> list[str]:
-    """The outcomes of what failed before and is tried again: trainings if that is asked for, all else always."""
-    attempts = set(list_attempts(plan)) - (set() if settings.retry else set(training_outcomes(plan)))
-    if settings.retry:
-        for system in plan["systems"].values():
-            place = settings.out / search_folder(system)
-            attempts |= {str(file.relative_to(settings.out)) for file in place.rglob("outcome")}
-    outcomes = {file: read_outcome(settings.out / file) for file in sorted(attempts)}
-    # A rate that diverges is a result of the search.
-    return [
-        file
-        for file, one in outcomes.items()
-        if one and one.failed and not (file.startswith("rates/") and one.status == Status.DIVERGED)
-    ]
+def find_failed(plan: Mapping[str, Any], out: Path, *, trainings: bool) -> dict[Path, Outcome]:
+    """The outcomes of what has failed: of trainings, searches included, or of all else."""
+    files = [out / name for name in training_outcomes(plan)]
+    if trainings:
+        # A rate that diverges is a result of the search.
+        tried = [file for one in plan["systems"].values() for file in (out / search_folder(one)).rglob("outcome")]
+        files += [file for file in tried if (outcome := read_outcome(file)) and outcome.status == Status.FAILED]
+    else:
+        files = [step for file in files for step in file.parent.glob("beam*/*.outcome")]
+        files += out.glob(f"{plan['results']}/figures/*.outcome")
+    outcomes = {file: read_outcome(file) for file in sorted(files)}
+    return {file: one for file, one in outcomes.items() if one and one.failed}
 
 
 def describe_failures(plan: Mapping[str, Any], out: Path, status: int, say: Callable[[str], None]) -> str:
     """Says why each training failed, with the end of its log, and returns what failed in one line."""
-    trainings = read_failures(plan, out, training_outcomes(plan))
-    for title, outcome in trainings.items():
+    trainings, titles = find_failed(plan, out, trainings=True), training_outcomes(plan)
+    failed = [(title, trainings[out / name]) for name, title in titles.items() if out / name in trainings]
+    for title, outcome in failed:
         end = (f"  | {line[:300]}" for line in outcome.log.splitlines())
         say("\n".join([f"Failed: {title}: {outcome.reason}", *end]))
-    others = [title for title in read_failures(plan, out, list_attempts(plan)) if title not in trainings]
+    others = [str(file.relative_to(out).with_suffix("")) for file in find_failed(plan, out, trainings=False)]
     others += ["a step that is named above"] * bool(status)
-    hints = {"--retry to try again": list(trainings), "rerun the same command to try again": others}
-    return "; ".join(f"{'; '.join(titles)} ({hint})" for hint, titles in hints.items() if titles)
+    hints = {"--retry to try again": [title for title, _ in failed], "rerun the same command to try again": others}
+    return "; ".join(f"{'; '.join(names)} ({hint})" for hint, names in hints.items() if names)
 
 
 def take_over(out: Path, say: Callable[[str], None]) -> None:
@@ -177,7 +174,7 @@ def run_workflow(
     if stopped:
         if profile:
             cancel_jobs(read_last_log(folder, CLUSTER_RUN))
-        raise StoppedError(STOPPED)
+        raise StoppedError("stopped; rerun the same command to resume")
     return status
 
 

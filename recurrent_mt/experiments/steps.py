@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,64 +37,39 @@ def training_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def translation_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The outcome of each translation of a test set, and what people call it."""
-    names = {"test": "the test set"}
-    if plan["options"]["without_unknown"]:
-        names["test-without-unknown"] = "the test set without unknown words"
-    names |= {f"extra-{test['id']}": f"the test set {name}" for name, test in plan["extra_tests"].items()}
-    return {
-        f"{translation_folder(plan, system, seed)}/{name}.outcome": f"translating {what} with {system}, seed {seed}"
-        for system, seed in all_trainings(plan)
-        for name, what in names.items()
-    }
+def translation_outcomes(plan: Mapping[str, Any]) -> list[str]:
+    """The outcomes of all translations of test sets."""
+    names = ["test", *["test-without-unknown"] * plan["options"]["without_unknown"]]
+    names += [f"extra-{test['id']}" for test in plan["extra_tests"].values()]
+    return [f"{translation_folder(plan, *one)}/{name}.{OUTCOME}" for one in all_trainings(plan) for name in names]
 
 
-def beam_outcomes(plan: Mapping[str, Any], system: str) -> dict[str, str]:
-    """The outcome of each search for the curve over beams, with the first seed, and what people call it."""
-    place = f"{training_folder(plan['systems'][system], plan['options']['seeds'][0])}/beams"
-    return {f"{place}/{name}.outcome": f"searching with {system}, {name}" for name in beam_names(plan["options"])}
+def beam_outcomes(plan: Mapping[str, Any], system: str) -> list[str]:
+    """The outcomes of a system's searches for the curve over beams, with the first seed."""
+    place = training_folder(plan["systems"][system], plan["options"]["seeds"][0])
+    return [f"{place}/beams/{name}.{OUTCOME}" for name in beam_names(plan["options"])]
 
 
-def operation_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The outcome of each count of operations, which ablations have, and what people call it."""
-    return {
-        f"{translation_folder(plan, system, seed)}/operations.outcome": f"counting operations of {system}, seed {seed}"
-        for system, seed in (all_trainings(plan) if plan["ablation"] else ())
-    }
+def drawing_outcomes(plan: Mapping[str, Any]) -> list[str]:
+    """The outcomes of all drawings: alignments where a system attends, structure where it has that."""
+    drawn = {"alignments": attends, "structure": has_structure}
+    return [
+        f"{plan['results']}/figures/{kind}-{name}.{OUTCOME}"
+        for kind, has in drawn.items()
+        for name, system in plan["systems"].items()
+        if has(system["arguments"])
+    ]
 
 
-def drawing_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The outcome of each drawing, and what people call it: alignments and structure of the systems that have them."""
-    drawn = {
-        "alignments": [name for name, system in plan["systems"].items() if attends(system["arguments"])],
-        "structure": [name for name, system in plan["systems"].items() if has_structure(system["arguments"])],
-    }
-    return {
-        f"{plan['results']}/figures/{kind}-{system}.outcome": f"drawing the {kind} of {system}"
-        for kind, systems in (drawn.items() if not plan["ablation"] else ())
-        for system in systems
-    }
+def has_finished(file: str | Path) -> bool:
+    """Whether the step with this outcome has finished."""
+    outcome = read_outcome(Path(file))
+    return outcome is not None and outcome.status == Status.FINISHED
 
 
-def list_attempts(plan: Mapping[str, Any]) -> dict[str, str]:
-    """The outcome of every step that may fail without stopping the others, and what people call it."""
-    beams = [beam_outcomes(plan, system) for system in plan["systems"]] if not plan["ablation"] else []
-    found = [training_outcomes(plan), translation_outcomes(plan), operation_outcomes(plan), drawing_outcomes(plan)]
-    return {file: title for outcomes in [*found, *beams] for file, title in outcomes.items()}
-
-
-def first_finished(outcomes: Iterable[str]) -> Path:
+def first_finished(outcomes: Sequence[str]) -> Path:
     """The folder of the first training that has finished; of the first one where none has yet."""
-    files = list(map(Path, outcomes))
-    found = [file for file in files if (outcome := read_outcome(file)) and outcome.status == Status.FINISHED]
-    return (found or files)[0].parent
-
-
-def all_finished(outcomes: Iterable[str]) -> bool:
-    """Whether steps have finished, or may still do so."""
-    found = (read_outcome(Path(file)) for file in outcomes)
-    return all(outcome is None or outcome.status == Status.FINISHED for outcome in found)
+    return Path(next(filter(has_finished, outcomes), outcomes[0])).parent
 
 
 def training_command(plan: Mapping[str, Any], system: Mapping[str, Any], seed: str, rate: str | None = None) -> str:

@@ -159,7 +159,7 @@ def test_beams_of_a_run_are_compared_and_searched_once(whole, corpus):
     out, _ = whole
     line = quickstart(corpus, systems=SYSTEMS[1], beams="1,3", lenpens="1,0.5,0")
     said = run(line)
-    assert "fairseq-train " not in said and "Beam 3, gru_encoder-additive, seed 1 --lenpen 0.5" in said
+    assert "fairseq-train " not in said and "Beam 3-lenpen-0.5, gru_encoder-additive, seed 1:" in said
     records = json.loads((out / "beams" / "beams.json").read_text())["records"]
     bleu = {(one["bucket"], one["by"]): one["value"] for one in records if one["metric"] == "BLEU"}
     assert set(bleu) == {(beam, f"beam, lenpen {penalty}") for beam in "13" for penalty in ("1", "0.5", "0")}

@@ -13,7 +13,7 @@ from recurrent_mt.experiments.engine import CALL, find_workers
 from recurrent_mt.experiments.launcher import Launch, find_failed, launch, take_over, threads_of_a_training
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import make_plan
-from recurrent_mt.experiments.steps import search_folder, translation_outcomes
+from recurrent_mt.experiments.steps import drawing_outcomes, search_folder, translation_outcomes
 from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
@@ -73,10 +73,11 @@ def test_a_failed_training_stays_failed_until_it_is_tried_again(plan, out, monke
 
 def test_all_else_that_failed_is_tried_again(plan, out, monkeypatch):
     (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
+    drawing = write(out / drawing_outcomes(plan)[0], OUT_OF_MEMORY)
     file = write(out / name, OUT_OF_MEMORY)
     kept = write(out / name.replace("lstm", "fconv"), "finished\n")
     failed, _ = call(plan, out, monkeypatch, makes={file: OUT_OF_MEMORY})
-    assert failed == "translating the test set with lstm, seed 1 (rerun the same command to try again)"
+    assert failed == f"{name.removesuffix('.outcome')} (rerun the same command to try again)" and not drawing.exists()
     assert call(plan, out, monkeypatch)[0] == "" and not file.exists() and kept.exists()
 
 
@@ -86,9 +87,9 @@ def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
         write(out / folder / "seed-1" / name / "outcome", text)
     write(out / folder / "outcome", OUT_OF_MEMORY)
     write(outcome(plan, out), OUT_OF_MEMORY)
-    assert find_failed(plan, Launch(out)) == []
-    expected = [f"{folder}/outcome", f"{folder}/seed-1/1e-3/outcome", str(outcome(plan, out).relative_to(out))]
-    assert find_failed(plan, Launch(out, retry=True)) == expected
+    assert not find_failed(plan, out, trainings=False)
+    expected = [out / folder / "outcome", out / folder / "seed-1" / "1e-3" / "outcome", outcome(plan, out)]
+    assert list(find_failed(plan, out, trainings=True)) == expected
 
 
 def test_a_step_without_an_outcome_is_named_by_the_engine(plan, out, monkeypatch):

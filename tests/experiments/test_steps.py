@@ -5,16 +5,19 @@ import pytest
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import make_plan
 from recurrent_mt.experiments.steps import (
-    all_finished,
     attends,
     beam_names,
+    beam_outcomes,
     chosen_rate,
     data_argument,
+    drawing_outcomes,
     finishing_command,
     first_finished,
+    has_finished,
     has_structure,
-    list_attempts,
     training_command,
+    training_outcomes,
+    translation_outcomes,
 )
 
 EXPERIMENTS = PROJECT / "configs" / "experiments"
@@ -24,20 +27,16 @@ def plan_of(name, *changes):
     return make_plan(name, read_experiment(EXPERIMENTS / f"{name}.yaml", list(changes)))
 
 
-def test_every_step_that_may_fail_has_an_outcome():
+def test_every_step_that_may_fail_has_an_outcome_of_its_own():
     plan = plan_of("quickstart", "systems=lstm,grconv_encoder-none", "seeds=1,2", "beams=1,5", "without_unknown=true")
-    titles = list(list_attempts(plan).values())
-    assert titles[:4] == [f"{system}, seed {seed}" for seed in (1, 2) for system in ("lstm", "grconv_encoder-none")]
-    assert "translating the test set without unknown words with lstm, seed 2" in titles
-    assert "drawing the alignments of lstm" in titles and "drawing the structure of grconv_encoder-none" in titles
-    assert "searching with lstm, beam-5-unnormalized" in titles
-    assert len(titles) == len(set(list_attempts(plan))) == 4 + 8 + 2 + 8
-
-
-def test_an_ablation_counts_operations_and_draws_nothing():
-    plan = make_plan("skips", read_experiment(EXPERIMENTS / "ablations" / "skips.yaml"))
-    titles = " ".join(list_attempts(plan).values())
-    assert "counting operations of" in titles and "drawing" not in titles and "searching" not in titles
+    trainings = training_outcomes(plan)
+    assert [*trainings.values()] == [f"{name}, seed {seed}" for seed in (1, 2) for name in plan["systems"]]
+    translations, searches = translation_outcomes(plan), beam_outcomes(plan, "lstm")
+    assert [file.rpartition("/")[2] for file in translations] == ["test.outcome", "test-without-unknown.outcome"] * 4
+    assert [file.rpartition("/")[2] for file in searches[:2]] == ["beam-1.outcome", "beam-1-unnormalized.outcome"]
+    drawings = [file.rpartition("/")[2] for file in drawing_outcomes(plan)]
+    assert drawings == ["alignments-lstm.outcome", "structure-grconv_encoder-none.outcome"]
+    assert len({*trainings, *translations, *searches, *drawings}) == 4 + 8 + 4 + 2
 
 
 def test_a_training_has_its_own_seed_rate_and_data():
@@ -63,9 +62,9 @@ def test_the_first_training_that_has_finished_is_drawn(tmp_path):
         files.append(tmp_path / f"seed-{seed}" / "outcome")
         files[-1].parent.mkdir()
         files[-1].write_text(text)
-    assert first_finished(map(str, files)) == tmp_path / "seed-2"
+    assert first_finished([*map(str, files)]) == tmp_path / "seed-2"
     assert first_finished(["a/outcome", "b/outcome"]).name == "a"
-    assert all_finished(map(str, files[1:])) and all_finished(["missing"]) and not all_finished(map(str, files))
+    assert [has_finished(file) for file in (*files, "missing")] == [False, True, True, False]
 
 
 def test_a_log_and_text_follow_a_search():

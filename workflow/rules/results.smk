@@ -81,10 +81,6 @@ def subword_flags(wildcards):
 
 
 # A drawing is there once it is whole.
-BEGIN_DRAWING = "rm -rf {params.out} {params.out}.new && "
-END_DRAWING = " --out {params.out}.new > {log} 2>&1 && mv {params.out}.new {params.out}"
-
-
 rule draw_alignments:
     input:
         training=trainings_of,
@@ -94,8 +90,10 @@ rule draw_alignments:
     output:
         f"{RESULTS}/figures/alignments-{{system}}.outcome",
     params:
+        tool="align",
         model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
         data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
+        text=lambda wildcards, input: f"--source {input.source} --target {input.target}",
         flags=subword_flags,
         gold=lambda wildcards: gold(wildcards, "--gold", f"{PAIR}.align"),
         out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",
@@ -104,12 +102,12 @@ rule draw_alignments:
     message:
         "Drawing alignments of {wildcards.system}"
     shell:
-        AFTER_TRAINING + BEGIN_DRAWING + "recurrent-mt align --checkpoint {params.model} --data {params.data}"
-        " --source {input.source} --target {input.target} {params.flags} {params.gold} --examples 3 --format svg"
-        + END_DRAWING + OUTCOME
+        AFTER_TRAINING + "rm -rf {params.out} {params.out}.new && recurrent-mt {params.tool} --checkpoint {params.model}"
+        " --data {params.data} {params.text} {params.flags} {params.gold} --examples 3 --format svg --out {params.out}.new"
+        " > {log} 2>&1 && mv {params.out}.new {params.out}" + OUTCOME
 
 
-rule draw_structure:
+use rule draw_alignments as draw_structure with:
     input:
         training=trainings_of,
         source=lambda wildcards: drawn_text(wildcards, SOURCE),
@@ -117,23 +115,19 @@ rule draw_structure:
     output:
         f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
-        model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
-        data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
-        flags=subword_flags,
+        tool="structure",
+        text=lambda wildcards, input: f"--source {input.source}",
         gold=lambda wildcards: gold(wildcards, "--trees", f"{SOURCE}.ptb"),
         out=lambda wildcards: f"{RESULTS}/figures/structure/{wildcards.system}",
     log:
         f"logs/{RESULTS}/structure-{{system}}.log",
     message:
         "Drawing the structure that {wildcards.system} finds"
-    shell:
-        AFTER_TRAINING + BEGIN_DRAWING + "recurrent-mt structure --checkpoint {params.model} --data {params.data}"
-        " --source {input.source} {params.flags} {params.gold} --examples 3 --format svg" + END_DRAWING + OUTCOME
 
 
 rule compare:
     input:
-        list(steps.translation_outcomes(config)),
+        steps.translation_outcomes(config),
         own_references(),
         extra_references(),
     output:
@@ -161,7 +155,7 @@ def compared_with(table):
 rule report:
     input:
         f"{RESULTS}/table.json",
-        figures=list(steps.drawing_outcomes(config)),
+        figures=steps.drawing_outcomes(config),
         beams=beam_files(),
     output:
         f"{RESULTS}/report.html",
@@ -188,7 +182,7 @@ rule compare_beams:
         systems=lambda wildcards: [
             f"--system {system}=trainings/{SYSTEMS[system]['folder']}/seed-{OPTIONS['seeds'][0]}/beams"
             for system in SYSTEMS
-            if steps.all_finished(steps.beam_outcomes(config, system))
+            if all(map(steps.has_finished, steps.beam_outcomes(config, system)))
         ],
         searches=",".join(steps.beam_names(OPTIONS)),
         lowercase="--lowercase" if OPTIONS["lowercase"] else "",
@@ -221,9 +215,13 @@ rule count_operations:
 
 rule compare_cells:
     input:
-        list(steps.translation_outcomes(config)),
+        steps.translation_outcomes(config),
         own_references(),
-        list(steps.operation_outcomes(config)),
+        [
+            f"{steps.training_folder(SYSTEMS[system], seed)}/beam-{OPTIONS['beam']}/operations.outcome"
+            for system in SYSTEMS
+            for seed in OPTIONS["seeds"]
+        ],
     output:
         multiext(f"{RESULTS}/{config['name']}", ".txt", ".md", ".json"),
     params:

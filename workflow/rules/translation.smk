@@ -83,37 +83,26 @@ rule translate:
         " --gen-subset test {params.flags} > {log} 2>&1 && {params.finish}" + OUTCOME
 
 
-def penalty_flags(wildcards):
-    """An exponent of 1 is fairseq's default, 0 no division."""
-    penalty = wildcards.penalty
-    if not penalty:
-        return ""
-    return "--unnormalized" if penalty == "-unnormalized" else f"--lenpen {penalty.removeprefix('-lenpen-')}"
+def penalized_flags(wildcards):
+    """What differs between searches for the curve over beams: an exponent of 1 is fairseq's default, 0 no division."""
+    penalty = wildcards.penalty.removeprefix("-lenpen-")
+    flags = {"": "", "-unnormalized": " --unnormalized"}.get(penalty, f" --lenpen {penalty}")
+    return f"--nbest {min(int(wildcards.beam), LISTED)}{flags}"
 
 
-rule search_beam:
+use rule translate as search_beam with:
     input:
         data=lambda wildcards: binarized(corpus_of(wildcards.folder)),
         training="trainings/{folder}/seed-{seed}/outcome",
     output:
         "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.outcome",
     params:
-        data=lambda wildcards, input: Path(input.data[0]).parent,
-        flags=penalty_flags,
-        listed=lambda wildcards: min(int(wildcards.beam), LISTED),
-        join=lambda wildcards: joining_flags(corpus_of(wildcards.folder)),
-        training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
-        place=lambda wildcards, output: output[0].removesuffix(".outcome"),
+        flags=penalized_flags,
         finish=lambda wildcards, output: steps.finishing_command(output[0], detokenizer_of(wildcards)),
-        system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
+        what="the test set",
     wildcard_constraints:
         penalty=r"|-unnormalized|-lenpen-[0-9.]+",
     log:
         "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.search",
-    threads: THREADS
     message:
-        "Beam {wildcards.beam}, {params.system}, seed {wildcards.seed} {params.flags}"
-    shell:
-        "rm -f {params.place}.detokenized; " + AFTER_TRAINING + "{SEARCH} {params.data} {SEARCH_FLAGS}"
-        " --path {params.training}/checkpoints/checkpoint_best.pt --beam {wildcards.beam} {params.join}"
-        " --gen-subset test --nbest {params.listed} {params.flags} > {log} 2>&1 && {params.finish}" + OUTCOME
+        "Beam {wildcards.beam}{wildcards.penalty}, {params.system}, seed {wildcards.seed}"

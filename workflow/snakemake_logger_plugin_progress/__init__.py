@@ -19,9 +19,9 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from recurrent_mt.evaluation.outcomes import KEPT, Outcome, Status, read_end, read_outcome
+from recurrent_mt.evaluation.outcomes import KEPT, OUTCOME, Outcome, Status, read_end, read_outcome
 from recurrent_mt.evaluation.train_log import read_progress
-from recurrent_mt.experiments.engine import terminate_all
+from recurrent_mt.experiments.engine import end_all
 
 from .slurm import repair_executor
 
@@ -52,7 +52,7 @@ class LogHandler(LogHandlerBase):
         self.finished = self.total = self.drawn = 0
         self.out = sys.stdout
         self.live = self.out.isatty() and os.environ.get("TERM") != "dumb"
-        self.ended = threading.Event()
+        self.ended, self.writing = threading.Event(), threading.Lock()
         self.stopped = False
         self.parent = os.getppid()
         if not self.common_settings.dryrun:
@@ -101,20 +101,15 @@ class LogHandler(LogHandlerBase):
         self.finished += 1
         if job is None or not job.shellcmd or self.common_settings.dryrun:
             return
-        outcome = self.read_outcome(job)
+        file = Path(job.output[0])
+        outcome = (read_outcome(file) if file.name.endswith(OUTCOME) else None) or Outcome(Status.FINISHED)
         if outcome.failed:
-            self.say(f"{job.title}: failed: {outcome.reason}\n  The whole log: {Path(job.log[0]).absolute()}")
+            self.say(f"{job.title}: failed: {outcome.reason}", f"  The whole log: {Path(job.log[0]).absolute()}")
         elif outcome.status != Status.SKIPPED:
             seconds = time.monotonic() - job.began
             self.say(f"[{self.finished}/{max(self.total - 1, self.finished)}] {job.title}: {seconds:.0f} s")
         if job.rule_name == "limit_lengths" and (text := read_end(Path(job.log[0]), 1)):
             self.say(text)
-
-    def read_outcome(self, job: Any) -> Outcome:
-        """How a job that has succeeded ended; what has no file of an outcome has finished."""
-        file = Path(job.output[0])
-        found = read_outcome(file) if file.name.endswith("outcome") else None
-        return found or Outcome(Status.FINISHED)
 
     def fail(self, event: Any) -> None:
         """A job has failed: what a cluster says of it, and the end of its own log, or else what Snakemake has said."""
@@ -127,27 +122,21 @@ class LogHandler(LogHandlerBase):
         lines += end.splitlines() or "\n".join(self.errors).splitlines()[-KEPT:]
         self.errors.clear()
         whole = [f"  The whole log: {log}"] if end else []
-        self.say("\n".join([f"{job.title}: failed", *(f"  | {line[:300]}" for line in lines if line), *whole]))
+        self.say(f"{job.title}: failed", *(f"  | {line[:300]}" for line in lines if line), *whole)
 
-    def say(self, text: str) -> None:
-        """Prints a message above the progress lines."""
-        self.acquire()
-        self.erase()
-        self.out.write(text + "\n")
-        self.out.flush()
-        self.release()
-
-    def erase(self) -> None:
-        """Takes the progress lines off the terminal."""
-        if self.drawn:
-            self.out.write(f"\x1b[{self.drawn}F\x1b[J")
-            self.drawn = 0
+    def say(self, *lines: str, drawn: int = 0) -> None:
+        """Prints in place of the progress lines; the last ones drawn are taken off the terminal by the next call."""
+        with self.writing:
+            erase = f"\x1b[{self.drawn}F\x1b[J" if self.drawn else ""
+            self.out.write(erase + "".join(f"{line}\n" for line in lines))
+            self.out.flush()
+            self.drawn = drawn
 
     def watch(self) -> None:
         """Reads the logs of running trainings; ends everything if the command that it belongs to was killed."""
         while not self.ended.wait(SECONDS_BETWEEN_READINGS):
             if os.getppid() != self.parent:
-                terminate_all(os.getpid())
+                end_all(os.getpid())
                 return
             self.show_progress()
 
@@ -155,30 +144,26 @@ class LogHandler(LogHandlerBase):
         """One line for each running training: on a terminal always the same lines, otherwise one now and then."""
         lines = []
         for number, job in [*self.jobs.items()]:
-            progress = read_progress(job.log[0]) if job.rule_name in TRAININGS else None
+            progress = read_progress(job.log[0], self.settings.limit) if job.rule_name in TRAININGS else None
             if progress is None:
                 continue
-            text = f"    {job.title}: {progress.describe(self.settings.limit)}"
+            update, text = progress[0], f"    {job.title}: {progress[1]}"
             if self.live:
                 lines.append(text[: os.get_terminal_size(self.out.fileno()).columns - 1])
-            elif progress.update >= self.shown.get(number, -1) + UPDATES_BETWEEN_LINES:
-                self.shown[number] = progress.update - progress.update % UPDATES_BETWEEN_LINES
+            elif update >= self.shown.get(number, -1) + UPDATES_BETWEEN_LINES:
+                self.shown[number] = update - update % UPDATES_BETWEEN_LINES
                 self.say(text)
         if self.live:
-            self.acquire()
-            self.erase()
-            self.out.write("".join(f"{line}\n" for line in lines))
-            self.out.flush()
-            self.drawn = len(lines)
-            self.release()
+            self.say(*lines, drawn=len(lines))
 
     def close(self) -> None:
         """Says what Snakemake has said of no job."""
         self.ended.set()
+        self.say()
         if any(LOCKED in error for error in self.errors):
             self.say("Another call is working in the same folder: wait for it, and rerun the same command.")
         elif self.errors and not self.stopped:
-            self.say("\n".join(self.errors))
+            self.say(*self.errors)
         elif self.common_settings.dryrun and not self.total and not self.errors:
             self.say("Everything is there: nothing is left to do.")
         self.errors.clear()

@@ -1,0 +1,47 @@
+"""A call that is killed alone: what it started ends, and rerunning it resumes; two calls never work in one folder."""
+
+import signal
+import subprocess
+
+import pytest
+
+from recurrent_mt.experiments.engine import find_workers, list_locks
+from tests.cli.recipes import TINY, needs_tools, write_corpus
+from tests.commands import command_line, environment
+from tests.waiting import wait_until, written
+
+pytestmark = [needs_tools, pytest.mark.slow]
+
+#: More updates than any machine makes before the test ends it.
+OPTIONS = {**TINY, "updates": 10**7, "segmentation": "word:40", "tokenizer": "none", "systems": "gru_encoder-none"}
+
+
+def test_a_second_call_is_refused_and_one_after_a_kill_resumes(tmp_path):
+    out, corpus = tmp_path / "run", write_corpus(tmp_path / "corpus")
+    words = [f"{name}={value}" for name, value in {**OPTIONS, "corpus": corpus, "out": out}.items()]
+    line = command_line("recurrent-mt", "experiment", "configs/experiments/quickstart.yaml", *words)
+
+    def start():
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.Popen(line, env=environment(), **pipes)
+
+    def log():
+        return "".join(map(written, out.glob("trainings/*/seed-1/train.log")))
+
+    first = start()
+    wait_until(lambda: "train_inner" in log(), first)
+    second = start()
+    said, _ = second.communicate()
+    assert second.returncode == 1 and f"error: process {first.pid} is working in {out}: wait for it, or stop it" in said
+    first.kill()
+    wait_until(lambda: not any(find_workers(out)))
+    assert "SIGTERM: training stops here" in log() and list(
+        out.glob("trainings/*/seed-1/checkpoints/checkpoint_last.pt")
+    )
+
+    third = start()
+    wait_until(lambda: "Loaded checkpoint" in log(), third)
+    third.send_signal(signal.SIGTERM)
+    said, _ = third.communicate()
+    assert third.returncode == 1 and "stopped; rerun the same command to resume" in said and "failed" not in said
+    assert not list_locks(out) and not any(find_workers(out)) and not list(out.glob("trainings/*/seed-1/outcome"))
