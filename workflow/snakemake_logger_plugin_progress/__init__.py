@@ -104,7 +104,12 @@ class LogHandler(LogHandlerBase):
         file = Path(job.output[0])
         outcome = (read_outcome(file) if file.name.endswith(OUTCOME) else None) or Outcome(Status.FINISHED)
         if outcome.failed:
-            self.say(f"{job.title}: failed: {outcome.reason}", f"  The whole log: {Path(job.log[0]).absolute()}")
+            # A rate that diverges is a result of the search.
+            tried = job.rule_name == "try_rate" and outcome.status == Status.DIVERGED
+            self.say(
+                f"{job.title}: {'' if tried else 'failed: '}{outcome.reason}",
+                f"  The whole log: {Path(job.log[0]).absolute()}",
+            )
         elif outcome.status != Status.SKIPPED:
             seconds = time.monotonic() - job.began
             self.say(f"[{self.finished}/{max(self.total - 1, self.finished)}] {job.title}: {seconds:.0f} s")
