@@ -24,6 +24,11 @@ ALLOWED = {
         "characters.py": set(),
         "languages.py": {"langcodes"},
         "fairseq_dictionary.py": {"recurrent_mt.text_files"},
+        "subwords.py": {"sentencepiece", "subword_nmt"},
+        "text_form.py": {
+            *("recurrent_mt.characters", "recurrent_mt.data", "recurrent_mt.fairseq_dictionary"),
+            *("recurrent_mt.languages", "recurrent_mt.subwords", "recurrent_mt.text_files", "sacremoses"),
+        },
         "metrics": {
             *("sacrebleu", "nltk", "numpy"),
             *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
@@ -31,7 +36,8 @@ ALLOWED = {
         "evaluation": {
             *("numpy", "pandas", "tabulate", "matplotlib", "nltk", "yaml"),
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
-            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
+            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary", "recurrent_mt.text_form"),
+            "recurrent_mt.subwords",
         },
         "pages": {"jinja2", "markupsafe"},
         "report": {
@@ -40,7 +46,7 @@ ALLOWED = {
         },
         "demo": {
             *("gradio", "starlette", "numpy", "matplotlib", "jinja2", "markupsafe"),
-            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report", "recurrent_mt.subwords"),
         },
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
@@ -52,9 +58,9 @@ ALLOWED = {
             *("yaml", "jsonschema", "psutil", "hydra", "omegaconf"),
             *(
                 "recurrent_mt.evaluation",
-                "recurrent_mt.languages",
                 "recurrent_mt.ordered_map",
                 "recurrent_mt.text_files",
+                "recurrent_mt.text_form",
             ),
         },
         "cli": {
@@ -63,10 +69,10 @@ ALLOWED = {
             *(
                 "recurrent_mt.experiments",
                 "recurrent_mt.onnx_translation",
+                "recurrent_mt.subwords",
+                "recurrent_mt.text_form",
                 "sacrebleu",
-                "sacremoses",
                 "sentencepiece",
-                "subword_nmt",
             ),
             *("recurrent_mt.characters", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             "recurrent_mt.option_types",
@@ -80,6 +86,7 @@ ALLOWED = {
             *(
                 "recurrent_mt.onnx_export",
                 "recurrent_mt.text_files",
+                "recurrent_mt.text_form",
                 "user_dir.models",
                 "user_dir.tasks",
                 "fairseq_compat",

@@ -20,13 +20,11 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from recurrent_mt.characters import normalize
 from recurrent_mt.cli.sentencepiece import train
-from recurrent_mt.cli.translate import choose_detokenizer, choose_segmenter, choose_splitter
 from recurrent_mt.data.synthetic.writing import write_corpus
-from recurrent_mt.experiments.corpora import choose_detokenizer as choose_command
-from recurrent_mt.experiments.text_form import TextForm
 from recurrent_mt.languages import base_language, has_spaces, is_chinese
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import read_sentences
+from recurrent_mt.text_form import TextForm
 from tests.commands import command_line
 from tests.once import build_once
 
@@ -77,15 +75,16 @@ def form_of(models, language, segmentation, tokenizer, lowercase=False):
 
 
 @cache
-def steps(form):
-    return choose_splitter(form, form.target), choose_segmenter(form), choose_detokenizer(form)
+def prepared(form):
+    """One form for all that are equal: it loads its models once."""
+    return form
 
 
 def translate_perfectly(form, lines):
     """The references through a recipe, as a model that makes no mistake would translate."""
-    split, segment, join = steps(form)
+    form = prepared(form)
     symbol = {"word": None, "bpe": "@@ ", "sentencepiece": "sentencepiece"}[form.segmentation]
-    return [join(post_process(segment(split(line)), symbol)) for line in lines]
+    return [form.join(post_process(form.segment(form.split(line, form.target)), symbol)) for line in lines]
 
 
 @cache
@@ -197,13 +196,13 @@ def test_real_text(models, name, segmentation):
 def test_the_workflow_joins_words_as_translate_does(models, language, tokenizer):
     """The one calls a command, the other a function."""
     form = form_of(models, language, "word", tokenizer)
-    words = choose_splitter(form, language)(SENTENCES[language])
-    command = choose_command(language, split_here=form.splits_words, given_words=False).split()
+    words = form.split(SENTENCES[language], language)
+    command = form.join_command.split()
     done = subprocess.run(
         command_line(*command) if command != ["cat"] else command,
         **{"input": f"{words}\n", "capture_output": True, "text": True, "encoding": "utf-8", "check": True},
     )
-    assert done.stdout == choose_detokenizer(form)(words) + "\n"
+    assert done.stdout == form.join(words) + "\n"
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
@@ -214,6 +213,5 @@ def test_given_words_in_true_case(pair, lowercase, tmp_path):
     references = read_sentences(tmp_path / "test.en")
     words = [line.lower() if lowercase else line for line in read_sentences(tmp_path / "test.tgt")]
     form = TextForm(tmp_path, pair[:2], "en", "word", "none", lowercase, truecased=True)
-    join = choose_detokenizer(form)
-    hypotheses = [join(line) for line in words]
+    hypotheses = [form.join(line) for line in words]
     assert scores(hypotheses, references, "en", lowercase) == pytest.approx([100, 0, 100])

@@ -24,9 +24,9 @@ from ..evaluation.alignment.heat_map import draw_heat_map
 from ..evaluation.alignment.links import GoldLinks, alignment_table, read_gold_links, score_alignments
 from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_lines, read_alignment_log
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
-from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
+from ..subwords import SCHEMES
 from .plugin import import_from_plugin
 
 

@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING
 
 from ..demo.systems import DemoSystem
 from ..evaluation.run_folder import seed_of
-from ..experiments.text_form import TextForm, read_text_form
 from ..fairseq_dictionary import dictionary_folder
 from ..option_types import positive
 from ..text_files import read_sentences
+from ..text_form import TextForm, read_text_form
 from .plugin import import_from_plugin
-from .translate import choose_detokenizer, choose_segmenter, choose_splitter
 
 if TYPE_CHECKING:
     from ..demo.page import Demo
@@ -149,15 +148,13 @@ def load_system(name: str, path: Path, data: Path | None) -> tuple[DemoSystem, T
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
     if (used.source, used.target) != (source, target):
         raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
-    segment = choose_segmenter(used)
-    split_source, split_target = (choose_splitter(used, language) for language in (source, target))
     system = DemoSystem(
         name,
         translator,
-        None if used.segmentation == "word" else used.segmentation,
-        lambda text: segment(split_source(text)).strip(),
-        lambda text: segment(split_target(text)).strip(),
-        choose_detokenizer(used),
+        used.scheme,
+        lambda text: used.read(text, source),
+        lambda text: used.read(text, target),
+        used.join,
     )
     return system, form
 

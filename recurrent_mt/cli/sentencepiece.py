@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 
 import sentencepiece
 
 from ..ordered_map import map_lines
+from ..subwords import load_sentencepiece
 from ..text_files import read_lines, read_standard_input, write_aside
 
 
@@ -64,14 +64,8 @@ def train(files: list[str], model: str, size: int) -> None:
         )
 
 
-def make_splitter(model: str) -> Callable[[str], str]:
-    """The function from a line to its pieces, separated by spaces."""
-    processor = sentencepiece.SentencePieceProcessor(model_file=model)
-    return lambda line: " ".join(processor.encode(line, out_type=str))
-
-
 def encode(model: str, jobs: int) -> None:
     """Splits standard input into pieces, line by line."""
     with os.fdopen(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n") as target:
-        for line in map_lines(make_splitter(model), read_standard_input(), jobs):
+        for line in map_lines(load_sentencepiece(model), read_standard_input(), jobs):
             target.write(line + "\n")

@@ -22,9 +22,9 @@ from ..evaluation.structure.most_probable_tree import find_most_probable_tree
 from ..evaluation.structure.sentence_figure import draw_sentence
 from ..evaluation.structure.tree_scores import score_trees, tree_tables
 from ..evaluation.structure.trees import read_penn_trees, write_brackets
-from ..evaluation.subwords import SCHEMES
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
+from ..subwords import SCHEMES
 from ..text_files import write_text
 from .plugin import import_from_plugin
 

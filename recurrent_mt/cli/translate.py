@@ -14,17 +14,15 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..characters import normalize
-from ..data.words import make_known_word_splitter, make_tokenizer
-from ..evaluation.generate_log import mark_unknown, read_generate_log
-from ..experiments.text_form import TextForm, read_text_form
-from ..fairseq_dictionary import dictionary_folder, read_dictionary
+from ..evaluation.generate_log import read_generate_log
+from ..fairseq_dictionary import dictionary_folder
 from ..option_types import positive
 from ..text_files import read_lines, read_standard_input, write_text
+from ..text_form import TextForm, read_text_form
 from .plugin import find_plugin
 
 LOG_END = 15
@@ -93,9 +91,7 @@ def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -
 
 def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[str], folder: Path) -> list[str]:
     """Raw text; what is empty is not translated."""
-    words = choose_splitter(form, form.source)
-    segment = choose_segmenter(form)
-    tokens = [segment(words(line)) for line in raw]
+    tokens = [form.read(line, form.source) for line in raw]
     sentences = [line for line in tokens if line.split()]
     if not sentences and not options.dry_run:
         return ["" for _ in raw]
@@ -109,47 +105,9 @@ def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[s
     return [next(translations) if line.split() else "" for line in tokens]
 
 
-def choose_splitter(form: TextForm, language: str) -> Callable[[str], str]:
-    """From raw text in one of the two languages to words with spaces between them."""
-    dictionary = dictionary_folder(form.folder / "data") / f"dict.{language}.txt"
-    if form.truecased and dictionary.is_file():
-        split = make_known_word_splitter(language, read_dictionary(dictionary))
-    else:
-        split = make_tokenizer(language).tokenize if form.splits_words else normalize
-    return (lambda line: split(line).lower()) if form.lowercase else split
-
-
-def choose_segmenter(form: TextForm) -> Callable[[str], str]:
-    """Returns the function that splits words into what the model reads."""
-    if form.segmentation == "word":
-        return str
-    if form.segmentation == "sentencepiece":
-        from .sentencepiece import make_splitter
-
-        return make_splitter(str(form.model))
-    from subword_nmt.apply_bpe import BPE
-
-    with form.model.open(encoding="utf-8") as codes:
-        return BPE(codes).process_line
-
-
 def join(form: TextForm, log: Path) -> list[str]:
     """The translations of a log, in order, as people write them."""
-    detokenize = choose_detokenizer(form)
-    return [detokenize(one.hypotheses[0].text or "") for one in read_generate_log(log).sentences]
-
-
-def choose_detokenizer(form: TextForm) -> Callable[[str], str]:
-    """From the words of a translation to text of the form in which the run's references came."""
-    if not (form.splits_words or form.truecased):
-        return mark_unknown
-    detokenize = make_tokenizer(form.target).detokenize
-    if not form.truecased:
-        return lambda text: detokenize(mark_unknown(text))
-    from sacremoses import MosesDetruecaser
-
-    detruecase = MosesDetruecaser().detruecase
-    return lambda text: detokenize(detruecase(mark_unknown(text), return_str=True))
+    return [form.join(one.hypotheses[0].text or "") for one in read_generate_log(log).sentences]
 
 
 def search(form: TextForm, options: argparse.Namespace, program: str, flags: Sequence[str], log: Path) -> None:
@@ -158,18 +116,10 @@ def search(form: TextForm, options: argparse.Namespace, program: str, flags: Seq
     Raises:
         RuntimeError: if it fails; the last lines of what it said go to standard error.
     """
-    joining = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
     command = [
-        *(
-            str(Path(sys.executable).parent / program),
-            str(dictionary_folder(form.folder / "data")),
-            "--user-dir",
-            str(find_plugin()),
-        ),
-        *("--task", "native_translation"),
-        *("--source-lang", form.source, "--target-lang", form.target, "--path", options.model),
-        *("--beam", str(options.beam), "--max-len-a", "2", "--max-len-b", "10", "--max-tokens", "4000"),
-        *("--num-workers", "0", "--no-progress-bar", *joining[form.segmentation]),
+        *(str(Path(sys.executable).parent / program), str(dictionary_folder(form.folder / "data"))),
+        *form.search_flags(find_plugin()),
+        *("--path", options.model, "--beam", str(options.beam), *form.merge_flags),
         *flags,
         *options.flags,
     ]

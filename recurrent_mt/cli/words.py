@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..characters import normalize
 from ..data.words import make_tokenizer
-from ..evaluation.subwords import CONTINUES
 from ..ordered_map import map_lines
+from ..subwords import CONTINUES
 from ..text_files import FileError, read_standard_input
 
 

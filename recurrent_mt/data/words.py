@@ -56,10 +56,10 @@ def make_tokenizer(language: str) -> Tokenizer:
     Raises:
         ValueError: if the code is unknown, or the language is written without spaces and is not Chinese.
     """
+    require_splittable(language)
     if not is_chinese(language):
         import sacremoses
 
-        require_spaces(language)
         code = base_language(language)
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
         return Tokenizer(
@@ -79,9 +79,9 @@ def make_tokenizer(language: str) -> Tokenizer:
     return Tokenizer(tokenize, join_chinese)
 
 
-def require_spaces(language: str) -> None:
-    """Raises ValueError for a language without spaces between words, which no tokenizer here splits."""
-    if not has_spaces(language):
+def require_splittable(language: str, *, tokenized: bool = True) -> None:
+    """Raises ValueError for an unknown code, and for a language that is `tokenized` though no tokenizer here can."""
+    if not (has_spaces(language) or is_chinese(language)) and tokenized:
         raise ValueError(
             f"{language} is written without spaces, and no tokenizer here splits it: use segmentation=sentencepiece:N, "
             "or text whose words are separated beforehand and tokenizer=none"

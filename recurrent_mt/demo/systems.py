@@ -11,7 +11,7 @@ import numpy as np
 
 from ..evaluation.alignment.soft_alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
-from ..evaluation.subwords import END_OF_SENTENCE, merge_pieces, word_numbers
+from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: Tokens of a sentence, at most: a longer one would keep other users waiting.
 LONGEST = 1000

@@ -223,7 +223,7 @@ def score_test_set(
         return ScoredTestSet(name, len(references), baseline, {}, {}), make_frame([])
     scores = score_systems(references, systems, settings)
     records, signatures = scores.records, dict(scores.signatures)
-    if words and trained.runs[0].segmentation != "sentencepiece":
+    if words and trained.runs[0].form.has_words:
         tokenized = score_systems(
             trained.read_references("text/words"),
             [trained.read_words(one.name) for one in systems],

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from ..text_files import FileError, read_lines
+from ..text_form import mark_unknown
 
 RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 PROGRESS_BAR = re.compile(r"\d+/\d+ \[[^\]]*\].*[STHDPA]-\d+\t")
@@ -31,9 +32,6 @@ TIMING = re.compile(
 READ = re.compile(r".*\| fairseq_cli\.interactive \| Read ([\d,]{1,18}) lines")
 SKIPPED = re.compile(r"([\d,]+) samples have invalid sizes and will be skipped")
 BLEU_LENGTH = re.compile(r"Generate \S+ with beam=\d+: BLEU4 = .* syslen=(\d{1,18}), reflen=\d+\)")
-#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
-#: make three tokens.
-UNKNOWN = "⁇"
 
 
 @dataclass
@@ -85,11 +83,6 @@ class GenerateLog:
     def best(self) -> list[LoggedHypothesis]:
         """The first hypothesis of each sentence, in corpus order."""
         return [sentence.hypotheses[0] for sentence in self.sentences]
-
-
-def mark_unknown(text: str) -> str:
-    """The text with the character `UNKNOWN` for each unknown word."""
-    return text.replace("<unk>", UNKNOWN)
 
 
 def read_generate_log(path: str | PathLike[str]) -> GenerateLog:

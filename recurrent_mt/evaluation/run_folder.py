@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ..fairseq_dictionary import dictionary_folder, read_dictionary
 from ..metrics import split_words
-from ..text_files import FileError, read_lines, read_sentences, require_same_count, stream_sentences
+from ..text_files import FileError, read_sentences, require_same_count, stream_sentences
+from ..text_form import read_text_form
 from .nbest import read_detokenized_lists
 from .test_set import NBestLists, System, TestSet, read_unknown_words
 
@@ -23,33 +24,22 @@ class RunFolder:
 
     Attributes:
         path: the folder.
-        options: as the recipe recorded them, name to value.
+        form: of its text, as the recipe recorded it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """Reads the options.
+        """Reads the form of its text.
 
         Raises:
             FileError: if this is no run folder.
         """
         self.path = Path(path)
-        file = self.path / "options"
-        if not file.is_file():
-            raise FileError(self.path, "there is no file 'options' in it: it is no run folder (a recipe's out=DIR)")
-        self.options = dict(text.partition(" ")[::2] for _, text in read_lines(file) if not text.startswith("checksum"))
-        missing = [name for name in ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION") if not self.options.get(name)]
-        if missing:
-            raise FileError(file, f"{', '.join(missing)} missing: the file was not written by a recipe of this project")
+        self.form = read_text_form(path)
 
     @property
     def languages(self) -> tuple[str, str]:
         """Source and target."""
-        return self.options["SOURCE_LANG"], self.options["TARGET_LANG"]
-
-    @property
-    def segmentation(self) -> str:
-        """How text is split: ``word``, ``bpe``, or ``sentencepiece``; without the size, which follows a colon."""
-        return self.options["SEGMENTATION"].partition(":")[0]
+        return self.form.source, self.form.target
 
     def read_references(self, place: str = "text/raw", split: str = "test") -> TestSet:
         """What translations are scored against, without sources."""
@@ -66,22 +56,22 @@ class RunFolder:
         raw = [self.path / "text" / "raw" / f"test.{language}" for language in self.languages]
         source, reference = map(read_sentences, raw)
         require_same_count(raw[1], reference, raw[0], source)
-        if self.segmentation == "sentencepiece":
-            words = [split_words(text, language) for text, language in zip((source, reference), self.languages)]
-            unit = "tokens as BLEU splits them"
-        else:
+        if self.form.has_words:
             files = [self.path / "text" / "words" / f"test.{language}" for language in self.languages]
             words = [[text.split() for text in read_sentences(file)] for file in files]
             for file, side in zip(files, words):
                 require_same_count(file, side, raw[0], source)
             unit = "tokens before any subword segmentation"
+        else:
+            words = [split_words(text, language) for text, language in zip((source, reference), self.languages)]
+            unit = "tokens as BLEU splits them"
         return TestSet(
             source=source,
             reference=reference,
             source_words=words[0],
             reference_words=words[1],
             target_language=self.languages[1],
-            lowercase=bool(self.options.get("LOWERCASE")),
+            lowercase=self.form.lowercase,
             words=unit,
         )
 

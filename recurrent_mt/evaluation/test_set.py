@@ -9,8 +9,8 @@ from os import PathLike
 
 from ..fairseq_dictionary import read_dictionary
 from ..metrics import SentenceStatistics, statistics
+from ..subwords import is_subword
 from ..text_files import FileError, read_sentences, require_same_count
-from .subwords import is_subword
 from .tables import Group
 
 SIDES = ("source", "reference", "both")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..languages import base_language, has_spaces, is_chinese
 from ..text_files import FileError, find_file
+from ..text_form import TextForm
 from .identity import identify
 from .text import POSITION_LIMIT, check_pair, checksum
 
@@ -35,53 +36,35 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None, *, pos
             "with corpus=DIR"
         )
     segmentation = segmentation or ("word:4000" if synthetic else "sentencepiece:8000")
-    kind, _, size = segmentation.partition(":")
-    # The generator knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of SPLIT.fr and SPLIT.en.
-    given_words = synthetic and kind != "sentencepiece"
-    tokenizer = "none" if given_words else options["tokenizer"]
-    split_here = tokenizer == "moses" and kind != "sentencepiece"
-    # Asked of both sides in any case: a code that is unknown is refused before any work is done.
-    splittable = [has_spaces(language) or is_chinese(language) for language in languages]
-    if split_here and not all(splittable):
-        raise ValueError(
-            f"{options['pair']}: text without spaces needs segmentation=sentencepiece:N, or words separated beforehand "
-            "and tokenizer=none"
-        )
+    form = choose_form(options, segmentation, synthetic=synthetic)
+    form.require_splittable()
     corpus = {
-        "segmentation": kind,
-        "size": int(size),
-        "words": "split" if split_here else "normalize",
-        "lowercase": options["lowercase"],
-        "detokenizer": choose_detokenizer(languages[1], split_here=split_here, given_words=given_words),
         "shards": options["shards"],
-        **describe_text(options, languages, synthetic=synthetic, given_words=given_words),
+        **describe_text(options, languages, synthetic=synthetic, given_words=form.truecased),
     }
     # Models with positions accept no longer sentences; nothing else is left out of a published development set.
     limits = {"train": options["max_length"]} | ({"valid": options["max_length"]} if not options["published"] else {})
     corpus["lengths"] = {split: limits.get(split, POSITION_LIMIT) for split in corpus["splits"]}
     # Where a text is does not matter: its checksums do.
     places = {"folder": None, "files": None, "raw": None, "sets": corpus.get("names")}
-    name = identify({**corpus, **places, "pair": options["pair"]})
+    name = identify({**corpus, **places, **form.describe(), "pair": options["pair"]})
     if not positions:
         # It makes no other text, so it is not in the name.
         corpus["lengths"].update(dict.fromkeys(split for split in corpus["splits"] if split.startswith("test")))
-    return {"id": f"{kind}-{size}-{name}", **corpus}
+    return {"id": f"{form.name}-{name}", "form": form.record(), **corpus}
 
 
-def choose_detokenizer(target: str, *, split_here: bool, given_words: bool) -> str:
-    """The command that turns the words of a translation into text of the form in which the references came.
+def choose_form(options: Mapping[str, Any], segmentation: str, *, synthetic: bool) -> TextForm:
+    """The form of an experiment's text.
 
-    Args:
-        target: language.
-        split_here: whether words were separated in this experiment. Others stay as they are: the references have them,
-            too.
-        given_words: whether they are those of the synthetic corpus, whose references are raw text.
+    The generator of the synthetic corpus knows its words: SPLIT.src and SPLIT.tgt are the tokens, true-cased, of
+    SPLIT.fr and SPLIT.en, and they are taken where models read words or parts of them.
     """
-    if not (split_here or given_words):
-        return "cat"
-    if is_chinese(target):
-        return f"recurrent-mt words join --language {target}"
-    return f"sacremoses --quiet --language {base_language(target)} {'detruecase ' if given_words else ''}detokenize"
+    source, target = options["pair"].split("-")
+    record = {"SOURCE_LANG": source, "TARGET_LANG": target, "SEGMENTATION": segmentation}
+    record |= {"TOKENIZER": options["tokenizer"], "LOWERCASE": "yes" if options["lowercase"] else ""}
+    form = TextForm.from_record(record, "")
+    return replace(form, tokenizer="none", truecased=True) if synthetic and form.has_words else form
 
 
 def describe_text(

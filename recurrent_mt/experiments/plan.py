@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..text_form import TextForm
 from .corpora import describe_corpus, describe_extra_tests, find_checksums
 from .identity import identify
 from .options import PROJECT
@@ -82,10 +83,8 @@ def plan_system(name: str, options: Mapping[str, Any], corpus: str) -> dict[str,
 
 def run_folders(plan: Mapping[str, Any]) -> dict[str, str]:
     """Corpus to the folder that has the results with it: one for all, or of an ablation one for each segmentation."""
-    return {
-        key: f"{plan['results']}/{corpus['segmentation']}-{corpus['size']}" if plan["ablation"] else plan["results"]
-        for key, corpus in plan["corpora"].items()
-    }
+    corpora = {key: TextForm.from_record(corpus["form"], "").name for key, corpus in plan["corpora"].items()}
+    return {key: f"{plan['results']}/{name}" if plan["ablation"] else plan["results"] for key, name in corpora.items()}
 
 
 def translation_folder(plan: Mapping[str, Any], system: str, seed: int) -> str:
@@ -102,16 +101,7 @@ def all_trainings(plan: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 def record_options(plan: Mapping[str, Any], corpus: Mapping[str, Any]) -> str:
     """The file ``options`` of a run folder: how its text is read and joined again, and everything else."""
-    source, target = plan["languages"]
-    options = plan["options"]
-    known = {
-        "SOURCE_LANG": source,
-        "TARGET_LANG": target,
-        "SEGMENTATION": f"{corpus['segmentation']}:{corpus['size']}",
-        "TOKENIZER": "moses" if corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece" else "none",
-        "LOWERCASE": "yes" if options["lowercase"] else "",
-        "TRUECASED": "yes" if "detruecase" in corpus["detokenizer"] else "",
-    }
+    options, known = plan["options"], corpus["form"]
     others = {
         key.upper(): ",".join(map(str, value)) if isinstance(value, (list, dict)) else value
         for key, value in options.items()

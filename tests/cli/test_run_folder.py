@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from recurrent_mt.cli import translate
-from recurrent_mt.cli.translate import choose_splitter
-from recurrent_mt.experiments.text_form import TextForm
+from recurrent_mt.text_form import TextForm
 from tests.cli.recipes import ROOT, command, environment, run
 from tests.commands import call
 
@@ -105,7 +104,7 @@ def test_known_words_are_read_where_data_is_in_shards(tmp_path):
     (tmp_path / "data" / "shard0").mkdir(parents=True)
     (tmp_path / "data" / "shard0" / "dict.fr.txt").write_text("aujourd'hui 3\n")
     form = TextForm(tmp_path, "fr", "en", "word", "none", lowercase=False, truecased=True)
-    assert choose_splitter(form, "fr")("Aujourd'hui") == "aujourd'hui"
+    assert form.split("Aujourd'hui", "fr") == "aujourd'hui"
 
 
 @pytest.mark.parametrize("given", ["file", "stdin"])

@@ -10,7 +10,7 @@ import pytest
 from recurrent_mt.characters import normalize
 from recurrent_mt.data.language import is_other_language, require_known
 from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer
-from recurrent_mt.experiments.corpora import choose_detokenizer
+from recurrent_mt.text_form import TextForm
 from tests.commands import command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -152,8 +152,8 @@ def test_chinese_of_a_country_is_chinese(code):
     assert count_words("我喜欢猫", code) == count_words("我喜欢猫", "zh")
     require_known(code)
     assert is_other_language("the cat sleeps on the mat", code) and not is_other_language("我喜欢猫", code)
-    detokenizer = choose_detokenizer(code, split_here=True, given_words=False)
-    assert detokenizer == f"recurrent-mt words join --language {code}"
+    form = TextForm(Path(), "en", code, "word", "moses", lowercase=False, truecased=False)
+    assert form.join_command == f"recurrent-mt words join --language {code}"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

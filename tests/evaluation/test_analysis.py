@@ -126,10 +126,10 @@ def test_missing_and_damaged_parts_are_named(run):
     (run / "text" / "words" / "test.en").write_text("one line\n")
     with pytest.raises(FileError, match=r"words/test\.en: 1 lines, but .*has 30"):
         RunFolder(run).test_set()
-    with pytest.raises(FileError, match="no file 'options'"):
+    with pytest.raises(FileError, match="no file named options"):
         RunFolder(run / "data")
     (run / "options").write_text("SOURCE_LANG fr\n")
-    with pytest.raises(FileError, match="TARGET_LANG, SEGMENTATION missing"):
+    with pytest.raises(FileError, match="no line TARGET_LANG, SEGMENTATION"):
         RunFolder(run)
 
 
@@ -229,7 +229,7 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
         (["--reference", "REF", "--system", "a=REF", "--metrics", "bleu,rouge"], "unknown metric 'rouge'"),
         (["--reference", "REF", "--system", "a=REF", "--source-dictionary", "REF"], "unknown words need --source"),
         (["--reference", "REF", "--system", "a=REF", "--only", "a,c"], "--only c: the systems are a"),
-        (["nowhere"], "no file 'options'"),
+        (["nowhere"], "no file named options"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, arguments, message):

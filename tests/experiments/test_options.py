@@ -8,6 +8,7 @@ import pytest
 from recurrent_mt.experiments.option_checks import OptionError
 from recurrent_mt.experiments.options import PROJECT, SCHEMA, load_yaml, read_experiment
 from recurrent_mt.experiments.plan import make_plan
+from recurrent_mt.text_form import TextForm
 from tests.commands import call
 
 EXPERIMENTS = sorted((PROJECT / "configs" / "experiments").rglob("*.yaml"))
@@ -193,7 +194,7 @@ def test_a_system_that_does_not_exist_is_named():
 
 def test_a_language_without_spaces_needs_a_segmentation_of_raw_text(tmp_path):
     options = read_experiment(QUICKSTART, ["pair=en-ja", f"corpus={tmp_path}", "segmentation=bpe:50"])
-    with pytest.raises(ValueError, match="text without spaces needs segmentation=sentencepiece:N"):
+    with pytest.raises(ValueError, match=r"ja is written without spaces, .*: use segmentation=sentencepiece:N"):
         make_plan("mine", options)
 
 
@@ -216,7 +217,7 @@ def test_a_pair_of_no_languages_is_refused_before_any_work(tmp_path):
 def test_translations_take_the_form_of_the_references(tmp_path, pair, tokenizer, segmentation, command):
     changes = [f"pair={pair}", f"corpus={tmp_path}", f"tokenizer={tokenizer}", f"segmentation={segmentation}"]
     (corpus,) = make_plan("mine", read_experiment(QUICKSTART, changes))["corpora"].values()
-    assert corpus["detokenizer"] == command
+    assert TextForm.from_record(corpus["form"], tmp_path).join_command == command
 
 
 def test_the_synthetic_corpus_has_two_pairs():

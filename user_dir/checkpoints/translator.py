@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from recurrent_mt.text_form import LENGTH_LIMITS
+
 from ..tasks.native_translation import NativeGenerator
 from .checkpoint import Checkpoint
 from .gates import GRCONVS, sentence_gates
@@ -74,7 +76,7 @@ class Translator:
         The search is the native one where that can do it, which takes a tenth of the time. The limits of a
         translation's length are those of the recipes.
         """
-        options = Namespace(beam=beam, lenpen=length_penalty, max_len_a=2, max_len_b=10)
+        options = Namespace(beam=beam, lenpen=length_penalty, **LENGTH_LIMITS)
         with self._lock, torch.no_grad():
             generator = self._task.build_generator([self._model], options, seq_gen_cls=NativeGenerator)
             (batch,) = self._checkpoint.batches([source], max_tokens=MAX_TOKENS)

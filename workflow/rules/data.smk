@@ -42,12 +42,6 @@ def held_out_flags(corpus):
     return f"--validpref {prepared}/valid --testpref {tests}"
 
 
-def vocabulary_flags(corpus):
-    """The dictionaries' limits, where words are not split."""
-    size = CORPORA[corpus]["size"]
-    return f"--nwordssrc {size} --nwordstgt {size}" if CORPORA[corpus]["segmentation"] == "word" else ""
-
-
 # One rule a corpus: the output of fairseq-preprocess depends on how many test sets there are.
 for corpus in CORPORA:
 
@@ -63,7 +57,7 @@ for corpus in CORPORA:
             params:
                 prepared=f"corpora/{corpus}/text/prepared",
                 held_out=held_out_flags(corpus),
-                vocabulary=vocabulary_flags(corpus),
+                vocabulary=FORMS[corpus].vocabulary_flags,
                 data=f"corpora/{corpus}/data",
             log:
                 f"logs/{corpus}/preprocess.log",
@@ -103,7 +97,7 @@ for corpus in CORPORA:
                 [f"corpora/{corpus}/text/dictionaries/dict.{lang}.txt" for lang in (SOURCE, TARGET)],
             params:
                 prepared=f"corpora/{corpus}/text/prepared",
-                vocabulary=vocabulary_flags(corpus),
+                vocabulary=FORMS[corpus].vocabulary_flags,
                 folder=f"corpora/{corpus}/text/dictionaries",
             log:
                 f"logs/{corpus}/dictionaries.log",

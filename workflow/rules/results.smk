@@ -41,10 +41,10 @@ def gold_file(wildcards, ending):
 
     They are of the words that the text comes with, which only text that nothing splits still has.
     """
-    corpus = CORPORA[SYSTEMS[wildcards.system]["corpus"]]
+    corpus, form = CORPORA[SYSTEMS[wildcards.system]["corpus"]], FORMS[SYSTEMS[wildcards.system]["corpus"]]
     if ending.endswith(".ptb") and not implies_trees(wildcards.system):
         return None
-    if corpus["source"] == "collected" or corpus["words"] == "split" or corpus["segmentation"] == "sentencepiece":
+    if corpus["source"] == "collected" or form.splits_words or not form.has_words:
         return None
     file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"
     return file if corpus["source"] == "synthetic" or Path(file).exists() else None
@@ -74,12 +74,6 @@ def drawn_text(wildcards, lang):
     return f"corpora/{SYSTEMS[wildcards.system]['corpus']}/text/prepared/test.{lang}"
 
 
-def subword_flags(wildcards):
-    """What the figures have to know about the segmentation."""
-    kind = CORPORA[SYSTEMS[wildcards.system]["corpus"]]["segmentation"]
-    return "" if kind == "word" else f"--segmentation {kind}"
-
-
 # A drawing is there once it is whole.
 rule draw_alignments:
     input:
@@ -94,7 +88,7 @@ rule draw_alignments:
         model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
         data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
         text=lambda wildcards, input: f"--source {input.source} --target {input.target}",
-        flags=subword_flags,
+        flags=lambda wildcards: FORMS[SYSTEMS[wildcards.system]["corpus"]].figure_flags,
         gold=lambda wildcards: gold(wildcards, "--gold", f"{PAIR}.align"),
         out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",
     log:
@@ -227,7 +221,7 @@ rule compare_cells:
     params:
         systems=",".join(SYSTEMS),
         baseline=OPTIONS["baseline"],
-        folders=sorted({f"{RESULTS}/{CORPORA[one['corpus']]['segmentation']}-{CORPORA[one['corpus']]['size']}" for one in SYSTEMS.values()}),
+        folders=sorted({f"{RESULTS}/{FORMS[one['corpus']].name}" for one in SYSTEMS.values()}),
         name=config["name"],
         out=RESULTS,
     log:

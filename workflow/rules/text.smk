@@ -37,27 +37,10 @@ def unless_local(find):
     return find_input
 
 
-def words_command(wildcards):
-    """Moses for languages with spaces, jieba for Chinese; otherwise only characters and spaces are normalized."""
-    corpus = CORPORA[wildcards.corpus]
-    lowercase = " --lowercase" if corpus["lowercase"] else ""
-    # What is joined after BPE must not have been split by another BPE before.
-    whole = " --whole-words" if (corpus["words"], corpus["segmentation"]) == ("normalize", "bpe") else ""
-    return f"recurrent-mt words {corpus['words']} --language {wildcards.lang}{whole}{lowercase}"
-
-
 def tokens_of(wildcards):
     """What models read: words, or their parts."""
-    step = "words" if CORPORA[wildcards.corpus]["segmentation"] == "word" else "segmented"
+    step = "segmented" if FORMS[wildcards.corpus].scheme else "words"
     return f"corpora/{wildcards.corpus}/{wildcards.place}/{step}/{wildcards.split}"
-
-
-def segment_command(wildcards, input, threads):
-    """Splits the words of a file."""
-    if CORPORA[wildcards.corpus]["segmentation"] == "sentencepiece":
-        return f"recurrent-mt sentencepiece encode --model {input.model} --jobs {threads} < {input.words}"
-    workers = f" --input {input.words} --num-workers {threads}" if threads > 1 else f" < {input.words}"
-    return f"subword-nmt apply-bpe --codes {input.model}{workers}"
 
 
 # Short sentences: in minutes, a model that reads them into one vector does not learn to translate others.
@@ -109,7 +92,7 @@ rule split_words:
     output:
         "corpora/{corpus}/{place}/words/{split}.{lang}",
     params:
-        command=words_command,
+        command=lambda wildcards: FORMS[wildcards.corpus].split_command(wildcards.lang),
     log:
         "logs/{corpus}/{place}/words-{split}.{lang}.log",
     threads: THREADS
@@ -132,17 +115,9 @@ rule join_sides:
 
 def model_text(wildcards):
     """What a segmentation is learned from."""
-    if CORPORA[wildcards.corpus]["segmentation"] == "bpe":
+    if FORMS[wildcards.corpus].learns_from_one_file:
         return f"corpora/{wildcards.corpus}/text/both-sides"
     return [f"corpora/{wildcards.corpus}/text/words/train.{lang}" for lang in (SOURCE, TARGET)]
-
-
-def learn_command(wildcards, input, output, threads):
-    """Learns merges, or pieces, on both sides."""
-    size = CORPORA[wildcards.corpus]["size"]
-    if CORPORA[wildcards.corpus]["segmentation"] == "bpe":
-        return f"subword-nmt learn-bpe --symbols {size} --input {input} --output {output} --num-workers {threads}"
-    return f"recurrent-mt sentencepiece train --size {size} --model {output} {input}"
 
 
 rule learn_segmentation:
@@ -151,7 +126,7 @@ rule learn_segmentation:
     output:
         "corpora/{corpus}/text/segmentation.model",
     params:
-        command=learn_command,
+        command=lambda wildcards, input, output, threads: FORMS[wildcards.corpus].learn_command(input, output, threads),
     log:
         "logs/{corpus}/segmentation.log",
     threads: THREADS
@@ -168,7 +143,7 @@ rule segment:
     output:
         "corpora/{corpus}/{place}/segmented/{split}.{lang}",
     params:
-        command=segment_command,
+        command=lambda wildcards, input, threads: FORMS[wildcards.corpus].segment_command(input.words, input.model, threads),
     log:
         "logs/{corpus}/{place}/segment-{split}.{lang}.log",
     threads: THREADS

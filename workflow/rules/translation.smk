@@ -3,10 +3,6 @@
 # Translations go to standard output and the timing to standard error: without buffering, their lines stay whole in one
 # file, which is the log until it is whole.
 SEARCH = "PYTHONUNBUFFERED=1 fairseq-generate"
-SEARCH_FLAGS = (
-    f"--user-dir {shlex.quote(config['plugin'])} --task native_translation --source-lang {SOURCE} --target-lang {TARGET}"
-    " --max-len-a 2 --max-len-b 10 --max-tokens 4000 --num-workers 0 --no-progress-bar"
-)
 # How long the n-best lists in a log are, at most.
 LISTED = 10
 
@@ -16,10 +12,9 @@ def corpus_of(folder):
     return BY_FOLDER[folder]["corpus"]
 
 
-def joining_flags(corpus):
-    """How pieces become words."""
-    kind = CORPORA[corpus]["segmentation"]
-    return {"word": "", "bpe": "--remove-bpe", "sentencepiece": "--remove-bpe sentencepiece"}[kind]
+def form_of(folder):
+    """How its text becomes tokens, and text again."""
+    return FORMS[corpus_of(folder)]
 
 
 def translated_data(wildcards):
@@ -50,9 +45,9 @@ def what_is_translated(wildcards):
 TRANSLATIONS = "|".join(["test", "test-without-unknown", *(f"extra-{re.escape(test)}" for test in EXTRA)])
 
 
-def detokenizer_of(wildcards):
+def joiner_of(wildcards):
     """What makes text of words."""
-    return CORPORA[corpus_of(wildcards.folder)]["detokenizer"]
+    return form_of(wildcards.folder).join_command
 
 
 rule translate:
@@ -64,10 +59,11 @@ rule translate:
     params:
         data=lambda wildcards, input: Path(input.data[0]).parent,
         flags=search_flags,
-        join=lambda wildcards: joining_flags(corpus_of(wildcards.folder)),
+        join=lambda wildcards: form_of(wildcards.folder).merge_flags,
+        search=lambda wildcards: shlex.join(form_of(wildcards.folder).search_flags(config["plugin"])),
         training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
         place=lambda wildcards, output: output[0].removesuffix(".outcome"),
-        finish=lambda wildcards, output: steps.finishing_command(output[0], detokenizer_of(wildcards), lists=True),
+        finish=lambda wildcards, output: steps.finishing_command(output[0], joiner_of(wildcards), lists=True),
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
         what=what_is_translated,
     wildcard_constraints:
@@ -78,7 +74,7 @@ rule translate:
     message:
         "Translating {params.what} with {params.system}, seed {wildcards.seed}"
     shell:
-        "rm -f {params.place}.detokenized; " + AFTER_TRAINING + "{SEARCH} {params.data} {SEARCH_FLAGS}"
+        "rm -f {params.place}.detokenized; " + AFTER_TRAINING + "{SEARCH} {params.data} {params.search}"
         " --path {params.training}/checkpoints/checkpoint_best.pt --beam {wildcards.beam} {params.join}"
         " --gen-subset test {params.flags} > {log} 2>&1 && {params.finish}" + OUTCOME
 
@@ -98,7 +94,7 @@ use rule translate as search_beam with:
         "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.outcome",
     params:
         flags=penalized_flags,
-        finish=lambda wildcards, output: steps.finishing_command(output[0], detokenizer_of(wildcards)),
+        finish=lambda wildcards, output: steps.finishing_command(output[0], joiner_of(wildcards)),
         what="the test set",
     wildcard_constraints:
         penalty=r"|-unnormalized|-lenpen-[0-9.]+",

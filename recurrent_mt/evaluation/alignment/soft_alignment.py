@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 from ...text_files import FileError, read_sentence_records
 from ..generate_log import TranslatedSentence, read_generate_log
-from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: How far a target token's weights may be from 1 together, for each source token: printed weights are rounded.
 ROUNDING = 1e-5

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...text_files import read_sentence_records
-from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
+from ...subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 
 #: How far a node's three gates may be from 1 together: each is rounded to five decimals.
 ROUNDING = 1e-4
@@ -44,7 +44,7 @@ class GatedSentence:
         return self.leaves[:-1] if self.has_end else self.leaves
 
     def merged_words(self, segmentation: str | None) -> list[str]:
-        """The words, where leaves are pieces of words, see :mod:`recurrent_mt.evaluation.subwords`."""
+        """The words, where leaves are pieces of words, see :mod:`recurrent_mt.subwords`."""
         return merge_pieces(self.words, word_numbers(self.words, segmentation), segmentation)
 
 

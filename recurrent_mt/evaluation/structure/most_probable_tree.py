@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..subwords import word_numbers
+from ...subwords import word_numbers
 from .gates import PyramidGates
 from .trees import Spans, keep_leaves, merge_leaves, split_everywhere
 

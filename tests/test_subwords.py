@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.evaluation.subwords import merge_pieces, word_numbers
+from recurrent_mt.subwords import merge_pieces, word_numbers
 
 CASES = {
     "bpe": ("bpe", "un ter@@ ri@@ er blanc", [0, 1, 1, 1, 2], "un terrier blanc"),

@@ -1,9 +1,10 @@
-"""Which pieces of a segmented sentence belong to one word."""
+"""Subwords: words split into pieces by BPE or SentencePiece, and the pieces of a sentence put together again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
+from os import PathLike
 
 END_OF_SENTENCE = "</s>"
 
@@ -52,3 +53,19 @@ def clean(piece: str, scheme: str | None) -> str:
     if scheme == "bpe":
         return piece.removesuffix(CONTINUES)
     return piece.removeprefix(BEGINS) if scheme == "sentencepiece" else piece
+
+
+def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
+    """The function from a line of words to its pieces, by subword-nmt's file of merges."""
+    from subword_nmt.apply_bpe import BPE
+
+    with open(codes, encoding="utf-8") as file:
+        return BPE(file).process_line
+
+
+def load_sentencepiece(model: str | PathLike[str]) -> Callable[[str], str]:
+    """The function from a line to its pieces, by a SentencePiece model."""
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_file=str(model))
+    return lambda line: " ".join(processor.encode(line, out_type=str))

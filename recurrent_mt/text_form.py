@@ -1,0 +1,283 @@
+"""How text becomes the tokens that models read, and becomes text again: the one place that knows.
+
+Raw text is split into words (Moses, or jieba for Chinese), words are segmented into pieces (BPE), and a translation
+goes the same way back; SentencePiece does both steps at once. A run folder records its form in the file ``options``,
+which may come from anyone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from .characters import normalize
+from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
+from .fairseq_dictionary import dictionary_folder, read_dictionary
+from .languages import base_language, is_chinese
+from .subwords import load_bpe, load_sentencepiece, merge_pieces, word_numbers
+from .text_files import FileError, read_lines
+
+#: What is read of the file ``options``, and what each line may say.
+RECORDED = {
+    "SOURCE_LANG": r"[A-Za-z_]+",
+    "TARGET_LANG": r"[A-Za-z_]+",
+    "SEGMENTATION": r"(word|bpe|sentencepiece):[1-9][0-9]*",
+    "TOKENIZER": r"moses|none",
+    "LOWERCASE": r"(yes)?",
+    "TRUECASED": r"(yes)?",
+}
+REQUIRED = ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION")
+
+#: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
+#: make three tokens.
+UNKNOWN = "⁇"
+
+#: The longest translation of n tokens is ``max_len_a`` n + ``max_len_b``.
+LENGTH_LIMITS = {"max_len_a": 2, "max_len_b": 10}
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """From raw text to what a model reads, and back.
+
+    Attributes:
+        folder: of the run; its files are read when they are needed.
+        source: language.
+        target: language.
+        segmentation: ``word``, ``bpe``, or ``sentencepiece``.
+        tokenizer: ``moses`` or ``none``.
+        lowercase: whether models read lowercase.
+        truecased: whether the words are those of the synthetic corpus, which begin with a capital only where they
+            always do.
+        size: words of a dictionary, merges, or pieces.
+    """
+
+    folder: Path
+    source: str
+    target: str
+    segmentation: str
+    tokenizer: str
+    lowercase: bool
+    truecased: bool
+    size: int = 0
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, str], folder: str | PathLike[str]) -> TextForm:
+        """The form that `record` describes."""
+        kind, _, size = record["SEGMENTATION"].partition(":")
+        return cls(
+            folder=Path(folder),
+            source=record["SOURCE_LANG"],
+            target=record["TARGET_LANG"],
+            segmentation=kind,
+            tokenizer=record.get("TOKENIZER", "moses"),
+            lowercase=record.get("LOWERCASE") == "yes",
+            truecased=record.get("TRUECASED") == "yes",
+            size=int(size),
+        )
+
+    def record(self) -> dict[str, str]:
+        """The lines about it in the file ``options``."""
+        return {
+            "SOURCE_LANG": self.source,
+            "TARGET_LANG": self.target,
+            "SEGMENTATION": f"{self.segmentation}:{self.size}",
+            "TOKENIZER": self.tokenizer if self.has_words else "moses",
+            "LOWERCASE": "yes" if self.lowercase else "",
+            "TRUECASED": "yes" if self.truecased else "",
+        }
+
+    def describe(self) -> dict[str, str | int | bool]:
+        """What of it decides how a corpus is named; other words would give existing corpora new names."""
+        return {
+            "segmentation": self.segmentation,
+            "size": self.size,
+            "words": self.split_action,
+            "lowercase": self.lowercase,
+            "detokenizer": self.join_command,
+        }
+
+    @property
+    def name(self) -> str:
+        """Kind and size in paths, such as ``bpe-4000``."""
+        return f"{self.segmentation}-{self.size}"
+
+    @property
+    def model(self) -> Path:
+        """The file of the model that splits words into pieces."""
+        return self.folder / "text" / "segmentation.model"
+
+    @property
+    def scheme(self) -> str | None:
+        """How pieces are marked, as `subwords` calls it; None where models read words."""
+        return None if self.segmentation == "word" else self.segmentation
+
+    @property
+    def has_words(self) -> bool:
+        """Whether text is words before it is pieces; SentencePiece reads raw text."""
+        return self.segmentation != "sentencepiece"
+
+    @property
+    def splits_words(self) -> bool:
+        """Whether a tokenizer separates the words of raw text."""
+        return self.tokenizer == "moses" and self.has_words
+
+    def require_splittable(self) -> None:
+        """Raises ValueError for an unknown language, and for one whose words no tokenizer here separates."""
+        for language in (self.source, self.target):
+            # Asked in any case: a code that is unknown is refused before any work is done.
+            require_splittable(language, tokenized=self.splits_words)
+
+    # Functions of a line.
+
+    def split(self, text: str, language: str) -> str:
+        """Splits raw text in one of the two languages into words, with spaces between them."""
+        words = self._splitters[language](text)
+        return words.lower() if self.lowercase else words
+
+    def segment(self, words: str) -> str:
+        """Splits words into what the model reads."""
+        return self._segmenter(words)
+
+    def read(self, text: str, language: str) -> str:
+        """What the model reads of raw text."""
+        return self.segment(self.split(text, language)).strip()
+
+    def merge(self, pieces: Sequence[str]) -> list[str]:
+        """Puts pieces together to words."""
+        return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)
+
+    def join(self, words: str) -> str:
+        """From the words of a translation to text in the form in which the run's references came."""
+        return self._joiner(mark_unknown(words))
+
+    @cached_property
+    def _splitters(self) -> dict[str, Callable[[str], str]]:
+        return {language: self._make_splitter(language) for language in (self.source, self.target)}
+
+    def _make_splitter(self, language: str) -> Callable[[str], str]:
+        dictionary = dictionary_folder(self.folder / "data") / f"dict.{language}.txt"
+        if self.truecased and dictionary.is_file():
+            return make_known_word_splitter(language, read_dictionary(dictionary))
+        return make_tokenizer(language).tokenize if self.splits_words else normalize
+
+    @cached_property
+    def _segmenter(self) -> Callable[[str], str]:
+        load = {"word": lambda _: str, "bpe": load_bpe, "sentencepiece": load_sentencepiece}
+        return load[self.segmentation](self.model)
+
+    @cached_property
+    def _joiner(self) -> Callable[[str], str]:
+        if not (self.splits_words or self.truecased):
+            return str
+        detokenize = make_tokenizer(self.target).detokenize
+        if not self.truecased:
+            return detokenize
+        from sacremoses import MosesDetruecaser
+
+        detruecase = MosesDetruecaser().detruecase
+        return lambda words: detokenize(detruecase(words, return_str=True))
+
+    # Commands of the workflow: the same for whole files.
+
+    @property
+    def split_action(self) -> str:
+        """What ``recurrent-mt words`` does to raw text."""
+        return "split" if self.splits_words else "normalize"
+
+    def split_command(self, language: str) -> str:
+        """Splits raw text into words; otherwise only characters and spaces are normalized."""
+        # What is joined after BPE must not have been split by another BPE before.
+        whole = " --whole-words" if self.segmentation == "bpe" and not self.splits_words else ""
+        lowercase = " --lowercase" if self.lowercase else ""
+        return f"recurrent-mt words {self.split_action} --language {language}{whole}{lowercase}"
+
+    @property
+    def learns_from_one_file(self) -> bool:
+        """Whether the pieces are learned from both sides in one file."""
+        return self.segmentation == "bpe"
+
+    def learn_command(self, texts: object, model: object, threads: int) -> str:
+        """Learns merges, or pieces, on both sides."""
+        if self.segmentation == "bpe":
+            return (
+                f"subword-nmt learn-bpe --symbols {self.size} --input {texts} --output {model} --num-workers {threads}"
+            )
+        return f"recurrent-mt sentencepiece train --size {self.size} --model {model} {texts}"
+
+    def segment_command(self, words: object, model: object, threads: int) -> str:
+        """Splits the words of a file into pieces."""
+        if self.segmentation == "sentencepiece":
+            return f"recurrent-mt sentencepiece encode --model {model} --jobs {threads} < {words}"
+        workers = f" --input {words} --num-workers {threads}" if threads > 1 else f" < {words}"
+        return f"subword-nmt apply-bpe --codes {model}{workers}"
+
+    @property
+    def join_command(self) -> str:
+        """Turns the words of translations into text, as `join` does but for unknown words."""
+        if not (self.splits_words or self.truecased):
+            return "cat"
+        if is_chinese(self.target):
+            return f"recurrent-mt words join --language {self.target}"
+        truecase = "detruecase " if self.truecased else ""
+        return f"sacremoses --quiet --language {base_language(self.target)} {truecase}detokenize"
+
+    # Options of other programs.
+
+    @property
+    def vocabulary_flags(self) -> list[str]:
+        """fairseq-preprocess: the dictionaries' limits, where words are not split."""
+        size = str(self.size)
+        return ["--nwordssrc", size, "--nwordstgt", size] if self.segmentation == "word" else []
+
+    def search_flags(self, plugin: str | PathLike[str]) -> list[str]:
+        """fairseq-generate and fairseq-interactive: the task, the languages, and the limits of every search."""
+        limits = [word for key, value in LENGTH_LIMITS.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+        return [
+            *("--user-dir", str(plugin), "--task", "native_translation"),
+            *("--source-lang", self.source, "--target-lang", self.target),
+            *(*limits, "--max-tokens", "4000", "--num-workers", "0", "--no-progress-bar"),
+        ]
+
+    @property
+    def merge_flags(self) -> list[str]:
+        """fairseq-generate and fairseq-interactive: how pieces become words."""
+        flags = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
+        return flags[self.segmentation]
+
+    @property
+    def figure_flags(self) -> list[str]:
+        """``recurrent-mt align`` and ``structure``: how pieces are marked."""
+        return ["--segmentation", self.scheme] if self.scheme else []
+
+
+def read_text_form(folder: str | PathLike[str]) -> TextForm:
+    """Reads a run folder's file; every value is checked, and nothing else is taken from it.
+
+    Raises:
+        FileError: if there is no such file, or it has a line that no recipe writes.
+    """
+    file = Path(folder) / "options"
+    if not file.is_file():
+        raise FileError(folder, "it has no file named options: is this the out=DIR folder of a recipe?")
+    record = {}
+    for number, line in read_lines(file):
+        name, _, value = line.partition(" ")
+        if name not in RECORDED:
+            continue
+        if not re.fullmatch(RECORDED[name], value):
+            raise FileError(file, f"no recipe writes this: {name} {value[:80]}", line=number)
+        record[name] = value
+    missing = [name for name in REQUIRED if name not in record]
+    if missing:
+        raise FileError(file, f"it has no line {', '.join(missing)}: no recipe wrote it")
+    return TextForm.from_record(record, folder)
+
+
+def mark_unknown(text: str) -> str:
+    """The text with the character `UNKNOWN` for each unknown word."""
+    return text.replace("<unk>", UNKNOWN)

@@ -1,0 +1,96 @@
+"""How text becomes tokens and back is known in one place, and read once from a run folder."""
+
+import ast
+import re
+
+import pytest
+
+from recurrent_mt.evaluation.run_folder import RunFolder
+from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.plan import make_plan, record_options
+from recurrent_mt.text_files import FileError
+from recurrent_mt.text_form import TextForm, read_text_form
+
+#: The class, the pieces it is made of, and the tool that learns SentencePiece's.
+KNOWING = {"recurrent_mt/text_form.py", "recurrent_mt/subwords.py", "recurrent_mt/cli/sentencepiece.py"}
+
+
+def mentions_a_segmentation(path):
+    """Whether code, apart from comments and docstrings, names a kind of segmentation, or fairseq's option for it."""
+    if path.suffix == ".smk":
+        return re.search(r"\b(bpe|sentencepiece)\b", path.read_text()) is not None
+    tree = ast.parse(path.read_text())
+    texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in texts)
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    return any(name.name == "sentencepiece" for node in imports for name in node.names) or any(
+        isinstance(node.value, str) and re.fullmatch(r"(--)?(remove-)?(bpe|sentencepiece)", node.value)
+        for node in constants
+    )
+
+
+def test_few_know_what_a_segmentation_is():
+    files = [path for part in ("recurrent_mt", "user_dir", "workflow") for path in (PROJECT / part).rglob("*")]
+    code = [path for path in files if path.suffix in (".py", ".smk")]
+    assert {str(path.relative_to(PROJECT)) for path in code if mentions_a_segmentation(path)} == KNOWING
+
+
+def record(**changes):
+    lines = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:4000", "TOKENIZER": "moses"}
+    return lines | {"LOWERCASE": "", "TRUECASED": ""} | changes
+
+
+@pytest.mark.parametrize("changes", [{}, {"SEGMENTATION": "word:9", "TOKENIZER": "none", "TRUECASED": "yes"}])
+def test_a_form_is_what_is_recorded_of_it(changes):
+    assert TextForm.from_record(record(**changes), "").record() == record(**changes)
+
+
+@pytest.mark.parametrize("read", [RunFolder, read_text_form])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SEGMENTATION bpe:a", "options, line 1: no recipe writes this: SEGMENTATION bpe:a"),
+        ("SEGMENTATION word:9\nLOWERCASE no", "options, line 2: no recipe writes this: LOWERCASE no"),
+        ("SEGMENTATION word:9", "it has no line SOURCE_LANG, TARGET_LANG"),
+    ],
+)
+def test_every_reader_of_a_run_folder_refuses_the_same(tmp_path, read, text, said):
+    (tmp_path / "options").write_text(f"{text}\n")
+    with pytest.raises(FileError, match=said):
+        read(tmp_path)
+
+
+def test_a_run_folder_of_before_tokenizers_were_an_option_opens(tmp_path):
+    (tmp_path / "options").write_text("SOURCE_LANG fr\nTARGET_LANG en\nSEGMENTATION bpe:4000\nchecksum train.fr 1234\n")
+    form = RunFolder(tmp_path).form
+    assert form == TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False, size=4000)
+    assert form.splits_words and form.merge_flags == ["--remove-bpe"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "corpus", "lines"),
+    [
+        ([], "word-4000-467a82a3", ["SEGMENTATION word:4000", "TOKENIZER none", "TRUECASED yes"]),
+        (
+            ["segmentation=sentencepiece:70"],
+            "sentencepiece-70-37580ff6",
+            ["SEGMENTATION sentencepiece:70", "TOKENIZER moses", "TRUECASED "],
+        ),
+    ],
+)
+def test_a_corpus_keeps_its_name(changes, corpus, lines):
+    """Another name would train everything again that is there."""
+    plan = make_plan("quickstart", read_experiment(PROJECT / "configs/experiments/quickstart.yaml", changes))
+    ((name, described),) = plan["corpora"].items()
+    assert name == corpus
+    assert set(lines) <= set(record_options(plan, described).splitlines())
+
+
+def test_what_models_read_is_put_together_again(tmp_path):
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text/segmentation.model").write_text("#version: 0.2\nl e</w>\n")
+    form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=True, truecased=False)
+    pieces = form.read("Le  dos, l'eau.", "fr")
+    assert pieces == "le d@@ o@@ s , l@@ &@@ a@@ p@@ o@@ s@@ ; e@@ a@@ u ."
+    assert form.merge(pieces.split()) == ["le", "dos", ",", "l&apos;", "eau", "."]
+    assert form.join("it 's <unk> .") == "it's ⁇."
