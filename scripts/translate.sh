@@ -2,6 +2,7 @@
 # Translates raw text with a trained model: one sentence a line in, one translation a line out.
 #
 #   bash scripts/translate.sh [--beam N] [--dry-run] RUN MODEL.pt <INPUT >OUTPUT [-- FLAG...]
+#   bash scripts/translate.sh RUN MODEL.pt --input FILE --out FILE [--jobs N]      # resumes where it was stopped
 #
 # RUN is the folder that a recipe has made. recurrent-mt translate --help explains the options.
 # VENV=DIR chooses the environment (.venv); SETUP=no uses it unchanged.

@@ -1,39 +1,70 @@
 """Translates raw text with a trained model: one sentence a line in, one translation a line out.
 
     recurrent-mt translate RUN MODEL.pt <input.fr >output.en
+    recurrent-mt translate RUN MODEL.pt --input million.fr --out million.en --jobs 8
 
 RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt may be
-several, joined by colons. An empty line stays one. The commands are printed on standard error; FLAGs after -- go to
-fairseq.
+several, joined by colons. An empty line stays one. Memory does not grow with the text. If a call with --out is stopped,
+the same call resumes after the last lines that are whole. The commands are printed on standard error; FLAGs after -- go
+to fairseq.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
+from ..characters import normalize
 from ..evaluation.generate_log import read_generate_log
+from ..experiments.text import checksum
+from ..experiments.torchrun import has_gpu
 from ..fairseq_dictionary import dictionary_folder
 from ..option_types import positive
+from ..ordered_map import ordered_map, processors
+from ..resumable_file import ResumableFile
 from ..text_files import read_lines, read_standard_input, write_text
 from ..text_form import TextForm, read_text_form
 from .plugin import find_plugin
+from .search_process import LOG_END, SearchError, SearchProcess
 
-LOG_END = 15
+#: Seconds between two lines about how far it has come.
+PAUSE = 30
 
 OPTIONS_ANYWHERE = True
+
+
+class Chunk(NamedTuple):
+    """Lines that are translated together: as many sentences as a buffer holds, and the empty lines among them."""
+
+    lines: list[str]
+    first: int  # the number of the first line, from 1
+    digest: str  # of all lines of the input up to the last of these
+
+
+class Translation(NamedTuple):
+    """The translations of a chunk, one a line, and how far the input is translated with it."""
+
+    text: str
+    lines: int
+    digest: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", type=Path, metavar="FILE", help="instead of standard input")
     parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="instead of standard output; appears when it is whole"
+        *("--out", "--output"),
+        **{"dest": "output", "type": Path, "metavar": "FILE"},
+        help="instead of standard output; appears when it is whole, and is FILE.partial until then",
     )
     parser.add_argument(
         "--split", metavar="NAME", help="translate this part of the binarized data, such as test, and no input"
@@ -46,6 +77,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="sentences that are sorted by length and translated together (%(default)s)",
     )
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="processes, each with the model and a part of the processors (one per processor; with a GPU, 1)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the fairseq command only")
     parser.add_argument("run", metavar="RUN", help="run folder")
     parser.add_argument("model", metavar="MODEL.pt", help="checkpoint, or several, joined by colons")
@@ -57,80 +94,183 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: if a file cannot be read or written.
-        ValueError: if the run folder, or a sentence, cannot be used.
+        ValueError: if the run folder, or a sentence, cannot be used, or a file was begun with something else.
         RuntimeError: if fairseq fails.
     """
     form = read_text_form(options.run)
     for model in options.model.split(":"):
         if not Path(model).is_file():
             raise FileNotFoundError(f"there is no file {model}")
-    with TemporaryDirectory() as folder:
-        if options.split:
-            lines = translate_split(form, options, Path(folder))
-        else:
-            if options.input:
-                raw = [text for _, text in read_lines(options.input)]
-            else:
-                raw = [] if options.dry_run else list(read_standard_input())
-            lines = translate_lines(form, options, raw, Path(folder))
+    if options.split:
+        if options.input or options.jobs:
+            options.parser.error(f"{'--input' if options.input else '--jobs'} does not go with --split")
+        translate_split(form, options)
+        return
+    for flag in options.flags:
+        if flag.partition("=")[0] in ("--input", "--buffer-size"):
+            options.parser.error(f"{flag} is an option of this tool: give it before --")
+    if options.dry_run:
+        show_command(search_command(form, options, "fairseq-interactive"))
+        return
+    lines = (text for _, text in read_lines(options.input)) if options.input else read_standard_input()
+    if options.output:
+        translate_to_file(form, options, lines)
+        return
+    for part in translate_lines(form, options, lines):
+        sys.stdout.write(part.text)
+        sys.stdout.flush()
+
+
+def translate_split(form: TextForm, options: argparse.Namespace) -> None:
+    """Translates one split of the binarized data.
+
+    Raises:
+        RuntimeError: if fairseq fails; the last lines of what it said go to standard error.
+    """
+    command = search_command(form, options, "fairseq-generate")
+    show_command(command)
     if options.dry_run:
         return
-    text = "".join(f"{line}\n" for line in lines)
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        with log.open("wb") as file:
+            # Without buffering, lines of standard output and of standard error stay whole in one file.
+            variables = {**os.environ, "PYTHONUNBUFFERED": "1"}
+            done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=variables, check=False)
+        if done.returncode:
+            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            print("\n".join(said[-LOG_END:]), file=sys.stderr)
+            raise RuntimeError(f"fairseq-generate failed with status {done.returncode}")
+        text = "".join(f"{form.join(best.text or '')}\n" for best in read_generate_log(log).best())
     if options.output:
         write_text(options.output, text)
     else:
         sys.stdout.write(text)
 
 
-def translate_split(form: TextForm, options: argparse.Namespace, folder: Path) -> list[str]:
-    """Translates one split of the binarized data."""
-    log = folder / "log"
-    search(form, options, "fairseq-generate", ["--gen-subset", options.split], log)
-    return [] if options.dry_run else join(form, log)
-
-
-def translate_lines(form: TextForm, options: argparse.Namespace, raw: Sequence[str], folder: Path) -> list[str]:
-    """Raw text; what is empty is not translated."""
-    tokens = [form.read(line, form.source) for line in raw]
-    sentences = [line for line in tokens if line.split()]
-    if not sentences and not options.dry_run:
-        return ["" for _ in raw]
-    file, log = folder / "sentences", folder / "log"
-    write_text(file, "".join(f"{line}\n" for line in sentences))
-    flags = ["--input", str(file), "--buffer-size", str(options.buffer_size)]
-    search(form, options, "fairseq-interactive", flags, log)
-    if options.dry_run:
-        return []
-    translations = iter(join(form, log))
-    return [next(translations) if line.split() else "" for line in tokens]
-
-
-def join(form: TextForm, log: Path) -> list[str]:
-    """The translations of a log, in order, as people write them."""
-    return [form.join(one.hypotheses[0].text or "") for one in read_generate_log(log).sentences]
-
-
-def search(form: TextForm, options: argparse.Namespace, program: str, flags: Sequence[str], log: Path) -> None:
-    """Runs fairseq's beam search.
-
-    Raises:
-        RuntimeError: if it fails; the last lines of what it said go to standard error.
-    """
-    command = [
+def search_command(form: TextForm, options: argparse.Namespace, program: str) -> list[str]:
+    """The command line of fairseq's beam search."""
+    interactive = ["--input", "-", "--buffer-size", str(options.buffer_size)]
+    return [
         *(str(Path(sys.executable).parent / program), str(dictionary_folder(form.folder / "data"))),
         *form.search_flags(find_plugin()),
         *("--path", options.model, "--beam", str(options.beam), *form.merge_flags),
-        *flags,
+        *(["--gen-subset", options.split] if options.split else interactive),
         *options.flags,
     ]
+
+
+def show_command(command: Sequence[str]) -> None:
+    """Prints it on standard error."""
     print(f"  $ {shlex.join(command)}", file=sys.stderr, flush=True)
-    if options.dry_run:
-        return
-    with log.open("wb") as file:
-        # Without buffering, lines of standard output and of standard error stay whole in one file.
-        variables = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=variables, check=False).returncode
-    if status:
-        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        print("\n".join(said[-LOG_END:]), file=sys.stderr)
-        raise RuntimeError(f"{program} failed with status {status}")
+
+
+def translate_to_file(form: TextForm, options: argparse.Namespace, lines: Iterator[str]) -> None:
+    """Translates into a file, from where an earlier call was stopped.
+
+    Raises:
+        FileError: if the file was begun with something else.
+    """
+    name = options.input or "standard input"
+    file = ResumableFile(options.output, describe_search(form, options))
+    try:
+        done, digest = file.progress.lines, hashlib.sha256()
+        for line in islice(lines, done):
+            digest.update(f"{line}\n".encode())
+        if done:
+            file.require_digest(digest.hexdigest(), str(name))
+            print(f"Resuming {options.output} after line {done:,}.", file=sys.stderr, flush=True)
+        begun = said = time.monotonic()
+        for part in translate_lines(form, options, lines, done, digest):
+            file.append(part.text, lines=part.lines, digest=part.digest)
+            if time.monotonic() - said > PAUSE:
+                said = time.monotonic()
+                speed = (part.lines - done) / (said - begun)
+                print(f"{part.lines:,} lines, {speed:.1f} a second", file=sys.stderr, flush=True)
+        file.finish()
+    finally:
+        file.close()
+
+
+def describe_search(form: TextForm, options: argparse.Namespace) -> dict[str, str]:
+    """What decides the translations besides the text."""
+    data = dictionary_folder(form.folder / "data")
+    pieces = checksum(form.model) if form.scheme else ""
+    return {
+        "model": ":".join(checksum(Path(model)) for model in options.model.split(":")),
+        "dictionary": ":".join(checksum(data / f"dict.{language}.txt") for language in (form.source, form.target)),
+        "segmentation": " ".join([*form.record().values(), pieces]),
+        "--beam": str(options.beam),
+        "--buffer-size": str(options.buffer_size),
+        "FLAG": shlex.join(options.flags),
+    }
+
+
+def translate_lines(
+    form: TextForm,
+    options: argparse.Namespace,
+    lines: Iterable[str],
+    done: int = 0,
+    digest: hashlib._Hash | None = None,
+) -> Iterator[Translation]:
+    """Translates raw text chunk by chunk, in order; what is empty is not translated.
+
+    Args:
+        form: of the text.
+        options: of the tool.
+        lines: to translate.
+        done: how many lines came before them.
+        digest: of those.
+
+    Raises:
+        SearchError: if fairseq fails; the last lines of what it said go to standard error.
+    """
+    command = search_command(form, options, "fairseq-interactive")
+    show_command(command)
+    chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())
+    jobs = options.jobs or (1 if has_gpu() and "--cpu" not in options.flags else processors())
+    # A process without a chunk would only take processors from the others.
+    first = list(islice(chunks, jobs))
+    jobs = max(1, len(first))
+    variables = {} if jobs == 1 else {"OMP_NUM_THREADS": str(max(1, processors() // jobs)), **os.environ}
+    process = SearchProcess(command, options.buffer_size, variables)
+    try:
+        yield from ordered_map(make_translator(form, process), chain(first, chunks), jobs)
+    except SearchError as error:
+        print(error.said, file=sys.stderr)
+        raise
+    finally:
+        process.close()
+
+
+def read_chunks(lines: Iterable[str], size: int, done: int, digest: hashlib._Hash) -> Iterator[Chunk]:
+    """Divides lines into chunks of `size` sentences; the last has those that are left."""
+    chunk: list[str] = []
+    first, sentences = done + 1, 0
+    for line in lines:
+        chunk.append(line)
+        digest.update(f"{line}\n".encode())
+        sentences += bool(normalize(line))
+        if sentences == size:
+            yield Chunk(chunk, first, digest.hexdigest())
+            chunk, first, sentences = [], first + len(chunk), 0
+    if chunk:
+        yield Chunk(chunk, first, digest.hexdigest())
+
+
+def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk], Translation]:
+    """The function that translates a chunk; each process that calls it has a search of its own."""
+
+    def translate(chunk: Chunk) -> Translation:
+        tokens = [form.read(line, form.source) for line in chunk.lines]
+        numbers = [number for number, line in enumerate(tokens, chunk.first) if line]
+        try:
+            found = iter(process.translate([line for line in tokens if line]))
+        except SearchError as error:
+            last = chunk.first + len(chunk.lines) - 1
+            place = f"lines {chunk.first} to {last}" if error.sentence is None else f"line {numbers[error.sentence]}"
+            raise SearchError(f"{place}: {error}", error.said) from error
+        text = "".join(f"{form.join(next(found)) if line else ''}\n" for line in tokens)
+        return Translation(text, chunk.first + len(chunk.lines) - 1, chunk.digest)
+
+    return translate

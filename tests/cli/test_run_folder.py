@@ -110,7 +110,10 @@ def test_known_words_are_read_where_data_is_in_shards(tmp_path):
 @pytest.mark.parametrize("given", ["file", "stdin"])
 @pytest.mark.parametrize("text", ["un\rdeux\u2028trois\n\nquatre\n", "un\n\nquatre", ""])
 def test_as_many_translations_as_lines_that_end_in_a_line_feed(text, given, tmp_path, monkeypatch):
-    monkeypatch.setattr(translate, "translate_lines", lambda form, options, raw, folder: ["x" for _ in raw])
+    monkeypatch.setattr(
+        *(translate, "translate_lines"),
+        lambda form, options, lines: (translate.Translation("x\n", number, "") for number, _ in enumerate(lines, 1)),
+    )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     (tmp_path / "input").write_bytes(text.encode())
     flags = ["--input", tmp_path / "input"] if given == "file" else []

@@ -1,0 +1,139 @@
+"""A beam search that waits for sentences: fairseq-interactive as a process that keeps its model."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing.util import Finalize
+
+from ..evaluation.generate_log import RECORD
+
+#: Lines of what fairseq said that are shown when it fails.
+LOG_END = 15
+#: What a sentence took, which no other program of fairseq prints.
+SECONDS = re.compile(r"W-\d+\t")
+#: How our repair of fairseq names a sentence that is too long.
+REFUSED = re.compile(r"the input, line (\d{1,18}): ")
+
+
+class SearchError(RuntimeError):
+    """A search that failed.
+
+    Attributes:
+        said: the last lines of what it said.
+        sentence: which one it refused, from 0; None where it does not say.
+    """
+
+    def __init__(self, message: str, said: str, sentence: int | None = None) -> None:
+        # All of them, so that it can be sent to another process.
+        super().__init__(message, said, sentence)
+        self.said, self.sentence = said, sentence
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class SearchProcess:
+    """A process of fairseq-interactive, started when there is something to translate.
+
+    Args:
+        command: of fairseq-interactive, which reads standard input.
+        buffer_size: as in the command: so many sentences are translated together.
+        variables: of the environment, besides this process's own.
+    """
+
+    def __init__(self, command: Sequence[str], buffer_size: int, variables: dict[str, str]) -> None:
+        self._command = command
+        self._buffer_size = buffer_size
+        # Without buffering, lines of standard output and of standard error stay whole.
+        self._variables = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", **variables}
+        self._process: subprocess.Popen[str] | None = None
+        self._done = 0
+
+    def translate(self, sentences: Sequence[str]) -> list[str]:
+        """The best translation of each sentence.
+
+        Fewer than the size of a buffer are the last that this process translates: fairseq-interactive takes a part of a
+        buffer only at the end of its input.
+
+        Raises:
+            SearchError: if the process ends, or leaves out a sentence.
+        """
+        if not sentences:
+            return []
+        process = self._process or self._start()
+        # At the same time, since it might have more to say than a pipe holds before it reads.
+        sender = threading.Thread(target=self._send, args=[process, sentences], daemon=True)
+        sender.start()
+        texts, said = self._receive(process, len(sentences))
+        if len(texts) == len(sentences):
+            sender.join()
+            self._done += len(sentences)
+            if len(sentences) < self._buffer_size:
+                self.close()
+            return texts
+        self._process = None
+        refused = [int(found[1]) - 1 - self._done for line in said if (found := REFUSED.search(line))]
+        number = refused[-1] if refused and 0 <= refused[-1] < len(sentences) else None
+        raise SearchError(f"fairseq-interactive failed with status {process.wait()}", "".join(said), number)
+
+    def _start(self) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            **{"args": self._command, "env": self._variables, "encoding": "utf-8", "errors": "replace"},
+            **{"stdin": pipe, "stdout": pipe, "stderr": subprocess.STDOUT},
+        )
+        self._done = 0
+        # Those of a pool leave out what `atexit` does.
+        Finalize(None, self.close, exitpriority=0)
+        return self._process
+
+    def _send(self, process: subprocess.Popen[str], sentences: Sequence[str]) -> None:
+        assert process.stdin is not None
+        with suppress(OSError):  # it has ended; `_receive` sees that, too
+            process.stdin.writelines(f"{sentence}\n" for sentence in sentences)
+            process.stdin.flush()
+            if len(sentences) < self._buffer_size:
+                process.stdin.close()
+
+    def _receive(self, process: subprocess.Popen[str], count: int) -> tuple[list[str], deque[str]]:
+        """Reads so many translations, and the last lines of what else was said; fewer if the process ends.
+
+        Raises:
+            SearchError: if it leaves out a sentence.
+        """
+        texts: list[str] = []
+        said: deque[str] = deque(maxlen=LOG_END)
+        assert process.stdout is not None
+        for line in process.stdout:
+            record = RECORD.fullmatch(line.rstrip("\n"))
+            if record is None:
+                if not SECONDS.match(line):
+                    said.append(line)
+            elif record[1] == "D" and (number := int(record[2])) >= self._done + len(texts):
+                if number > self._done + len(texts):
+                    process.kill()
+                    raise SearchError("fairseq-interactive left out a sentence", "".join(said), len(texts))
+                # Others of the same sentence, if an n-best list is asked for, are worse.
+                texts.append(record[3].partition("\t")[2])
+                if len(texts) == count:
+                    break
+        return texts, said
+
+    def close(self) -> None:
+        """Lets the process end."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(OSError):  # it may have ended
+            process.stdin.close()
+        for _ in process.stdout:
+            pass
+        process.stdout.close()
+        process.wait()

@@ -1,0 +1,122 @@
+"""A text file that is written over hours, and continued where its writer was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .text_files import FileError, write_text
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a file has come.
+
+    Attributes:
+        lines: of the input that are done.
+        digest: of these lines.
+        size: bytes that were written for them.
+        made_with: what decides the output besides the input, name to value.
+    """
+
+    lines: int = 0
+    digest: str = ""
+    size: int = 0
+    made_with: Mapping[str, str] = field(default_factory=dict)
+
+
+class ResumableFile:
+    """Text that is written chunk by chunk to ``FILE.partial``, which takes the name FILE when everything is in it.
+
+    After each chunk, ``FILE.partial.json`` says how far the text has come, and what it is made with; what a killed
+    writer has left behind that is cut off.
+    """
+
+    def __init__(self, path: str | PathLike[str], made_with: Mapping[str, str]) -> None:
+        """Opens what is there, or begins.
+
+        Raises:
+            FileError: if another process writes it, or it was begun with something else.
+        """
+        self.path = Path(path)
+        self.partial = self.path.with_name(f"{self.path.name}.partial")
+        self.record = self.path.with_name(f"{self.path.name}.partial.json")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.partial.open("ab")
+        try:
+            # The kernel gives the lock back when the process ends, however it does.
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as error:
+            self._file.close()
+            raise FileError(self.partial, "another process is writing it: wait for that, or end it") from error
+        try:
+            self.progress = self._read_progress(dict(made_with))
+        except FileError:
+            self._file.close()
+            raise
+        self._file.truncate(self.progress.size)
+
+    def _read_progress(self, made_with: dict[str, str]) -> Progress:
+        begun = Progress(made_with=made_with)
+        if not self.record.is_file():
+            return begun
+        try:
+            progress = Progress(**json.loads(self.record.read_text(encoding="utf-8")))
+            numbers, found = (progress.lines, progress.size), dict(progress.made_with)
+            if not all(isinstance(number, int) and number >= 0 for number in numbers):
+                raise TypeError("numbers are expected")
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._refuse(f"it is damaged ({error})") from error
+        if progress.size > self.partial.stat().st_size:
+            raise self._refuse(f"{self.partial.name} is shorter than it says")
+        changed = [name for name in sorted({*found, *made_with}) if found.get(name) != made_with.get(name)]
+        if progress.lines and changed:
+            raise self._refuse(f"{progress.lines:,} lines were made with another {' and '.join(changed)}")
+        return progress if progress.lines else begun
+
+    def _refuse(self, reason: str) -> FileError:
+        return FileError(
+            self.record, f"{reason}: to start anew, remove it; to resume, call with what it was begun with"
+        )
+
+    def require_digest(self, digest: str, name: str) -> None:
+        """Checks that the lines that are done are those of the input.
+
+        Raises:
+            FileError: if they are not.
+        """
+        if digest != self.progress.digest:
+            raise self._refuse(f"the first {self.progress.lines:,} lines of {name} are not those that it was made of")
+
+    def append(self, text: str, *, lines: int, digest: str) -> None:
+        """Writes a chunk.
+
+        Args:
+            text: of the chunk.
+            lines: of the input that are done with it, from the first.
+            digest: of these.
+        """
+        encoded = text.encode("utf-8")
+        self._file.write(encoded)
+        self._file.flush()
+        # The record must not reach the disk before the text.
+        os.fsync(self._file.fileno())
+        size = self.progress.size + len(encoded)
+        progress: dict[str, Any] = asdict(self.progress) | {"lines": lines, "digest": digest, "size": size}
+        self.progress = Progress(**progress)
+        write_text(self.record, json.dumps(progress, indent=1) + "\n")
+
+    def finish(self) -> None:
+        """Gives the file its name."""
+        self.partial.replace(self.path)
+        self.record.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets another process write it."""
+        self._file.close()

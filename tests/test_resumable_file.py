@@ -1,0 +1,52 @@
+"""A text file that is continued where its writer was killed, however often."""
+
+import json
+
+import pytest
+
+from recurrent_mt.resumable_file import ResumableFile
+from recurrent_mt.text_files import FileError
+
+MADE_WITH = {"model": "1"}
+CHUNKS = ["é one\n", "", "two\nthree\n", "four\n"]
+
+
+def write(path, *, kills):
+    """Writes the chunks; after each of `kills`, half of the next one is on the disk when the writer dies."""
+    for killed in (*kills, None):
+        file = ResumableFile(path, MADE_WITH)
+        for number in range(file.progress.lines, len(CHUNKS)):
+            if number == killed:
+                file._file.write(CHUNKS[number].encode()[:3])
+                break
+            file.append(CHUNKS[number], lines=number + 1, digest=f"{number}")
+        else:
+            file.finish()
+        file.close()
+
+
+@pytest.mark.parametrize("kills", [(), (0,), (0, 0, 1), (2, 3), (0, 1, 2, 3, 3)])
+def test_the_file_is_whole_however_often_its_writer_dies(tmp_path, kills):
+    (tmp_path / "out").write_text("earlier")
+    write(tmp_path / "out", kills=kills)
+    assert (tmp_path / "out").read_text() == "".join(CHUNKS)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_until_it_is_whole_the_earlier_file_stays(tmp_path):
+    (tmp_path / "out").write_text("earlier")
+    file = ResumableFile(tmp_path / "out", MADE_WITH)
+    file.append("a\n", lines=1, digest="x")
+    assert (tmp_path / "out").read_text() == "earlier"
+    record = json.loads((tmp_path / "out.partial.json").read_text())
+    assert record == {"lines": 1, "digest": "x", "size": 2, "made_with": MADE_WITH}
+    file.close()
+
+
+def test_a_file_without_a_whole_chunk_is_begun_anew_with_anything(tmp_path):
+    ResumableFile(tmp_path / "out", MADE_WITH).close()
+    file = ResumableFile(tmp_path / "out", {"model": "2"})
+    file.append("a\n", lines=1, digest="x")
+    file.close()
+    with pytest.raises(FileError, match="1 lines were made with another model"):
+        ResumableFile(tmp_path / "out", MADE_WITH)
