@@ -167,8 +167,9 @@ class TextForm:
 
     @cached_property
     def _segmenter(self) -> Callable[[str], str]:
-        load = {"word": lambda _: str, "bpe": load_bpe, "sentencepiece": load_sentencepiece}
-        return load[self.segmentation](self.model)
+        if self.segmentation == "word":
+            return str
+        return (load_bpe if self.segmentation == "bpe" else load_sentencepiece)(self.model)
 
     @cached_property
     def _joiner(self) -> Callable[[str], str]:
@@ -246,7 +247,11 @@ class TextForm:
     @property
     def merge_flags(self) -> list[str]:
         """fairseq-generate and fairseq-interactive: how pieces become words."""
-        flags = {"word": [], "bpe": ["--remove-bpe"], "sentencepiece": ["--remove-bpe", "sentencepiece"]}
+        flags: dict[str, list[str]] = {
+            "word": [],
+            "bpe": ["--remove-bpe"],
+            "sentencepiece": ["--remove-bpe", "sentencepiece"],
+        }
         return flags[self.segmentation]
 
     @property

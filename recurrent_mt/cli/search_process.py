@@ -83,15 +83,19 @@ class SearchProcess:
         raise SearchError(f"fairseq-interactive failed with status {process.wait()}", "".join(said), number)
 
     def _start(self) -> subprocess.Popen[str]:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            **{"args": self._command, "env": self._variables, "encoding": "utf-8", "errors": "replace"},
-            **{"stdin": pipe, "stdout": pipe, "stderr": subprocess.STDOUT},
+        process = subprocess.Popen(
+            self._command,
+            env=self._variables,
+            encoding="utf-8",
+            errors="replace",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
-        self._done = 0
-        # Those of a pool leave out what `atexit` does.
+        self._process, self._done = process, 0
+        # The processes of a pool end without what `atexit` registers.
         Finalize(None, self.close, exitpriority=0)
-        return self._process
+        return process
 
     def _send(self, process: subprocess.Popen[str], sentences: Sequence[str]) -> None:
         assert process.stdin is not None

@@ -62,8 +62,11 @@ class Translation(NamedTuple):
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", type=Path, metavar="FILE", help="instead of standard input")
     parser.add_argument(
-        *("--out", "--output"),
-        **{"dest": "output", "type": Path, "metavar": "FILE"},
+        "--out",
+        "--output",
+        dest="output",
+        type=Path,
+        metavar="FILE",
         help="instead of standard output; appears when it is whole, and is FILE.partial until then",
     )
     parser.add_argument(
