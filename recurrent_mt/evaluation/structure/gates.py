@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...text_files import read_sentence_records
 from ...subwords import END_OF_SENTENCE, merge_pieces, word_numbers
+from ...text_files import read_sentence_records
 
 #: How far a node's three gates may be from 1 together: each is rounded to five decimals.
 ROUNDING = 1e-4
