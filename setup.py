@@ -74,6 +74,7 @@ setup(
         "nltk>=3.9",
         "numpy>=1.26",
         "pandas>=2.2,<3",
+        "pydantic>=2.12",
         "PyYAML>=6",
         "sacrebleu>=2.4",
         "tabulate>=0.9",

@@ -56,7 +56,7 @@ ALLOWED = {
             *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "experiments": {
-            *("yaml", "jsonschema", "psutil", "hydra", "omegaconf"),
+            *("yaml", "pydantic", "pydantic_core", "typing_extensions", "psutil", "hydra", "omegaconf"),
             *(
                 "recurrent_mt.evaluation",
                 "recurrent_mt.ordered_map",

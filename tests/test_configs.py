@@ -91,13 +91,13 @@ def test_what_is_recommended_is_translated_by_the_fast_search(name):
 @pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)
 def test_every_system_of_an_ablation_is_another_one_that_builds(file):
     experiment, built = read_experiment(file), set()
-    for name in experiment["systems"]:
+    for name in experiment.systems:
         line = [word.replace(SEED, "1") for word in training_arguments(name, experiment, ROOT / "configs")]
         parsed, model = build(line, words=50)
-        segmentation = experiment["systems"][name].get("segmentation")
+        segmentation = experiment.changes[name].get("segmentation")
         built.add((segmentation, str(sorted(vars(parsed).items(), key=lambda item: item[0]))))
         assert sum(parameter.numel() for parameter in model.parameters()) > 10_000, name
-    assert len(built) == len(experiment["systems"])
+    assert len(built) == len(experiment.systems)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -160,7 +160,7 @@ def test_every_value_of_a_published_system_has_its_source():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("common:\n  user_dir: ???\nmodel: {user-dir: /x}", "user-dir would run code"),
+        ("common:\n  user_dir: ???\nmodel: {user-dir: /x}", "user-dir cannot be set in a file"),
         ("model: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
     ],
 )

@@ -52,13 +52,14 @@ def run(options: argparse.Namespace) -> int:
         OSError: if a file cannot be read or written.
         RuntimeError: if it was stopped, if something failed, or if another call works in the folder.
     """
-    chosen = read_experiment(options.file, options.options)
+    experiment = read_experiment(options.file, options.options)
+    chosen = experiment.values()
     default = PROJECT / fill_name(chosen["out"] or f"runs/{options.file.stem}-{{pair}}", chosen)
     given = any(text.startswith("out=") for text in options.options)
     if given and chosen["out"] is None:
         raise ValueError("out is empty: name a folder, or leave it out for the default one")
     out = Path(chosen["out"]) if given else default
-    plan = make_plan(options.file.stem, chosen)
+    plan = make_plan(options.file.stem, experiment)
     if chosen["published"]:
         print(f"\n== The plan: {chosen['pair']}, {chosen['segmentation']}, to {out}", *list_published(chosen), sep="\n")
     for corpus in plan["corpora"].values():

@@ -9,16 +9,17 @@ from typing import Any
 
 from ..text_form import TextForm
 from .corpora import describe_corpus, describe_extra_tests, find_checksums
+from .experiment import Experiment
 from .identity import identify
 from .options import PROJECT
-from .systems import SEGMENTATION, budget_arguments, has_positions, is_ablation, is_configuration, training_arguments
+from .systems import budget_arguments, has_positions, is_configuration, training_arguments
 
 CONFIGURATIONS = PROJECT / "configs"
 #: Options that say where and how fast, and not what comes out.
 WITHOUT_EFFECT = ("out", "mirror", "checksums")
 
 
-def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def make_plan(name: str, experiment: Experiment) -> dict[str, Any]:
     """The plan of an experiment, the configuration of workflow/Snakefile.
 
     What decides a result is in its path: ``corpora/ID`` is one text with one segmentation, ``trainings/NAME-ID`` one
@@ -27,29 +28,32 @@ def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         name: of the experiment.
-        options: all of them.
+        experiment: with all its options.
 
     Raises:
         ValueError: if a system is none, or the text does not go with the options.
         FileError: if a file is missing.
     """
-    positions = any(has_positions(training_arguments(system, options, CONFIGURATIONS)) for system in options["systems"])
-    common = describe_corpus(options, options["segmentation"], positions=positions)
-    corpora, systems = {common["id"]: common}, {}
-    for system in options["systems"]:
-        own = options["systems"][system].get(SEGMENTATION) if is_ablation(options) else None
-        corpus = describe_corpus(options, str(own), positions=positions) if own else common
+    options = experiment.values()
+    arguments = {system: training_arguments(system, experiment, CONFIGURATIONS) for system in experiment.systems}
+    positions = any(map(has_positions, arguments.values()))
+    common = describe_corpus(options, experiment.segmentation, positions=positions)
+    corpora: dict[str, Any] = {common["id"]: common}
+    systems: dict[str, Any] = {}
+    for system in experiment.systems:
+        own = experiment.changes.get(system, {}).get("segmentation")
+        corpus = describe_corpus(options, own, positions=positions) if own else common
         corpora[corpus["id"]] = corpus
-        systems[system] = plan_system(system, options, corpus["id"])
+        systems[system] = plan_system(system, experiment, arguments[system], corpus["id"])
     used = {system["corpus"] for system in systems.values()} or {common["id"]}
-    plan = {
+    plan: dict[str, Any] = {
         "name": name,
-        "languages": options["pair"].split("-"),
+        "languages": experiment.pair.split("-"),
         "options": {**options, "checksums": find_checksums(options)},
         "corpora": {key: corpus for key, corpus in corpora.items() if key in used},
         "extra_tests": describe_extra_tests(options),
         "systems": systems,
-        "ablation": is_ablation(options),
+        "ablation": experiment.ablation,
         "plugin": str(PROJECT / "user_dir"),
     }
     decisive = {key: value for key, value in options.items() if key not in WITHOUT_EFFECT}
@@ -58,19 +62,13 @@ def make_plan(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**plan, "results": f"results/{identify(identity)}"}
 
 
-def plan_system(name: str, options: Mapping[str, Any], corpus: str) -> dict[str, Any]:
-    """What one system is trained on and with.
-
-    Raises:
-        ValueError: if there is no such system.
-    """
-    arguments = training_arguments(name, options, CONFIGURATIONS)
-    budget = budget_arguments(options)
-    searched = bool(options["learning_rates"]) and not is_configuration(name, options, CONFIGURATIONS)
-    rates = options["learning_rates"] if searched else []
-    seed = options["seeds"][0] if searched else None
-    processes = options["processes"]
-    identity = identify([arguments, budget, corpus, rates, seed, processes])
+def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus: str) -> dict[str, Any]:
+    """What one system is trained on and with."""
+    budget = budget_arguments(experiment)
+    searched = bool(experiment.learning_rates) and not is_configuration(name, experiment, CONFIGURATIONS)
+    rates = experiment.learning_rates if searched else []
+    seed = experiment.seeds[0] if searched else None
+    identity = identify([arguments, budget, corpus, rates, seed, experiment.processes])
     return {
         "corpus": corpus,
         "folder": f"{name}-{identity}",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .configurations import assign, read_arguments
-from .option_checks import check_flag
+from .experiment import Experiment, check_flags
 from .options import PROJECT
 from .text import POSITION_LIMIT
 
@@ -23,11 +23,9 @@ ATTENTIONS = ("none", "additive", "dot", "general", "scaled_dot", "scaled_genera
 LONGEST_WARMUP, UNCOUNTED_WARMUP = 4000, 400
 #: What differs from seed to seed, and from place to place.
 SEED, PLUGIN, DATA = "{seed}", "{plugin}", "{data}"
-#: What a system of an ablation may set besides options of fairseq-train: it then has data of its own.
-SEGMENTATION = "segmentation"
 
 
-def training_arguments(name: str, options: Mapping[str, Any], configurations: Path) -> list[str]:
+def training_arguments(name: str, experiment: Experiment, configurations: Path) -> list[str]:
     """What follows ``fairseq-train`` for a system: data, model, objective, optimizer, and batches, but no budget.
 
     A file of configs/ brings its own, to an ablation, too; all other systems share the experiment's. Without ``--lr``
@@ -35,48 +33,48 @@ def training_arguments(name: str, options: Mapping[str, Any], configurations: Pa
 
     Args:
         name: of the system.
-        options: of the experiment.
+        experiment: with all its options.
         configurations: the folder configs/.
 
     Raises:
         ValueError: if there is no such system.
     """
-    if is_configuration(name, options, configurations):
-        return [*configured_arguments(name, options, configurations), "--seed", SEED]
-    if is_ablation(options) and options["configuration"]:
-        own = own_flags(name, options)
-        common = configured_arguments(options["configuration"], options, configurations)
+    if is_configuration(name, experiment, configurations):
+        return [*configured_arguments(name, experiment, configurations), "--seed", SEED]
+    if experiment.ablation and experiment.configuration:
+        own = own_flags(name, experiment)
+        common = configured_arguments(experiment.configuration, experiment, configurations)
         return [*without(own, common), *flag_arguments(own), "--seed", SEED]
-    source, target = options["pair"].split("-")
-    rate = [] if options["learning_rates"] else ["--lr", options["learning_rate"]]
-    model, own = (name, {}) if is_ablation(options) else read_name(name)
+    source, target = experiment.pair.split("-")
+    rate = [] if experiment.learning_rates else ["--lr", experiment.learning_rate]
+    model, own = (name, {}) if experiment.ablation else read_name(name)
     shared = [
         *("--task", "translation", "--source-lang", source, "--target-lang", target),
-        *("--dropout", str(options["dropout"]), "--optimizer", "fused_adam", *rate, "--clip-norm", "1.0"),
-        *schedule_arguments(model, options),
-        *objective_arguments(stock=model in STOCK and not is_ablation(options), smoothing=options["label_smoothing"]),
-        *("--max-tokens", str(options["max_tokens"]), *model_arguments(model, own, options)),
+        *("--dropout", str(experiment.dropout), "--optimizer", "fused_adam", *rate, "--clip-norm", "1.0"),
+        *schedule_arguments(model, experiment),
+        *objective_arguments(stock=model in STOCK and not experiment.ablation, smoothing=experiment.label_smoothing),
+        *("--max-tokens", str(experiment.max_tokens), *model_arguments(model, own, experiment)),
     ]
     return [DATA, "--user-dir", PLUGIN, *without(own, shared), *flag_arguments(own), "--seed", SEED]
 
 
-def configured_arguments(name: str, options: Mapping[str, Any], configurations: Path) -> list[str]:
+def configured_arguments(name: str, experiment: Experiment, configurations: Path) -> list[str]:
     """The arguments that a file of configs/ stands for, with the data and languages of this experiment.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if fairseq would reject its contents.
     """
-    source, target = options["pair"].split("-")
+    source, target = experiment.pair.split("-")
     languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
     places = [assign("common.user_dir", PLUGIN), assign("task.data", DATA)]
     return read_arguments(configurations / f"{name}.yaml", [*places, *languages])
 
 
-def own_flags(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def own_flags(name: str, experiment: Experiment) -> dict[str, Any]:
     """What one system of an ablation sets of fairseq-train's options, by the names that they have on a command line."""
-    own = {key: value for key, value in options["systems"][name].items() if key != SEGMENTATION}
-    return {key.replace("_", "-"): value for flags in (options["flags"], own) for key, value in flags.items()}
+    own = {key: value for key, value in experiment.changes[name].items() if key != "segmentation"}
+    return {key.replace("_", "-"): value for flags in (experiment.flags, own) for key, value in flags.items()}
 
 
 def without(flags: Collection[str], arguments: Sequence[str]) -> Iterator[str]:
@@ -95,11 +93,11 @@ def has_positions(arguments: Sequence[str]) -> bool:
     return not all(name.startswith("lstm") or name.endswith("_encoder") for name in architectures)
 
 
-def schedule_arguments(name: str, options: Mapping[str, Any]) -> list[str]:
+def schedule_arguments(name: str, experiment: Experiment) -> list[str]:
     """How the learning rate changes; the transformer does not train with a constant one."""
-    if options["schedule"] == "constant" and name != "transformer":
+    if experiment.schedule == "constant" and name != "transformer":
         return []
-    return ["--lr-scheduler", "inverse_sqrt", "--warmup-updates", str(warmup_updates(options))]
+    return ["--lr-scheduler", "inverse_sqrt", "--warmup-updates", str(warmup_updates(experiment))]
 
 
 def objective_arguments(*, stock: bool, smoothing: float) -> list[str]:
@@ -111,17 +109,12 @@ def objective_arguments(*, stock: bool, smoothing: float) -> list[str]:
     return ["--criterion", criterion, *(["--label-smoothing", str(smoothing)] if smoothing else [])]
 
 
-def is_ablation(options: Mapping[str, Any]) -> bool:
-    """Whether the systems are changes of one."""
-    return isinstance(options["systems"], Mapping)
-
-
-def is_configuration(name: str, options: Mapping[str, Any], configurations: Path) -> bool:
+def is_configuration(name: str, experiment: Experiment, configurations: Path) -> bool:
     """Whether a system is a file of configs/."""
-    return not is_ablation(options) and "/" not in name and (configurations / f"{name}.yaml").is_file()
+    return not experiment.ablation and "/" not in name and (configurations / f"{name}.yaml").is_file()
 
 
-def model_arguments(name: str, own: Collection[str], options: Mapping[str, Any]) -> list[str]:
+def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> list[str]:
     """The architecture and its sizes; ``own`` are the options that the system sets itself.
 
     grconv_encoder has no directions: it is as wide as a bidirectional encoder's annotations.
@@ -129,12 +122,12 @@ def model_arguments(name: str, own: Collection[str], options: Mapping[str, Any])
     Raises:
         ValueError: if there is no such system.
     """
-    if is_ablation(options):
-        return list(flag_arguments(own_flags(name, options)))
-    decoder, encoder, embedding = options["decoder_size"], options["encoder_size"], options["embedding_size"]
+    if experiment.ablation:
+        return list(flag_arguments(own_flags(name, experiment)))
+    decoder, encoder, embedding = experiment.decoder_size, experiment.encoder_size, experiment.embedding_size
     # A matrix that both looks words up and scores them has one width.
-    shared = [f"--share-{'' if name == 'fconv' else 'decoder-'}input-output-embed"] if options["tied"] else []
-    output = [*sizes(decoder_out_embed_dim=embedding if options["tied"] else decoder), *shared]
+    shared = [f"--share-{'' if name == 'fconv' else 'decoder-'}input-output-embed"] if experiment.tied else []
+    output = [*sizes(decoder_out_embed_dim=embedding if experiment.tied else decoder), *shared]
     embeddings = sizes(encoder_embed_dim=embedding, decoder_embed_dim=embedding)
     recurrent = [*embeddings, *sizes(decoder_hidden_size=decoder), *output]
     directions = ["--encoder-bidirectional", *sizes(encoder_hidden_size=encoder)]
@@ -154,7 +147,7 @@ def model_arguments(name: str, own: Collection[str], options: Mapping[str, Any])
     width = directions if architecture == "gru_encoder" else sizes(encoder_hidden_size=2 * encoder)
     # The pyramid of grConv as published is not normalized.
     normalizes = architecture == "gru_encoder" or "grconv-dilated" in own
-    norms = [f"--{side}-layer-norm" for side in ("encoder", "decoder")[not normalizes :] if options["layer_norm"]]
+    norms = [f"--{side}-layer-norm" for side in ("encoder", "decoder")[not normalizes :] if experiment.layer_norm]
     return [*recurrent, "--arch", architecture, *width, "--decoder-attention", attention, *norms]
 
 
@@ -171,7 +164,7 @@ def read_name(name: str) -> tuple[str, dict[str, Any]]:
     own: dict[str, Any] = {}
     for setting in settings:
         flag, _, value = setting.partition("=")
-        check_flag(flag, value or True)
+        check_flags({flag: value or True})
         own[flag.replace("_", "-")] = value or True
     return model, own
 
@@ -208,13 +201,13 @@ def transformer_arguments(decoder_size: int) -> list[str]:
     return [*result, "--adam-betas", "(0.9, 0.98)"]
 
 
-def warmup_updates(options: Mapping[str, Any]) -> int:
+def warmup_updates(experiment: Experiment) -> int:
     """A tenth of the budget, within bounds, unless the experiment says otherwise."""
-    if options["warmup"]:
-        return int(options["warmup"])
-    if "updates" not in options:
+    if experiment.warmup:
+        return experiment.warmup
+    if experiment.updates is None:
         return UNCOUNTED_WARMUP
-    return max(1, min(options["updates"] // 10, LONGEST_WARMUP))
+    return max(1, min(experiment.updates // 10, LONGEST_WARMUP))
 
 
 def flag_arguments(values: Mapping[str, Any]) -> Iterator[str]:
@@ -227,14 +220,15 @@ def flag_arguments(values: Mapping[str, Any]) -> Iterator[str]:
             yield str(value)
 
 
-def budget_arguments(options: Mapping[str, Any]) -> list[str]:
+def budget_arguments(experiment: Experiment) -> list[str]:
     """When training ends.
 
     Zero means no limit: a file of configs/ has its own limit, which comes first. fairseq counts the time of validations
     and checkpoints, and keeps the count in its checkpoints: what a kill undid is not counted.
     """
-    if "updates" in options:
-        return ["--max-epoch", "0", "--max-update", str(options["updates"])]
-    if "epochs" in options:
-        return ["--max-update", "0", "--max-epoch", str(options["epochs"])]
-    return ["--max-update", "0", "--max-epoch", "0", "--stop-time-hours", f"{options['minutes'] / 60:.6f}"]
+    if experiment.updates is not None:
+        return ["--max-epoch", "0", "--max-update", str(experiment.updates)]
+    if experiment.epochs is not None:
+        return ["--max-update", "0", "--max-epoch", str(experiment.epochs)]
+    assert experiment.minutes is not None  # one of the three is there
+    return ["--max-update", "0", "--max-epoch", "0", "--stop-time-hours", f"{experiment.minutes / 60:.6f}"]

@@ -1,7 +1,8 @@
 """What files of settings put on the command line of fairseq-train: options with values, and no code.
 
-Such a file may come from anywhere. ``--user-dir`` would run the Python of a folder, other options write to a path, load
-a model, or connect to an address, and a value that looks like an option is one, whatever stands before it.
+Such a file may come from anywhere. It may set what a model is and how it learns, and nothing else: ``--user-dir`` would
+run the Python of a folder, other options write to a path, load a checkpoint, or connect to an address, and a value that
+looks like an option is one, whatever stands before it.
 """
 
 from __future__ import annotations
@@ -19,10 +20,29 @@ GROUPS = {
     "lr_scheduler": "lr-scheduler",
 }
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-#: fairseq's options by which a training reaches out of its folder.
-OUTWARD = re.compile(
-    r"log_file|(tensorboard|wandb|aim|azureml|distributed)_\w+|nprocs_per_node|use_plasma_view|plasma_path"
-    r"|save_dir|checkpoint_suffix|restore_file|continue_once|finetune_from_model|results_path"
+#: What may be set: numbers, switches, and choices, but for two names of files that are read as data, of word vectors
+#: (``*_embed_path``) and of subwords (``sample_subwords``).
+SETTABLE = re.compile(
+    r"""arch|task|criterion|optimizer|(source|target)_lang
+    # models
+    |(encoder|decoder)_(?!xformers)\w+|(share|skip|gru|grconv|grnn|sepconv|unet|vnet|adaptive|quant_noise)_\w+
+    |(\w+_)?dropout|initialization|no_gate_bias|embed_bias|autocast|kernel_backend|checkpoint_(levels|activations)
+    |max_(source|target)_positions|activation_fn|layernorm_embedding|tie_adaptive_\w+|cross_self_attention
+    |no_(token_positional_embeddings|scale_embedding|cross_attention|decoder_final_norm)
+    # objectives, optimizers, schedules
+    |label_smoothing|report_accuracy|ignore_prefix_size|sentence_avg|update_freq|clip_norm|weight_decay|momentum
+    |(adam|adamax|adadelta|adafactor|lamb)_\w+|use_old_adam|anneal_eps|beta1|clip_threshold|decay_rate|scale_parameter
+    |relative_step|no_bias_correction|lr(_\w+)?|(min|max|stop_min)_lr|warmup_\w+|force_anneal|end_learning_rate|power
+    |total_num_update|t_mult|(hold|decay)_steps|phase_ratio|(init|final)_lr_scale|shrink_min
+    |store_ema|ema_(decay|start_update|update_freq|fp32)|cpu|bf16|(fp16|amp)(_\w+)?|memory_efficient_\w+|\w+_loss_scale
+    # batches and text
+    |(max_tokens|batch_size)(_valid)?|required_\w+_multiple|curriculum|grouped_shuffling|num_(workers|batch_buckets)
+    |left_pad_\w+|truncate_source|upsample_primary|sort_k_batches|max_train_words|sample_subwords
+    # when to stop, validate, save, and report
+    |seed|max_(epoch|update|valid_steps)|stop_time_hours|patience|validate_\w+|fixed_validation_seed|disable_validation
+    |eval_\w*bleu(_\w+)?|shrinking_beam|(maximize_)?best_checkpoint_metric|save_interval(_updates)?|keep_\w+
+    |no_(save|save_optimizer_state|epoch_checkpoints|last_checkpoints|progress_bar)|log_(format|interval)""",
+    re.VERBOSE,
 )
 #: fairseq's default, in the folder of the call.
 SAVE_DIR = "checkpoints"
@@ -38,11 +58,12 @@ def check_training_flag(name: str, value: object) -> None:
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of an option")
     option = name.lower().replace("-", "_")
-    if option == "user_dir":
-        raise ValueError(f"{name} would run code: it cannot be set in a file")
     unused = value is None or value is False or (option, value) == ("save_dir", SAVE_DIR)
-    if OUTWARD.fullmatch(option) and not unused:
-        raise ValueError(f"{name} could write, load, or connect anywhere: it cannot be set in a file")
+    if not SETTABLE.fullmatch(option) and not unused:
+        raise ValueError(
+            f"{name} cannot be set in a file: it is no option of a model, an objective, an optimizer, or batches, and "
+            "could run code, write, load, or connect anywhere"
+        )
     check_training_value(name, value)
 
 

@@ -1,18 +1,36 @@
 """Experiments: what their files and the command line may say, and what is refused before anything starts."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from recurrent_mt.experiments.option_checks import OptionError
-from recurrent_mt.experiments.options import PROJECT, SCHEMA, load_yaml, read_experiment
+from recurrent_mt.experiments.experiment import Experiment
+from recurrent_mt.experiments.identity import identify
+from recurrent_mt.experiments.options import PROJECT, OptionError, read_experiment
 from recurrent_mt.experiments.plan import make_plan
 from recurrent_mt.text_form import TextForm
 from tests.commands import call
 
 EXPERIMENTS = sorted((PROJECT / "configs" / "experiments").rglob("*.yaml"))
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
+
+#: What names the results of each experiment and its trainings: what makes them anew changes it.
+IDENTITIES = {
+    "attention": "c262f9c5",
+    "cells": "e5e3cc4e",
+    "depth": "2ef7efc6",
+    "encoders": "631980a8",
+    "precision": "f73be26b",
+    "rank": "afb3445b",
+    "regularization": "bdb18d64",
+    "skips": "d3478acd",
+    "vocabulary": "c31137a3",
+    "comparison": "1662635f",
+    "quickstart": "ecaa92f9",
+    "replication": "53075800",
+    "wmt-fr-en": "2262c8a1",
+    "wmt-zh-en": "120f0dbc",
+}
 
 NAME = "a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"
 
@@ -28,29 +46,31 @@ def test_every_experiment_of_the_project_has_a_plan(file):
     assert len(EXPERIMENTS) >= 11
     options = read_experiment(file, ["corpus="])
     plan = make_plan(file.stem, options)
-    assert plan["corpora"] and list(plan["systems"]) == list(options["systems"])
+    folders = [system["folder"] for system in plan["systems"].values()]
+    assert plan["corpora"] and list(plan["systems"]) == list(options.systems)
+    assert identify([plan["results"], *folders]) == IDENTITIES[file.stem]
 
 
 def test_the_command_line_replaces_what_the_file_says():
     changes = ["seeds=3,1", "systems=lstm", "dropout=.5", "lowercase=true", "minutes=1.5", "learning_rates=1e-3,3e-4"]
     options = read_experiment(QUICKSTART, [*changes, "corpus=a/b", "extra_tests=far=c/d,near=e"])
-    assert options["seeds"] == [3, 1] and options["systems"] == ["lstm"] and options["dropout"] == 0.5
-    assert options["lowercase"] is True and options["minutes"] == 1.5 and "updates" not in options
-    assert options["learning_rates"] == ["1e-3", "3e-4"] and options["learning_rate"] == "2e-3"
-    assert options["extra_tests"] == {"far": "c/d", "near": "e"} and options["corpus"] == "a/b"
+    assert options.seeds == [3, 1] and options.systems == ["lstm"] and options.dropout == 0.5
+    assert options.lowercase is True and options.minutes == 1.5 and options.updates is None
+    assert options.learning_rates == ["1e-3", "3e-4"] and options.learning_rate == "2e-3"
+    assert options.extra_tests == {"far": "c/d", "near": "e"} and options.corpus == "a/b"
 
 
 def test_a_flag_of_the_command_line_has_the_value_that_a_file_would_give_it():
     file = PROJECT / "configs" / "experiments" / "ablations" / "skips.yaml"
-    flags = read_experiment(file, ["flags=skip-io=true,tied=false,gru-rank=8,clip-norm=.5,arch=lstm,lr=1e-3"])["flags"]
+    flags = read_experiment(file, ["flags=skip-io=true,tied=false,gru-rank=8,clip-norm=.5,arch=lstm,lr=1e-3"]).flags
     assert flags == {"skip-io": True, "tied": False, "gru-rank": 8, "clip-norm": 0.5, "arch": "lstm", "lr": "1e-3"}
-    assert read_experiment(QUICKSTART, ["seeds=010,2"])["seeds"] == [10, 2]
+    assert read_experiment(QUICKSTART, ["seeds=010,2"]).seeds == [10, 2]
 
 
 def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
     file = write(tmp_path, "pair: fr-en\nlearning_rate: 0.001\nlearning_rates: [0.01, 1e-3]\n")
     options = read_experiment(file)
-    assert options["learning_rate"] == "0.001" and options["learning_rates"] == ["0.01", "1e-3"]
+    assert options.learning_rate == "0.001" and options.learning_rates == ["0.01", "1e-3"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +108,10 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("updates=1000.0", "updates must be a whole number above zero, not '1000.0'"),
         ("minutes=1:30", "minutes must be a number above zero, not '1:30'"),
         ("lenpens=0.00001", "lenpens must be 0 or from 0.0001 to 999999"),
-        ("pair=fr-en\n", "'fr-en\\n' has a character that cannot be seen"),
+        ("pair=fr-en\n", "pair must be two languages like fr-en, not 'fr-en\\n'"),
+        ("systems=lstm\x1b", "systems.0 must be a name, not 'lstm\\x1b'"),
+        ("select_words=0", "select_words must be a number of words such as 348M, not '0'"),
+        ("train=", "train must be a path"),
         ("add=more", "add is for collected text"),
         ("cleaning=true", "cleaning is for collected text"),
     ],
@@ -148,6 +171,10 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
         ),
         ("pair: fr-en\nconfiguration: ../mine\n", "configuration must be the name of a file of configs/"),
         ("pair: fr-en\nmirror: http://x;touch\n", "mirror must be an address"),
+        ("pair: fr-en\nminutes: .inf\n", "minutes must be a number above zero, not 'inf'"),
+        ("pair: fr-en\ndropuot: 1\nbeam: 0\n", "there is no option dropuot: did you mean dropout?"),
+        ("pair: fr-en\nzzz: 1\n", "there is no option zzz: recurrent-mt experiment --help lists all"),
+        ("pair: fr-en\npublished: [{role: train}]\n", "published.0 must be a corpus: its role, sizes, and id"),
         (
             "pair: fr-en\npublished: [{role: train, sizes: [small], id: a b}]\n",
             f"published.0.id must be {NAME}, not 'a b'",
@@ -171,6 +198,9 @@ def test_a_file_whose_name_a_shell_would_take_for_something_else_is_refused(tmp_
     [
         "user-dir: /x",
         "log-file: /x",
+        "ema-seed-model: /x",
+        "quantization-config-path: /x",
+        "pretrained-checkpoint: /x",
         "restore_file: x",
         "distributed-port: 1",
         "User_Dir: /x",
@@ -182,7 +212,7 @@ def test_a_file_whose_name_a_shell_would_take_for_something_else_is_refused(tmp_
 def test_an_experiment_runs_no_code_of_a_stranger_and_reaches_nothing_else(flag, tmp_path):
     text = f"pair: fr-en\nupdates: 3\nsystems: {{a: {{}}}}\nbaseline: a\nflags: {{arch: lstm, {flag}}}\n"
     with pytest.raises(
-        ValueError, match=r"would run code|could write, load, or|may not begin|no name of an option|must be one line"
+        ValueError, match=r"could run code, write, load|may not begin|no name of an option|must be (one value|options)"
     ):
         make_plan("mine", read_experiment(write(tmp_path, text)))
 
@@ -225,16 +255,9 @@ def test_the_synthetic_corpus_has_two_pairs():
         make_plan("mine", read_experiment(QUICKSTART, ["pair=de-en"]))
 
 
-def test_the_schema_documents_every_option():
-    from recurrent_mt.experiments.options import SCHEMA, load_yaml
-
-    properties = load_yaml(Path(SCHEMA))["properties"]
-    assert len(properties) > 30
-    assert all(entry.get("description") for entry in properties.values())
-
-
 def test_help_lists_every_option_with_what_it_does_and_its_default():
     listed = call("experiment", "--help").stdout.partition("KEYs:")[2]
-    for key in load_yaml(SCHEMA)["properties"]:
+    assert len(Experiment.model_fields) > 40
+    for key in Experiment.model_fields:
         assert re.search(rf"^  {key} +\w", listed, re.MULTILINE), key
     assert "of the search (5)" in listed and "true" in listed

@@ -121,7 +121,7 @@ def test_a_system_takes_options_of_its_own():
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [("seed=2", "seed cannot be a flag"), ("user-dir=x", "would run code"), ("save-dir=x", "cannot be a flag")],
+    [("seed=2", "seed cannot be a flag"), ("user-dir=x", "could run code"), ("save-dir=x", "cannot be a flag")],
 )
 def test_options_of_a_system_reach_nothing_else(setting, message):
     with pytest.raises(ValueError, match=message):

@@ -118,8 +118,8 @@ def parameters(path: Path) -> None:
 
 def experiment(path: Path) -> None:
     options = read_experiment(path)
-    assert options["baseline"] is None or options["baseline"] in options["systems"]
-    for name in options["systems"]:
+    assert options.baseline is None or options.baseline in options.systems
+    for name in options.systems:
         data, *arguments = training_arguments(name, options, ROOT / "configs")
         place = arguments.index("--user-dir")
         assert (data, arguments[place + 1]) == ("{data}", "{plugin}")

@@ -1,0 +1,274 @@
+"""Everything that an experiment may set, once: types, defaults, help, and what goes together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .option_values import (
+    Address,
+    Changes,
+    Configuration,
+    Corpora,
+    Distinct,
+    Flags,
+    Minutes,
+    Name,
+    Number,
+    Pair,
+    Pattern,
+    Place,
+    Places,
+    Positive,
+    Probability,
+    Rate,
+    Schedule,
+    Seed,
+    Segmentation,
+    Size,
+    Switch,
+    SystemNames,
+    Tokenizer,
+    Words,
+    must,
+)
+from .training_command import check_training_flag
+
+#: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
+FIXED = (
+    *("seed", "max_update", "max_epoch", "stop_time_hours", "save_dir", "num_workers", "no_epoch_checkpoints"),
+    *("save_interval_updates", "keep_interval_updates", "log_format", "log_interval"),
+)
+
+
+class Options(BaseModel):
+    """Options that belong together; the text below each is its help."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+
+
+class Text(Options):
+    """What text there is, and how it becomes words."""
+
+    pair: Pair
+    """languages, source first"""
+    corpus: Place | None = None
+    """folder of raw text, PREFIX.LANG, one sentence a line; without it, the synthetic corpus (fr-en or zh-en)"""
+    train: Place = "train"
+    """prefix of the text to train on"""
+    valid: Place = "valid"
+    """prefix of the development set"""
+    test: Places = "test"
+    """prefix of the test set; with `published`, several, separated by commas"""
+    extra_tests: Annotated[dict[Name, Place], must("NAME=PREFIX, several separated by commas")] = {}
+    """further test sets, NAME=PREFIX, each with a table of its own"""
+    published: Corpora = []
+    """corpora to download: role, the sizes that have it, mtdata's id, pairs and megabytes as published"""
+    shards: Positive = 1
+    """parts of the training data, of which fairseq-train reads one an epoch"""
+    segmentation: Segmentation | None = None
+    """word:N (the N most frequent), bpe:N (N joint merges), or sentencepiece:N (N joint pieces); without it, word:4000
+    for the synthetic corpus and sentencepiece:8000 for other text"""
+    tokenizer: Tokenizer = "moses"
+    """moses (Chinese: jieba), or none for text with spaces between its tokens, which stays so in translations and
+    scores; sentencepiece needs none"""
+    lowercase: Switch = False
+    """lowercase the text; scores then ignore case"""
+    max_length: Positive = 250
+    """drop training pairs with more tokens on a side"""
+
+    @model_validator(mode="after")
+    def check_text(self) -> Text:
+        source, target = self.pair.split("-")
+        if source == target:
+            raise ValueError(f"source and target language of pair are both {source}")
+        if self.extra_tests and self.corpus is None:
+            raise ValueError("extra_tests needs a corpus: the synthetic one has a language of its own")
+        return self
+
+
+class Collection(Options):
+    """How published text is collected."""
+
+    size: Size = "small"
+    """with `published`, which of them"""
+    add: Annotated[list[Place], must("paths separated by commas")] = []
+    """with `published`, more local text to train on, PREFIX.LANG"""
+    cleaning: Switch = True
+    """clean published text"""
+    select_words: Words | None = None
+    """keep the N words of cleaned text most similar to the development set and News Commentary"""
+    mirror: Address | None = None
+    """download from URL/HOST/PATH instead"""
+    checksums: Place | None = None
+    """file of checksums that downloads must have, in the format of sha256sum: HASH  HOST/PATH"""
+
+
+class Systems(Options):
+    """Which systems are trained."""
+
+    systems: SystemNames = []
+    """names: lstm, fconv and transformer (fairseq's own), any --arch of this project with its attention, as in
+    gru_encoder-additive, unet_encoder-none or grconv_encoder-scaled_general, followed by options of fairseq-train, if
+    any, as in grconv_encoder-none+grconv-height=2+dropout=0.3; and names of configs/, which stand for configs/NAME.yaml
+    with all its settings except budget and beam. Or, for an ablation, a name and what is its own of fairseq-train's
+    options"""
+    configuration: Configuration | None = None
+    """NAME of configs/NAME.yaml, from which all systems of an ablation start: all its settings except budget and
+    beam"""
+    flags: Flags = {}
+    """options of fairseq-train for every system of an ablation, without their dashes"""
+    baseline: Annotated[str, must("one of the systems")] | None = None
+    """the system the others are compared with; without it, the first of fairseq's own, or the first of all"""
+    seeds: Annotated[
+        list[Seed], Field(min_length=1), Distinct, must("whole numbers separated by commas, each once")
+    ] = [1]
+    """train each system once with each seed"""
+    learning_rates: Annotated[list[Rate], Distinct, must("numbers separated by commas, each once")] = []
+    """train each system with each rate and the first seed; the one of the lowest validation loss is used for all seeds.
+    Systems from configs/ keep their own"""
+    processes: Positive = 1
+    """that train one system together, started by torchrun"""
+
+    @property
+    def changes(self) -> dict[str, Changes]:
+        """What each system of an ablation has of its own; empty if systems are named, not changes of one."""
+        return self.systems if isinstance(self.systems, dict) else {}
+
+    @property
+    def ablation(self) -> bool:
+        return isinstance(self.systems, dict)
+
+    @model_validator(mode="after")
+    def check_systems(self) -> Systems:
+        if self.baseline is not None and self.baseline not in self.systems:
+            raise ValueError(f"baseline {self.baseline} is not among the systems {', '.join(self.systems)}")
+        if "segmentation" in self.flags:
+            raise ValueError("segmentation is an option of the experiment and of its systems, and no flag")
+        for flags in (self.flags, *self.changes.values()):
+            check_flags(flags)
+        return self
+
+
+class Sizes(Options):
+    """How large models are: in an ablation, its configuration or flags say it."""
+
+    embedding_size: Positive = 256
+    """of both sides"""
+    encoder_size: Positive = 256
+    """units per direction"""
+    decoder_size: Positive = 512
+    """half of it is the width of fconv and transformer: within a few percent of lstm's parameters"""
+    tied: Switch = False
+    """the decoder looks words up in the matrix that it scores them with, in every system; of `embedding_size`"""
+    layer_norm: Switch = False
+    """layer norm on the output of every GRU layer and of the dilated grConv; other models stay as they are"""
+
+
+class Settings(Sizes):
+    """How models are trained: in an ablation, its configuration says it, if it has one."""
+
+    max_tokens: Positive = 2000
+    """the most tokens in a batch"""
+    dropout: Probability = 0.2
+    """probability"""
+    learning_rate: Rate = "1e-3"
+    """of Adam"""
+    schedule: Schedule = "inverse_sqrt"
+    """of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the square
+    root of the update number; constant stays, but for the transformer, which needs the other"""
+    warmup: Positive | None = None
+    """updates over which the learning rate rises; without it, a tenth of `updates`, at most 4,000, and 400 with other
+    budgets"""
+    label_smoothing: Probability = 0
+    """probability that the objective spreads over all words"""
+
+
+class Budget(Options):
+    """When a training ends."""
+
+    updates: Positive | None = None
+    """training budget in updates (or use epochs or minutes)"""
+    epochs: Positive | None = None
+    """budget"""
+    minutes: Minutes | None = None
+    """budget of wall time: validations and checkpoints count, what a kill undid does not"""
+
+
+class Translation(Options):
+    """How test sets are translated."""
+
+    beam: Positive = 5
+    """of the search"""
+    without_unknown: Switch = False
+    """translate a second time with <unk> forbidden"""
+    beams: Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")] = []
+    """translate once more with each of these beams, and draw what they do to the systems"""
+    lenpens: Annotated[list[Number], Distinct, must("numbers not below zero, separated by commas, each once")] = [1, 0]
+    """for `beams`, exponents of the length that scores are divided by: 1 is fairseq's default, 0 no division"""
+
+    @model_validator(mode="after")
+    def check_translation(self) -> Translation:
+        if any("e" in f"{exponent:g}" for exponent in self.lenpens):  # they are part of files' names
+            raise ValueError("lenpens must be 0 or from 0.0001 to 999999")
+        return self
+
+
+class Folder(Options):
+    """Where everything goes."""
+
+    out: Pattern | None = None
+    """the run folder; in a file, {pair} and {text} (the corpus, or the size of what is published) are filled in"""
+
+
+class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Text):
+    """All options of an experiment."""
+
+    def values(self) -> dict[str, Any]:
+        """Returns the options as a plan has them: without budgets that are not given."""
+        return {key: value for key, value in self if key not in Budget.model_fields or value is not None}
+
+    @model_validator(mode="after")
+    def check_together(self) -> Experiment:
+        if self.systems and all(getattr(self, budget) is None for budget in Budget.model_fields):
+            raise ValueError(f"give a budget: {', '.join(Budget.model_fields)}")
+        for key in Collection.model_fields:
+            if key in self.model_fields_set and not self.published:
+                raise ValueError(f"{key} is for collected text, as of prepare_fr_en.sh: there is no `published`")
+        return self
+
+    @model_validator(mode="after")
+    def check_kind(self) -> Experiment:
+        if not self.ablation:
+            if self.configuration:
+                raise ValueError(f"configuration is for ablations: name {self.configuration} among the systems")
+            if self.flags:
+                raise ValueError("flags are for ablations, whose systems are a mapping")
+            return self
+        if self.baseline is None:
+            raise ValueError(f"an ablation needs a baseline: one of {', '.join(self.systems)}")
+        for key in ("learning_rates", "extra_tests", "beams", "without_unknown"):
+            if getattr(self, key):
+                raise ValueError(f"an ablation takes no {key}")
+        for key in (Settings if self.configuration else Sizes).model_fields:
+            if key in self.model_fields_set:
+                owner = f"configuration {self.configuration}'s" if self.configuration else "no option of an ablation"
+                raise ValueError(f"{key} is {owner}: flags can change it")
+        return self
+
+
+def check_flags(flags: Mapping[str, Any]) -> None:
+    """What a system sets of fairseq-train's options must change the training, and nothing else.
+
+    Raises:
+        ValueError: naming the option.
+    """
+    if len({flag.replace("_", "-") for flag in flags}) < len(flags):
+        raise ValueError(f"flags are there twice, with hyphens and with underscores: {', '.join(flags)}")
+    for flag, value in flags.items():
+        if flag.lower().replace("-", "_") in FIXED:
+            raise ValueError(f"{flag} cannot be a flag: the experiment sets it for every training")
+        if flag != "segmentation":
+            check_training_flag(flag, value)
