@@ -160,7 +160,7 @@ def test_every_value_of_a_published_system_has_its_source():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("common:\n  user_dir: ???\nmodel: {user-dir: /x}", "user-dir cannot be set in a file"),
+        ("common:\n  user_dir: ???\nmodel: {user-dir: /x}", "'user-dir' cannot be set in a file"),
         ("model: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
     ],
 )

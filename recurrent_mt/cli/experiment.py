@@ -53,17 +53,17 @@ def run(options: argparse.Namespace) -> int:
         RuntimeError: if it was stopped, if something failed, or if another call works in the folder.
     """
     experiment = read_experiment(options.file, options.options)
-    chosen = experiment.values()
-    default = PROJECT / fill_name(chosen["out"] or f"runs/{options.file.stem}-{{pair}}", chosen)
-    given = any(text.startswith("out=") for text in options.options)
-    if given and chosen["out"] is None:
-        raise ValueError("out is empty: name a folder, or leave it out for the default one")
-    out = Path(chosen["out"]) if given else default
+    text = experiment.text
+    out = PROJECT / fill_name(experiment.out or f"runs/{options.file.stem}-{{pair}}", text)
+    if any(word.startswith("out=") for word in options.options):
+        if experiment.out is None:
+            raise ValueError("out is empty: name a folder, or leave it out for the default one")
+        out = Path(experiment.out)
     plan = make_plan(options.file.stem, experiment)
-    if chosen["published"]:
-        print(f"\n== The plan: {chosen['pair']}, {chosen['segmentation']}, to {out}", *list_published(chosen), sep="\n")
+    if experiment.published:
+        print(f"\n== The plan: {experiment.pair}, {experiment.segmentation}, to {out}", *list_published(text), sep="\n")
     for corpus in plan["corpora"].values():
-        for note in check_files(chosen, corpus):
+        for note in check_files(text, corpus):
             print(note)
     settings = Launch(out, options.jobs, options.dry_run, options.retry, options.profile)
     failed = launch(plan, settings, say=lambda text: print(text, flush=True))

@@ -3,37 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from .option_values import (
-    Address,
-    Changes,
-    Configuration,
-    Corpora,
-    Distinct,
-    Flags,
-    Minutes,
-    Name,
-    Number,
-    Pair,
-    Pattern,
-    Place,
-    Places,
-    Positive,
-    Probability,
-    Rate,
-    Schedule,
-    Seed,
-    Segmentation,
-    Size,
-    Switch,
-    SystemNames,
-    Tokenizer,
-    Words,
-    must,
-)
+from . import option_values as values
 from .training_command import check_training_flag
 
 #: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
@@ -52,31 +26,31 @@ class Options(BaseModel):
 class Text(Options):
     """What text there is, and how it becomes words."""
 
-    pair: Pair
+    pair: values.Pair
     """languages, source first"""
-    corpus: Place | None = None
+    corpus: values.Place | None = None
     """folder of raw text, PREFIX.LANG, one sentence a line; without it, the synthetic corpus (fr-en or zh-en)"""
-    train: Place = "train"
+    train: values.Place = "train"
     """prefix of the text to train on"""
-    valid: Place = "valid"
+    valid: values.Place = "valid"
     """prefix of the development set"""
-    test: Places = "test"
+    test: values.Places = "test"
     """prefix of the test set; with `published`, several, separated by commas"""
-    extra_tests: Annotated[dict[Name, Place], must("NAME=PREFIX, several separated by commas")] = {}
+    extra_tests: values.NamedPlaces = {}
     """further test sets, NAME=PREFIX, each with a table of its own"""
-    published: Corpora = []
+    published: values.Corpora = []
     """corpora to download: role, the sizes that have it, mtdata's id, pairs and megabytes as published"""
-    shards: Positive = 1
+    shards: values.Positive = 1
     """parts of the training data, of which fairseq-train reads one an epoch"""
-    segmentation: Segmentation | None = None
+    segmentation: values.Segmentation | None = None
     """word:N (the N most frequent), bpe:N (N joint merges), or sentencepiece:N (N joint pieces); without it, word:4000
     for the synthetic corpus and sentencepiece:8000 for other text"""
-    tokenizer: Tokenizer = "moses"
+    tokenizer: values.Tokenizer = "moses"
     """moses (Chinese: jieba), or none for text with spaces between its tokens, which stays so in translations and
     scores; sentencepiece needs none"""
-    lowercase: Switch = False
+    lowercase: values.Switch = False
     """lowercase the text; scores then ignore case"""
-    max_length: Positive = 250
+    max_length: values.Positive = 250
     """drop training pairs with more tokens on a side"""
 
     @model_validator(mode="after")
@@ -92,48 +66,46 @@ class Text(Options):
 class Collection(Options):
     """How published text is collected."""
 
-    size: Size = "small"
+    size: values.Size = "small"
     """with `published`, which of them"""
-    add: Annotated[list[Place], must("paths separated by commas")] = []
+    add: values.ListedPlaces = []
     """with `published`, more local text to train on, PREFIX.LANG"""
-    cleaning: Switch = True
+    cleaning: values.Switch = True
     """clean published text"""
-    select_words: Words | None = None
+    select_words: values.Words | None = None
     """keep the N words of cleaned text most similar to the development set and News Commentary"""
-    mirror: Address | None = None
+    mirror: values.Address | None = None
     """download from URL/HOST/PATH instead"""
-    checksums: Place | None = None
+    checksums: values.Place | None = None
     """file of checksums that downloads must have, in the format of sha256sum: HASH  HOST/PATH"""
 
 
 class Systems(Options):
     """Which systems are trained."""
 
-    systems: SystemNames = []
+    systems: values.SystemNames = []
     """names: lstm, fconv and transformer (fairseq's own), any --arch of this project with its attention, as in
     gru_encoder-additive, unet_encoder-none or grconv_encoder-scaled_general, followed by options of fairseq-train, if
     any, as in grconv_encoder-none+grconv-height=2+dropout=0.3; and names of configs/, which stand for configs/NAME.yaml
     with all its settings except budget and beam. Or, for an ablation, a name and what is its own of fairseq-train's
     options"""
-    configuration: Configuration | None = None
+    configuration: values.Configuration | None = None
     """NAME of configs/NAME.yaml, from which all systems of an ablation start: all its settings except budget and
     beam"""
-    flags: Flags = {}
+    flags: values.Flags = {}
     """options of fairseq-train for every system of an ablation, without their dashes"""
-    baseline: Annotated[str, must("one of the systems")] | None = None
+    baseline: values.Baseline | None = None
     """the system the others are compared with; without it, the first of fairseq's own, or the first of all"""
-    seeds: Annotated[
-        list[Seed], Field(min_length=1), Distinct, must("whole numbers separated by commas, each once")
-    ] = [1]
+    seeds: values.Seeds = [1]
     """train each system once with each seed"""
-    learning_rates: Annotated[list[Rate], Distinct, must("numbers separated by commas, each once")] = []
+    learning_rates: values.Rates = []
     """train each system with each rate and the first seed; the one of the lowest validation loss is used for all seeds.
     Systems from configs/ keep their own"""
-    processes: Positive = 1
+    processes: values.Positive = 1
     """that train one system together, started by torchrun"""
 
     @property
-    def changes(self) -> dict[str, Changes]:
+    def changes(self) -> dict[str, values.Changes]:
         """What each system of an ablation has of its own; empty if systems are named, not changes of one."""
         return self.systems if isinstance(self.systems, dict) else {}
 
@@ -155,58 +127,58 @@ class Systems(Options):
 class Sizes(Options):
     """How large models are: in an ablation, its configuration or flags say it."""
 
-    embedding_size: Positive = 256
+    embedding_size: values.Positive = 256
     """of both sides"""
-    encoder_size: Positive = 256
+    encoder_size: values.Positive = 256
     """units per direction"""
-    decoder_size: Positive = 512
+    decoder_size: values.Positive = 512
     """half of it is the width of fconv and transformer: within a few percent of lstm's parameters"""
-    tied: Switch = False
+    tied: values.Switch = False
     """the decoder looks words up in the matrix that it scores them with, in every system; of `embedding_size`"""
-    layer_norm: Switch = False
+    layer_norm: values.Switch = False
     """layer norm on the output of every GRU layer and of the dilated grConv; other models stay as they are"""
 
 
 class Settings(Sizes):
     """How models are trained: in an ablation, its configuration says it, if it has one."""
 
-    max_tokens: Positive = 2000
+    max_tokens: values.Positive = 2000
     """the most tokens in a batch"""
-    dropout: Probability = 0.2
+    dropout: values.Probability = 0.2
     """probability"""
-    learning_rate: Rate = "1e-3"
+    learning_rate: values.Rate = "1e-3"
     """of Adam"""
-    schedule: Schedule = "inverse_sqrt"
+    schedule: values.Schedule = "inverse_sqrt"
     """of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the square
     root of the update number; constant stays, but for the transformer, which needs the other"""
-    warmup: Positive | None = None
+    warmup: values.Positive | None = None
     """updates over which the learning rate rises; without it, a tenth of `updates`, at most 4,000, and 400 with other
     budgets"""
-    label_smoothing: Probability = 0
+    label_smoothing: values.Probability = 0
     """probability that the objective spreads over all words"""
 
 
 class Budget(Options):
     """When a training ends."""
 
-    updates: Positive | None = None
+    updates: values.Positive | None = None
     """training budget in updates (or use epochs or minutes)"""
-    epochs: Positive | None = None
+    epochs: values.Positive | None = None
     """budget"""
-    minutes: Minutes | None = None
+    minutes: values.Minutes | None = None
     """budget of wall time: validations and checkpoints count, what a kill undid does not"""
 
 
 class Translation(Options):
     """How test sets are translated."""
 
-    beam: Positive = 5
+    beam: values.Positive = 5
     """of the search"""
-    without_unknown: Switch = False
+    without_unknown: values.Switch = False
     """translate a second time with <unk> forbidden"""
-    beams: Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")] = []
+    beams: values.Beams = []
     """translate once more with each of these beams, and draw what they do to the systems"""
-    lenpens: Annotated[list[Number], Distinct, must("numbers not below zero, separated by commas, each once")] = [1, 0]
+    lenpens: values.Exponents = [1, 0]
     """for `beams`, exponents of the length that scores are divided by: 1 is fairseq's default, 0 no division"""
 
     @model_validator(mode="after")
@@ -219,14 +191,19 @@ class Translation(Options):
 class Folder(Options):
     """Where everything goes."""
 
-    out: Pattern | None = None
+    out: values.Pattern | None = None
     """the run folder; in a file, {pair} and {text} (the corpus, or the size of what is published) are filled in"""
 
 
 class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Text):
     """All options of an experiment."""
 
-    def values(self) -> dict[str, Any]:
+    @property
+    def text(self) -> dict[str, Any]:
+        """What is said of text, as plain data."""
+        return {key: getattr(self, key) for key in (*Text.model_fields, *Collection.model_fields)}
+
+    def to_plan(self) -> dict[str, Any]:
         """Returns the options as a plan has them: without budgets that are not given."""
         return {key: value for key, value in self if key not in Budget.model_fields or value is not None}
 

@@ -25,13 +25,9 @@ def must(text: str) -> WrapValidator:
 
 
 def check_distinct(values: list[Any]) -> list[Any]:
-    """Returns a list that has nothing twice.
-
-    Raises:
-        ValueError: if it has.
-    """
+    """Returns a list that has nothing twice."""
     if len(set(values)) < len(values):
-        raise ValueError("something is there twice")
+        raise ValueError
     return values
 
 
@@ -43,14 +39,18 @@ def write_number(value: Any) -> Any:
 Distinct = AfterValidator(check_distinct)
 Switch = Annotated[bool, must("true or false")]
 Count = Annotated[int, must("a whole number")]
-Seed = Annotated[int, Field(ge=0), must("a whole number")]
 Positive = Annotated[int, Field(ge=1), must("a whole number above zero")]
-Number = Annotated[int | float, Field(ge=0), must("a number not below zero")]
 Minutes = Annotated[int | float, Field(gt=0), must("a number above zero")]
 Probability = Annotated[int | float, Field(ge=0, lt=1), must("a number from 0 to below 1")]
+Beams = Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")]
+Exponent = Annotated[int | float, Field(ge=0), must("a number not below zero")]
+Exponents = Annotated[list[Exponent], Distinct, must("numbers not below zero, separated by commas, each once")]
+Seed = Annotated[int, Field(ge=0), must("a whole number")]
+Seeds = Annotated[list[Seed], Field(min_length=1), Distinct, must("whole numbers separated by commas, each once")]
 Rate = Annotated[
     str, Field(pattern=r"^([0-9]+\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?$"), BeforeValidator(write_number), must("a number")
 ]
+Rates = Annotated[list[Rate], Distinct, must("numbers separated by commas, each once")]
 Words = Annotated[
     Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern="^[1-9][0-9]*[kMG]?$")],
     must("a number of words such as 348M"),
@@ -60,6 +60,7 @@ Words = Annotated[
 PATH = r"[\w./~+@%-]+( +[\w./~+@%-]+)*"
 PLACE = must("a path of letters, digits, spaces, and ._/~+@%-")
 Place = Annotated[str, Field(pattern=f"^{PATH}$"), PLACE]
+ListedPlaces = Annotated[list[Place], must("paths separated by commas")]
 Places = Annotated[str, Field(pattern=f"^{PATH}(,{PATH})*$"), PLACE]
 Pattern = Annotated[str, Field(pattern=f"^{PATH.replace('%', '%{}')}$"), PLACE]
 Address = Annotated[str, Field(pattern=r"^https?://[\w./:~+@%-]+$"), must("an address")]
@@ -69,6 +70,7 @@ Name = Annotated[
     Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
     must("a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"),
 ]
+NamedPlaces = Annotated[dict[Name, Place], must("NAME=PREFIX, several separated by commas")]
 Configuration = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9._-]*$"), must("the name of a file of configs/")]
 Pair = Annotated[str, Field(pattern="^[A-Za-z_]+-[A-Za-z_]+$"), must("two languages like fr-en")]
 Segmentation = Annotated[
@@ -93,6 +95,7 @@ class Changes(TypedDict, total=False, extra_items=Value):  # type: ignore[call-a
 
 
 SystemName = Annotated[Line, must("a name")]
+Baseline = Annotated[str, must("one of the systems")]
 AblationName = Annotated[
     str, Field(pattern="^[a-z0-9][a-z0-9._-]*$"), must("names of small letters, digits, '.', '_', and '-'")
 ]

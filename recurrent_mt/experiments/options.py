@@ -31,7 +31,6 @@ class UniqueKeyLoader(yaml.SafeLoader):
     """YAML whose keys are text, and none of a mapping there twice: the first would be lost without a word."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Constructs a mapping and rejects keys that occur twice."""
         seen = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
@@ -134,14 +133,12 @@ def read_value(text: str, kinds: set[Any]) -> Any:
 def describe_error(error: ValidationError, options: Mapping[str, Any]) -> tuple[str, str]:
     """The option that is wrong, or the first of them, and the message about it."""
     order = ["extra_forbidden", "must", "missing", "value_error"]
-    first = min(error.errors(), key=lambda one: order.index(one["type"]) if one["type"] in order else len(order))
-    kind, place = first["type"], [str(step) for step in first["loc"]]
-    if kind == "extra_forbidden":
-        return place[0], describe_unknown(place[0])
-    if kind == "missing":
-        return place[0], f"{place[0]} is a required property"
-    if kind == "value_error":
+    first = min((one for one in error.errors() if one["type"] in order), key=lambda one: order.index(one["type"]))
+    if first["type"] == "value_error":
         return "", str(first["ctx"]["error"])
+    option = str(first["loc"][0])
+    if first["type"] != "must":
+        return option, f"{option} is a required property" if first["type"] == "missing" else describe_unknown(option)
     keys: list[str] = []
     value: Any = options
     for step in first["loc"]:  # pydantic names types between the keys
@@ -149,9 +146,9 @@ def describe_error(error: ValidationError, options: Mapping[str, Any]) -> tuple[
             keys.append(str(step))
             value = value[step]
     # A name that is wrong is an option of its own: the path ends above it.
-    if place[-1] == "[key]":
+    if first["loc"][-1] == "[key]":
         value = keys.pop()
-    return keys[0], f"{'.'.join(keys)} must be {first['msg']}, not {shown(value)}"
+    return option, f"{'.'.join(keys)} must be {first['msg']}, not {shown(value)}"
 
 
 def describe_options() -> str:

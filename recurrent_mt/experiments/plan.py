@@ -34,24 +34,24 @@ def make_plan(name: str, experiment: Experiment) -> dict[str, Any]:
         ValueError: if a system is none, or the text does not go with the options.
         FileError: if a file is missing.
     """
-    options = experiment.values()
+    options = experiment.to_plan()
     arguments = {system: training_arguments(system, experiment, CONFIGURATIONS) for system in experiment.systems}
     positions = any(map(has_positions, arguments.values()))
-    common = describe_corpus(options, experiment.segmentation, positions=positions)
+    common = describe_corpus(experiment.text, experiment.segmentation, positions=positions)
     corpora: dict[str, Any] = {common["id"]: common}
     systems: dict[str, Any] = {}
     for system in experiment.systems:
         own = experiment.changes.get(system, {}).get("segmentation")
-        corpus = describe_corpus(options, own, positions=positions) if own else common
+        corpus = describe_corpus(experiment.text, own, positions=positions) if own else common
         corpora[corpus["id"]] = corpus
         systems[system] = plan_system(system, experiment, arguments[system], corpus["id"])
     used = {system["corpus"] for system in systems.values()} or {common["id"]}
     plan: dict[str, Any] = {
         "name": name,
         "languages": experiment.pair.split("-"),
-        "options": {**options, "checksums": find_checksums(options)},
+        "options": {**options, "checksums": find_checksums(experiment.text)},
         "corpora": {key: corpus for key, corpus in corpora.items() if key in used},
-        "extra_tests": describe_extra_tests(options),
+        "extra_tests": describe_extra_tests(experiment.text),
         "systems": systems,
         "ablation": experiment.ablation,
         "plugin": str(PROJECT / "user_dir"),

@@ -19,7 +19,6 @@ GROUPS = {
     "optimizer": "optimizer",
     "lr_scheduler": "lr-scheduler",
 }
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 #: What may be set: numbers, switches, and choices, but for two names of files that are read as data, of word vectors
 #: (``*_embed_path``) and of subwords (``sample_subwords``).
 SETTABLE = re.compile(
@@ -42,7 +41,7 @@ SETTABLE = re.compile(
     |seed|max_(epoch|update|valid_steps)|stop_time_hours|patience|validate_\w+|fixed_validation_seed|disable_validation
     |eval_\w*bleu(_\w+)?|shrinking_beam|(maximize_)?best_checkpoint_metric|save_interval(_updates)?|keep_\w+
     |no_(save|save_optimizer_state|epoch_checkpoints|last_checkpoints|progress_bar)|log_(format|interval)""",
-    re.VERBOSE,
+    re.ASCII | re.VERBOSE,
 )
 #: fairseq's default, in the folder of the call.
 SAVE_DIR = "checkpoints"
@@ -55,15 +54,11 @@ def check_training_flag(name: str, value: object) -> None:
     Raises:
         ValueError: naming the option or the value.
     """
-    if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of an option")
     option = name.lower().replace("-", "_")
     unused = value is None or value is False or (option, value) == ("save_dir", SAVE_DIR)
     if not SETTABLE.fullmatch(option) and not unused:
-        raise ValueError(
-            f"{name} cannot be set in a file: it is no option of a model, an objective, an optimizer, or batches, and "
-            "could run code, write, load, or connect anywhere"
-        )
+        reason = "no option of a model, objective, optimizer, or batches; it could run code, write, load, or connect"
+        raise ValueError(f"{name[:80]!r} cannot be set in a file: {reason}")
     check_training_value(name, value)
 
 

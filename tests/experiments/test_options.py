@@ -211,9 +211,7 @@ def test_a_file_whose_name_a_shell_would_take_for_something_else_is_refused(tmp_
 )
 def test_an_experiment_runs_no_code_of_a_stranger_and_reaches_nothing_else(flag, tmp_path):
     text = f"pair: fr-en\nupdates: 3\nsystems: {{a: {{}}}}\nbaseline: a\nflags: {{arch: lstm, {flag}}}\n"
-    with pytest.raises(
-        ValueError, match=r"could run code, write, load|may not begin|no name of an option|must be (one value|options)"
-    ):
+    with pytest.raises(ValueError, match=r"could run code, write, load|may not begin|must be (one value|options)"):
         make_plan("mine", read_experiment(write(tmp_path, text)))
 
 

@@ -31,7 +31,7 @@ def test_a_configuration_is_a_command_line():
     ("configuration", "message"),
     [
         *(
-            ({"any": {name: "/x"}}, f"{name} cannot be set in a file: it is no option of a model, an objective")
+            ({"any": {name: "/x"}}, f"'{name}' cannot be set in a file: no option of a model, objective")
             for name in (
                 *("user_dir", "User-Dir", "user_di", "ema_seed_model", "quantization_config_path", "w2v_path"),
                 *("pretrained_checkpoint", "load_pretrained_encoder_from", "sentencepiece_model", "valid_subset"),
@@ -45,7 +45,7 @@ def test_a_configuration_is_a_command_line():
         ({"task": {"data": "--user-dir=/x"}}, "data is '--user-dir=/x': a value may not begin"),
         ({"optimization": {"lr": ["--user-dir=/x"]}}, "lr is '--user-dir=/x': a value may not begin"),
         ({"optimization": {"lr": "1\n--user-dir\n/x"}}, r"lr is '1\\n--user-dir\\n/x': a value must be one line"),
-        ({"common": {"user-dir=/x": True}}, "'user-dir=/x' is no name of an option"),
+        ({"common": {"user-dir=/x": True}}, "'user-dir=/x' cannot be set in a file"),
         ({"model": "gru_encoder"}, "model must be a group of options, not 'gru_encoder'"),
         ({"dataset": {"_name": "x"}}, "dataset has no _name"),
         ({"task": {"data": "???"}}, "task.data is missing: give task.data=VALUE"),
@@ -77,7 +77,7 @@ def test_what_leads_out_of_the_folder_is_set_by_the_caller_alone(tmp_path):
     assert read_arguments(file, changes)[:2] == ["--save-dir", "/x"]
     assert read_arguments(file, changes)[-2:] == ["--distributed-port", "29500"]
     file.write_text("checkpoint: {save_dir: /x}\ncommon: {user_dir: x, log_file: null}\n")
-    with pytest.raises(ValueError, match=r"mine\.yaml: save_dir cannot be set in a file"):
+    with pytest.raises(ValueError, match=r"mine\.yaml: 'save_dir' cannot be set in a file"):
         read_arguments(file, ["common.log_file=/y"])
 
 
