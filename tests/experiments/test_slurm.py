@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.experiments.slurm import living, states, write_commands
 from tests.waiting import wait_until
+from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration
 
 OURS = WORKFLOW / "profiles" / "slurm"
 SQUEUE = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks"]
@@ -122,3 +124,15 @@ def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
     assert process.returncode == 1 and not states(folder)
     assert "Splitting train.fr into words: failed" in said
     assert "not submitted: FileNotFoundError: [Errno 2] No such file or directory: 'sinfo'" in said
+
+
+def test_a_job_finds_the_configuration_where_the_cluster_has_it(monkeypatch):
+    """The executor of what runs in a job takes Slurm's variables out of its environment, but a few."""
+    steps = ModuleType("snakemake_executor_plugin_slurm_jobstep")
+    steps.subprocess = subprocess
+    monkeypatch.setitem(sys.modules, steps.__name__, steps)
+    monkeypatch.setenv("SLURM_CONF", "/opt/slurm.conf")
+    keep_configuration()
+    line = 'echo "$SLURM_CONF $OTHER"'
+    started = steps.subprocess.Popen(line, shell=True, stdout=steps.subprocess.PIPE, env={"OTHER": "1"})
+    assert started.communicate()[0] == b"/opt/slurm.conf 1\n"

@@ -1,13 +1,17 @@
 """What Snakemake's executor for Slurm, version 2.6.1, leaves out: jobs are announced, and what is not submitted fails.
 
 It hands jobs to threads, whose exceptions nobody reads: the run would wait for ever for a job that was never submitted.
+What starts the command within a job, version 0.6.1 of another executor, forgets where Slurm's configuration is.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
@@ -34,3 +38,16 @@ def repair_executor() -> None:
             self._report_job_error_threadsafe(SubmittedJobInfo(job), f"not submitted: {type(error).__name__}: {error}")
 
     executor.run_jobs, executor.run_job = announce_and_run, run_or_report
+
+
+def keep_configuration() -> None:
+    """In a job, `srun` gets ``SLURM_CONF``, which the executor takes out of its environment; elsewhere, a no-op."""
+    steps = sys.modules.get("snakemake_executor_plugin_slurm_jobstep")
+    place = os.environ.get("SLURM_CONF")
+    if steps is None or place is None:
+        return
+
+    def start(*words: Any, env: Mapping[str, str], **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(*words, env={**env, "SLURM_CONF": place}, **options)
+
+    setattr(steps, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start}))  # noqa: B010, of a module
