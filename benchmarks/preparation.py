@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="gets the text and the run folder")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="times that the training text is taken (1)")
     parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="of scripts/prepare_fr_en.sh")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     out: Path = options.out.resolve()
     text = out / f"text-{options.repeat}"
     if not text.is_dir():

@@ -1,0 +1,210 @@
+"""A cluster with Slurm: two nodes as network namespaces, with real daemons of Debian's packages.
+
+Node 0 is the controller, too, and has the database. The daemons' files are in a folder of their own, and nothing of the
+system's is changed. It takes root and ``apt-get install slurmctld slurmd slurmdbd munge mariadb-server iproute2``.
+By hand, ``python -m tests.faults.slurm_cluster COMMAND...`` runs a command on node 0, such as a shell, and takes the
+cluster down after it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.faults.training_process import TrainingProcess
+from tests.faults.two_machines import TwoMachines
+from tests.waiting import wait_until
+
+#: What docs/scaling.md says that slurm.conf needs, and what lets two nodes be one machine: each believes to have more
+#: processors and memory than there is, and the controller soon misses a node.
+CONFIGURATION = """\
+ClusterName=test
+SlurmctldHost=node0(10.77.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool-%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd-%n.log
+SlurmdParameters=config_overrides
+SlurmdTimeout=10
+MinJobAge=300
+ReturnToService=2
+NodeName=node0 NodeAddr=10.77.0.1 CPUs=4 RealMemory=40000
+NodeName=node1 NodeAddr=10.77.0.2 CPUs=4 RealMemory=40000
+PartitionName=main Nodes=node0,node1 Default=YES
+"""
+ACCOUNTING = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=node0
+AccountingStoragePass={folder}/munge.socket
+"""
+#: The database takes every name; only node 0 reaches it.
+DATABASE = """\
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+DbdHost=node0
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=3306
+StorageUser=root
+LogFile={folder}/slurmdbd.log
+PidFile={folder}/slurmdbd.pid
+"""
+HOSTS = "127.0.0.1 localhost\n10.77.0.1 node0\n10.77.0.2 node1\n"
+#: On a node: a name and a file of hosts of its own, then the command.
+ON_NODE = 'hostname "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"'
+DAEMONS = ("munged", "slurmctld", "slurmd")
+DATABASE_DAEMONS = ("slurmdbd", "mariadbd", "mariadb-install-db")
+
+
+class SlurmCluster:
+    """Two nodes, up and idle.
+
+    Args:
+        accounting: whether there is a database, which ``sacct`` asks.
+
+    Raises:
+        OSError: naming what is missing here.
+    """
+
+    def __init__(self, *, accounting: bool) -> None:
+        for name in (*DAEMONS, *(DATABASE_DAEMONS if accounting else ()), "unshare", "mount", "hostname"):
+            if find(name) is None:
+                raise OSError(f"there is no {name}")
+        self.machines = TwoMachines()
+        # Not the test's folder: the names of sockets may have no more than 108 characters.
+        self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+        self.daemons: dict[str, TrainingProcess] = {}
+        try:
+            self.folder.chmod(0o755)
+            self.write_files(accounting=accounting)
+            self.start_daemons(accounting=accounting)
+        except BaseException:
+            self.take_down()
+            raise
+
+    def write_files(self, *, accounting: bool) -> None:
+        """The configuration of all daemons."""
+        (self.folder / "hosts").write_text(HOSTS)
+        (self.folder / "munge.key").write_bytes(os.urandom(1024))
+        (self.folder / "munge.key").chmod(0o600)
+        (self.folder / "state").mkdir()
+        text = (CONFIGURATION + (ACCOUNTING if accounting else "")).format(folder=self.folder)
+        (self.folder / "slurm.conf").write_text(text)
+        # Without it, slurmd looks for control groups, also where nothing uses them.
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        if accounting:
+            (self.folder / "slurmdbd.conf").write_text(DATABASE.format(folder=self.folder))
+            (self.folder / "slurmdbd.conf").chmod(0o600)
+
+    def start_daemons(self, *, accounting: bool) -> None:
+        """Each when those that it needs answer."""
+        munge = ["--force", "--foreground", f"--key-file={self.folder}/munge.key"]
+        munge += [f"--{kind}-file={self.folder}/munge.{kind}" for kind in ("log", "pid", "seed")]
+        self.start_daemon(0, "munged", *munge, f"--socket={self.folder}/munge.socket")
+        wait_until((self.folder / "munge.socket").exists, self.daemons["munged"].process)
+        if accounting:
+            data = ["--no-defaults", f"--datadir={self.folder}/database", "--user=root"]
+            install = [require("mariadb-install-db"), *data, "--skip-test-db"]
+            subprocess.run(install, check=True, capture_output=True)
+            network = ["--bind-address=127.0.0.1", "--port=3306", f"--socket={self.folder}/database.socket"]
+            self.start_daemon(0, "mariadbd", *data, *network, "--skip-grant-tables")
+            wait_until((self.folder / "database.socket").exists, self.daemons["mariadbd"].process)
+            self.start_daemon(0, "slurmdbd", "-D")
+            self.wait_for("sacctmgr", "--immediate", "add", "cluster", "test")
+        self.start_daemon(0, "slurmctld", "-D")
+        self.start_node(0)
+        self.start_node(1)
+        self.wait_for("srun", "--nodes=2", "--ntasks-per-node=1", "--immediate=5", "true")
+
+    def start_daemon(self, node: int, name: str, *options: str, log: str = "") -> None:
+        """A daemon in the foreground; what it says is in a file that ends in ``.said``."""
+        said = self.folder / f"{log or name}.said"
+        self.daemons[log or name] = self.start(node, [require(name), *options], said)
+
+    def start_node(self, node: int) -> None:
+        """The daemon that takes jobs on a node."""
+        self.start_daemon(node, "slurmd", "-D", "-N", f"node{node}", log=f"slurmd{node}")
+
+    def wait_for(self, *command: str) -> None:
+        """Returns when a command succeeds.
+
+        Raises:
+            OSError: if a daemon ends before, with what it said last.
+        """
+
+        def succeeds() -> bool:
+            for name, daemon in self.daemons.items():
+                if daemon.process.poll() is not None:
+                    raise OSError(f"{name} does not run here: {daemon.text[-1000:]}")
+            return self.run(*command).returncode == 0
+
+        wait_until(succeeds, pause=0.5)
+
+    def start(self, node: int, command: Sequence[object], log: Path) -> TrainingProcess:
+        """A process on a node, with Slurm's commands."""
+        return self.machines.start(node, self.on_node(node, command), log)
+
+    def on_node(self, node: int, command: Sequence[object]) -> list[str]:
+        """A command line that runs a command on a node, within its namespace."""
+        names = [f"node{node}", f"{self.folder}/hosts"]
+        words = ["env", f"SLURM_CONF={self.folder}/slurm.conf", *map(str, command)]
+        return ["unshare", "--uts", "sh", "-c", ON_NODE, "sh", *names, *words]
+
+    def run(self, *command: object) -> subprocess.CompletedProcess[str]:
+        """What a command on node 0 says."""
+        log = self.folder / "command.said"
+        process = self.start(0, command, log)
+        return subprocess.CompletedProcess(list(command), process.wait(), process.text)
+
+    def take_down(self) -> None:
+        """Ends every process on the nodes, and removes the daemons' files."""
+        self.machines.take_down()
+        shutil.rmtree(self.folder)
+
+
+def find(name: str) -> str | None:
+    """A program, also one for administrators."""
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+
+
+def require(name: str) -> str:
+    """A program that has been looked for.
+
+    Raises:
+        OSError: if it is not there.
+    """
+    found = find(name)
+    if found is None:
+        raise OSError(f"there is no {name}")
+    return found
+
+
+def main() -> int:
+    """Runs a command on node 0 of a new cluster."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    cluster = SlurmCluster(accounting=True)
+    try:
+        inside = ["ip", "netns", "exec", cluster.machines.names[0], *cluster.on_node(0, sys.argv[1:])]
+        return subprocess.run(inside).returncode
+    finally:
+        cluster.take_down()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

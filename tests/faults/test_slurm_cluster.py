@@ -1,0 +1,144 @@
+"""Experiments and trainings on a cluster with Slurm, two nodes and real daemons; docs/scaling.md has what comes out.
+
+The stand-ins of tests/experiments/slurm.py are for what can be tried without it, in seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from recurrent_mt.experiments.engine import WORKFLOW
+from tests.cli.recipes import TINY, experiment, needs_tools, values, write_corpus
+from tests.commands import command_line
+from tests.faults.shared_training import UPDATES, check_same, make_shards, overrides, train_alone
+from tests.faults.slurm_cluster import SlurmCluster
+from tests.faults.training_process import TrainingProcess, train_script
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.slow, needs_tools]
+
+
+@pytest.fixture
+def cluster(request):
+    try:
+        made = SlurmCluster(accounting=request.param)
+    except OSError as error:
+        pytest.skip(f"no cluster with Slurm: {error}")
+    yield made
+    made.take_down()
+
+
+with_accounting = pytest.mark.parametrize("cluster", [True], ids=["sacct"], indirect=True)
+with_or_without = pytest.mark.parametrize("cluster", [True, False], ids=["sacct", "squeue"], indirect=True)
+
+
+def write_profile(folder: Path, **train: object) -> Path:
+    """The profile of this project, but that jobs are looked at every few seconds.
+
+    Args:
+        folder: new.
+        train: resources of a training that are others.
+    """
+    settings = yaml.safe_load((WORKFLOW / "profiles/slurm/config.yaml").read_text())
+    settings["set-resources"]["train"] |= train
+    pauses = {"slurm-init-seconds-before-status-checks": 2, "max-status-checks-per-second": 1, "latency-wait": 5}
+    folder.mkdir()
+    # Each job takes seconds of processors that are not there to start.
+    (folder / "config.yaml").write_text(yaml.safe_dump({**settings, **pauses, "jobs": 4}))
+    return folder
+
+
+def call_experiment(tmp_path: Path, profile: Path, **options: object) -> list[str]:
+    """The call of a comparison. Its text is prepared without the cluster, where every job takes seconds to begin."""
+    write_corpus(tmp_path / "corpus")
+    data = {"corpus": tmp_path / "corpus", "out": tmp_path / "out", "pair": "fr-en", "segmentation": "word:40"}
+    (tmp_path / "data.yaml").write_text("pair: fr-en\n")
+    experiment(tmp_path / "data.yaml", **data)
+    sizes = {name: value for name, value in TINY.items() if name != "updates"}
+    pairs = [f"{name}={value}" for name, value in {**data, **sizes, **options}.items()]
+    file = "configs/experiments/comparison.yaml"
+    return command_line("recurrent-mt", "experiment", file, *pairs, "--profile", profile)
+
+
+def find_trainings(cluster: SlurmCluster) -> dict[str, tuple[str, str]]:
+    """Number, node, and folder of each training that runs."""
+    # The comment is the rule with its wildcards.
+    said = cluster.run("squeue", "--noheader", "--states=RUNNING", "--format=%A %N %k").stdout
+    found = re.findall(r"^(\d+) (\S+) rule_train_wildcards_(\S+)_(\d+)", said, re.MULTILINE)
+    return {job: (node, f"trainings/{folder}/seed-{seed}") for job, node, folder, seed in found}
+
+
+def lose_node(cluster: SlurmCluster, run: TrainingProcess) -> None:
+    """Node 1 loses its power, and comes back when Slurm has missed it."""
+    cluster.machines.kill(1)
+    wait_until(lambda: "down" in cluster.run("sinfo", "--noheader", "--nodes=node1", "--format=%t").stdout, run.process)
+    cluster.start_node(1)
+
+
+def resumed_at(log: str) -> list[int]:
+    """The updates at which a training was resumed."""
+    return [int(update) for update in re.findall(r"Loaded checkpoint .* @ (\d+) updates", log)]
+
+
+@with_or_without
+def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_path):
+    profile = write_profile(tmp_path / "profile")
+    call = call_experiment(tmp_path, profile, systems="lstm,gru_encoder-additive", seeds="1,2", updates=60)
+    run = cluster.start(0, call, tmp_path / "run.log")
+
+    def share() -> bool:
+        return {node for node, _ in find_trainings(cluster).values()} == {"node0", "node1"}
+
+    wait_until(share, run.process, pause=1)
+    lost, folder = next((job, folder) for job, (node, folder) in find_trainings(cluster).items() if node == "node1")
+    wait_until((tmp_path / "out" / folder / "checkpoints/checkpoint_last.pt").exists, run.process)
+    lose_node(cluster, run)
+    assert run.wait() == 0, run.text
+    assert "Restarts=1" in cluster.run("scontrol", "show", "job", lost).stdout
+    (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
+    assert 0 < update < 60
+    for seed in ("1", "2"):
+        assert len(values(tmp_path / "out", "bleu", seed=seed)) == 2
+
+
+@with_accounting
+def test_a_training_over_its_time_limit_is_resumed_by_the_same_command(cluster, tmp_path):
+    call = call_experiment(
+        tmp_path, write_profile(tmp_path / "profile"), systems="lstm", seeds="1", minutes=2, processes=2
+    )
+    over = cluster.start(0, call, tmp_path / "over.log")
+    ((job, (_, folder)),) = wait_until(lambda: find_trainings(cluster).items(), over.process, pause=1)
+    wait_until((tmp_path / "out" / folder / "checkpoints/checkpoint_last.pt").exists, over.process)
+    # A minute is the least that Slurm takes. As the profile's limit, it might be over before the first update.
+    assert cluster.run("scontrol", "update", f"JobId={job}", "TimeLimit=1").returncode == 0
+    assert over.wait() == 1
+    assert "SLURM status is: 'TIMEOUT'" in over.text
+    assert "lstm, seed 1 (rerun the same command to try again)" in over.text
+    again = cluster.start(0, call, tmp_path / "again.log")
+    assert again.wait() == 0, again.text
+    (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
+    assert update > 0
+
+
+@with_accounting
+def test_two_nodes_that_srun_starts_are_one_with_twice_the_batches(cluster, tmp_path):
+    """And when one goes down, Slurm begins the job anew, and the training goes on from its last checkpoint."""
+    shards = make_shards(tmp_path)
+    one = train_alone(shards, tmp_path)
+    meeting = ("--nodes", "2", "--node-rank", "0", "--rendezvous", "node0:29500", "--timeout", "120")
+    call = train_script("--dry-run", *meeting, overrides=overrides(shards, tmp_path / "two", update_freq=1))
+    line = re.search(r"^  or, in a job of Slurm, for all: (.*)$", cluster.run(*call).stdout, re.MULTILINE)[1]
+    # sbatch itself says one line, at the beginning of the same log.
+    log = tmp_path / "job.log"
+    options = ("--wait", "--requeue", "--open-mode=append", f"--output={log}", "--nodes=2", "--ntasks-per-node=1")
+    job = cluster.start(0, ["sbatch", *options, f"--wrap={line}"], log)
+    job.wait_for_update(13)
+    lose_node(cluster, job)
+    assert job.wait() == 0, job.text
+    (update,) = set(resumed_at(job.text))
+    assert 0 < update < UPDATES
+    check_same(tmp_path, one, job)
