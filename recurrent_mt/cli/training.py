@@ -72,12 +72,19 @@ def end_line(log: Path) -> None:
 
 
 def measure(command: list[str], peak: Path, output: int) -> int:
-    """The status of a command, or 128 + N if signal N ended it; its peak of memory goes to a file."""
+    """The status of a command, or 128 + N if signal N ended it or this process; its peak of memory goes to a file."""
     process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    stopped: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        stopped.append(number)
+        # A terminal has sent this one to the command, too.
+        if number != signal.SIGINT:
+            process.send_signal(number)
+
     # Whoever stops this process stops the command with it, and the command decides what to do about it.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda received, _: process.send_signal(received))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, stop)
     status = None
     while status is None:
         try:
@@ -86,6 +93,9 @@ def measure(command: list[str], peak: Path, output: int) -> int:
         except subprocess.TimeoutExpired:
             used = read_high_water(process.pid)
         keep_greater(peak, used)
+    # torchrun says of all signals that stop it only that it has failed.
+    if status > 0 and stopped:
+        return 128 + stopped[0]
     return status if status >= 0 else 128 - status
 
 

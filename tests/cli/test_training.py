@@ -1,5 +1,6 @@
 """recurrent-mt training: what it measures, keeps, and passes on."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -59,13 +60,19 @@ def test_a_failure_is_an_outcome_until_the_next_call(program, reason, tmp_path):
     assert (tmp_path / "outcome").read_text() == "finished\n"
 
 
-def test_a_stopped_command_has_no_outcome(tmp_path):
-    program = "import signal, time; print('ready', flush=True); time.sleep(60)"
-    process = subprocess.Popen(training(tmp_path, *python(program)))
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("status", [None, 1], ids=["by the signal", "with status 1, like torchrun"])
+def test_a_stopped_command_has_not_failed(status, number, tmp_path):
+    """Slurm and terminals send a signal to the command as well."""
+    end = "signal.SIG_DFL" if status is None else f"lambda *_: sys.exit({status})"
+    program = f"import signal, sys, time; signal.signal({number:d}, {end}); print('ready', flush=True); time.sleep(60)"
+    process = subprocess.Popen(training(tmp_path, *python(program)), start_new_session=True)
     wait_until(lambda: "ready" in written(tmp_path / "train.log"), process)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == 128 + signal.SIGTERM
+    os.killpg(process.pid, number)
+    assert process.wait() == 128 + number
     assert not (tmp_path / "outcome").exists()
+
+
 
 
 @pytest.mark.skipif(

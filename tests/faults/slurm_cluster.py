@@ -65,6 +65,8 @@ StorageUser=root
 LogFile={folder}/slurmdbd.log
 PidFile={folder}/slurmdbd.pid
 """
+#: Of the user, where there is a database.
+ACCOUNT = "laboratory"
 HOSTS = "127.0.0.1 localhost\n10.77.0.1 node0\n10.77.0.2 node1\n"
 #: On a node: a name and a file of hosts of its own, then the command.
 ON_NODE = 'hostname "$1" && mount --bind "$2" /etc/hosts && shift 2 && exec "$@"'
@@ -86,39 +88,40 @@ class SlurmCluster:
         for name in (*DAEMONS, *(DATABASE_DAEMONS if accounting else ()), "unshare", "mount", "hostname"):
             if find(name) is None:
                 raise OSError(f"there is no {name}")
+        self.accounting = accounting
         self.machines = TwoMachines()
         # Not the test's folder: the names of sockets may have no more than 108 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-"))
         self.daemons: dict[str, TrainingProcess] = {}
         try:
             self.folder.chmod(0o755)
-            self.write_files(accounting=accounting)
-            self.start_daemons(accounting=accounting)
+            self.write_files()
+            self.start_daemons()
         except BaseException:
             self.take_down()
             raise
 
-    def write_files(self, *, accounting: bool) -> None:
+    def write_files(self) -> None:
         """The configuration of all daemons."""
         (self.folder / "hosts").write_text(HOSTS)
         (self.folder / "munge.key").write_bytes(os.urandom(1024))
         (self.folder / "munge.key").chmod(0o600)
         (self.folder / "state").mkdir()
-        text = (CONFIGURATION + (ACCOUNTING if accounting else "")).format(folder=self.folder)
+        text = (CONFIGURATION + (ACCOUNTING if self.accounting else "")).format(folder=self.folder)
         (self.folder / "slurm.conf").write_text(text)
         # Without it, slurmd looks for control groups, also where nothing uses them.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        if accounting:
+        if self.accounting:
             (self.folder / "slurmdbd.conf").write_text(DATABASE.format(folder=self.folder))
             (self.folder / "slurmdbd.conf").chmod(0o600)
 
-    def start_daemons(self, *, accounting: bool) -> None:
+    def start_daemons(self) -> None:
         """Each when those that it needs answer."""
         munge = ["--force", "--foreground", f"--key-file={self.folder}/munge.key"]
         munge += [f"--{kind}-file={self.folder}/munge.{kind}" for kind in ("log", "pid", "seed")]
         self.start_daemon(0, "munged", *munge, f"--socket={self.folder}/munge.socket")
         wait_until((self.folder / "munge.socket").exists, self.daemons["munged"].process)
-        if accounting:
+        if self.accounting:
             data = ["--no-defaults", f"--datadir={self.folder}/database", "--user=root"]
             install = [require("mariadb-install-db"), *data, "--skip-test-db"]
             subprocess.run(install, check=True, capture_output=True)
@@ -127,6 +130,8 @@ class SlurmCluster:
             wait_until((self.folder / "database.socket").exists, self.daemons["mariadbd"].process)
             self.start_daemon(0, "slurmdbd", "-D")
             self.wait_for("sacctmgr", "--immediate", "add", "cluster", "test")
+            self.wait_for("sacctmgr", "--immediate", "add", "account", ACCOUNT)
+            self.wait_for("sacctmgr", "--immediate", "add", "user", "root", f"account={ACCOUNT}")
         self.start_daemon(0, "slurmctld", "-D")
         self.start_node(0)
         self.start_node(1)

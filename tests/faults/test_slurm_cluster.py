@@ -15,7 +15,7 @@ from recurrent_mt.experiments.engine import WORKFLOW
 from tests.cli.recipes import TINY, experiment, needs_tools, values, write_corpus
 from tests.commands import command_line
 from tests.faults.shared_training import UPDATES, check_same, make_shards, overrides, train_alone
-from tests.faults.slurm_cluster import SlurmCluster
+from tests.faults.slurm_cluster import ACCOUNT, SlurmCluster
 from tests.faults.training_process import TrainingProcess, train_script
 from tests.waiting import wait_until
 
@@ -36,15 +36,12 @@ with_accounting = pytest.mark.parametrize("cluster", [True], ids=["sacct"], indi
 with_or_without = pytest.mark.parametrize("cluster", [True, False], ids=["sacct", "squeue"], indirect=True)
 
 
-def write_profile(folder: Path, **train: object) -> Path:
-    """The profile of this project, but that jobs are looked at every few seconds.
-
-    Args:
-        folder: new.
-        train: resources of a training that are others.
-    """
+def write_profile(folder: Path, cluster: SlurmCluster) -> Path:
+    """The profile of this project for this cluster, but that jobs are looked at every few seconds."""
     settings = yaml.safe_load((WORKFLOW / "profiles/slurm/config.yaml").read_text())
-    settings["set-resources"]["train"] |= train
+    settings["default-resources"] |= {"slurm_partition": "main"}
+    if cluster.accounting:
+        settings["default-resources"] |= {"slurm_account": ACCOUNT}
     pauses = {"slurm-init-seconds-before-status-checks": 2, "max-status-checks-per-second": 1, "latency-wait": 5}
     folder.mkdir()
     # Each job takes seconds of processors that are not there to start.
@@ -86,7 +83,7 @@ def resumed_at(log: str) -> list[int]:
 
 @with_or_without
 def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_path):
-    profile = write_profile(tmp_path / "profile")
+    profile = write_profile(tmp_path / "profile", cluster)
     call = call_experiment(tmp_path, profile, systems="lstm,gru_encoder-additive", seeds="1,2", updates=60)
     run = cluster.start(0, call, tmp_path / "run.log")
 
@@ -98,7 +95,8 @@ def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_
     wait_until((tmp_path / "out" / folder / "checkpoints/checkpoint_last.pt").exists, run.process)
     lose_node(cluster, run)
     assert run.wait() == 0, run.text
-    assert "Restarts=1" in cluster.run("scontrol", "show", "job", lost).stdout
+    said = cluster.run("scontrol", "show", "job", lost).stdout
+    assert "Restarts=1" in said and ("Account=laboratory" in said) == cluster.accounting
     (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
     assert 0 < update < 60
     for seed in ("1", "2"):
@@ -108,7 +106,7 @@ def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_
 @with_accounting
 def test_a_training_over_its_time_limit_is_resumed_by_the_same_command(cluster, tmp_path):
     call = call_experiment(
-        tmp_path, write_profile(tmp_path / "profile"), systems="lstm", seeds="1", minutes=2, processes=2
+        tmp_path, write_profile(tmp_path / "profile", cluster), systems="lstm", seeds="1", minutes=2, processes=2
     )
     over = cluster.start(0, call, tmp_path / "over.log")
     ((job, (_, folder)),) = wait_until(lambda: find_trainings(cluster).items(), over.process, pause=1)
