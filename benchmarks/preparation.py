@@ -26,8 +26,6 @@ from pathlib import Path
 
 import psutil
 
-from .machine import processor
-
 REPOSITORY = Path(__file__).resolve().parents[1]
 LANGUAGES = ("fr", "en")
 #: Snakemake's own commands begin so; Bash sources the file below before each of them.
@@ -69,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     variables = {"BASH_ENV": str(out / "hook.sh"), "MEASURES": str(out / "steps.jsonl"), "PYTHONPATH": paths}
     environment = {"VENV": sys.prefix, "SETUP": "no", **os.environ, **variables}
     status = subprocess.run([*call, *options.options], env=environment).returncode
+    # Not above, in the way of every step: it imports PyTorch, and what starts a process counts as held by it.
+    from .machine import processor
+
     print(f"\n{processor()}, {os.cpu_count()} cores\n")
     print("\n".join(table((out / "steps.jsonl").read_text().splitlines())))
     for folder in FOLDERS:

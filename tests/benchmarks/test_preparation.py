@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from benchmarks.preparation import main, measure_step, name_of, table, vary_pairs
-from tests.cli.recipes import needs_tools, write_corpus
+from tests.cli.recipes import ROOT, needs_tools, write_corpus
 
 PAIRS = [("M. Barroso a 12 voix.", "Mr Barroso has 12 votes."), ("Oui.", "Yes.")]
 
@@ -33,6 +36,12 @@ def test_text_that_is_repeated_has_other_names_and_numbers_on_both_sides_alike()
 )
 def test_a_step_has_the_name_of_its_tool(line, name):
     assert name_of(line) == name
+
+
+def test_what_measures_a_step_does_not_add_to_its_memory(tmp_path):
+    line = [sys.executable, "-m", "benchmarks.preparation", "--step", "set -euo pipefail; cat /dev/null"]
+    subprocess.run(line, env={**os.environ, "MEASURES": str(tmp_path / "steps")}, cwd=ROOT, check=True)
+    assert json.loads((tmp_path / "steps").read_text())["largest"] < 60_000_000
 
 
 def test_a_step_is_measured_with_what_it_starts(tmp_path, capfd):
