@@ -84,7 +84,7 @@ def resumed_at(log: str) -> list[int]:
 @with_or_without
 def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_path):
     profile = write_profile(tmp_path / "profile", cluster)
-    call = call_experiment(tmp_path, profile, systems="lstm,gru_encoder-additive", seeds="1,2", updates=60)
+    call = call_experiment(tmp_path, profile, systems="lstm,gru_encoder-additive", seeds="1,2", updates=30)
     run = cluster.start(0, call, tmp_path / "run.log")
 
     def share() -> bool:
@@ -98,7 +98,7 @@ def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_
     said = cluster.run("scontrol", "show", "job", lost).stdout
     assert "Restarts=1" in said and ("Account=laboratory" in said) == cluster.accounting
     (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
-    assert 0 < update < 60
+    assert 0 < update < 30
     for seed in ("1", "2"):
         assert len(values(tmp_path / "out", "bleu", seed=seed)) == 2
 
