@@ -16,10 +16,11 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..evaluation.outcomes import OUTCOME, STOPPED, judge
-from ..experiments.torchrun import start_processes
+from ..experiments.torchrun import share_threads, start_processes
 from ..option_types import positive
 from ..text_files import write_text
 
@@ -55,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     end_line(log)
     with log.open("ab") as file:
         start = file.tell()
-        status = measure(command, folder / "peak-memory", file.fileno())
+        environment = share_threads(os.environ, options.processes)
+        status = measure(command, folder / "peak-memory", file.fileno(), environment)
     if status in STOPPED:
         return status
     judge(log, status, start=start).write(folder / OUTCOME)
@@ -71,9 +73,9 @@ def end_line(log: Path) -> None:
                 file.write(b"\n")
 
 
-def measure(command: list[str], peak: Path, output: int) -> int:
+def measure(command: list[str], peak: Path, output: int, environment: Mapping[str, str]) -> int:
     """The status of a command, or 128 + N if signal N ended it or this process; its peak of memory goes to a file."""
-    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
     stopped: list[int] = []
 
     def stop(number: int, _: object) -> None:

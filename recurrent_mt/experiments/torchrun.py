@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -60,6 +61,18 @@ def start_processes(
     # How long the machines wait for each other at the start.
     begin += ["--rdzv_conf", f"timeout={timeout}"] if timeout else []
     return [*begin, "--nproc_per_node", str(processes), train, *flags]
+
+
+def share_threads(environment: Mapping[str, str], processes: int) -> dict[str, str]:
+    """An environment in which each of several processes has its share of the threads that a training may have.
+
+    Snakemake gives a job as many as the processors that are its own, and every process would start all of them.
+    """
+    shared = dict(environment)
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        if shared.get(name, "").isdecimal():
+            shared[name] = str(max(1, int(shared[name]) // processes))
+    return shared
 
 
 def has_gpu(devices: Path = Path("/dev")) -> bool:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from recurrent_mt.experiments.torchrun import share_threads
 from tests.commands import command_line
 from tests.waiting import wait_until, written
 
@@ -71,6 +72,18 @@ def test_a_stopped_command_has_not_failed(status, number, tmp_path):
     os.killpg(process.pid, number)
     assert process.wait() == 128 + number
     assert not (tmp_path / "outcome").exists()
+
+
+def test_processes_share_the_threads_of_a_training(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import os\nprint('threads', os.environ['OMP_NUM_THREADS'], flush=True)\n")
+    line = command_line("recurrent-mt", "training", "--processes", "2", tmp_path / "folder", program)
+    subprocess.run(line, env={**os.environ, "OMP_NUM_THREADS": "5"}, check=True)
+    assert (tmp_path / "folder/train.log").read_text().count("threads 2\n") == 2
+    assert share_threads({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "4,2"}, 2) == {
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "4,2",
+    }
 
 
 

@@ -168,7 +168,9 @@ class SlurmCluster:
     def on_node(self, node: int, command: Sequence[object]) -> list[str]:
         """A command line that runs a command on a node, within its namespace."""
         names = [f"node{node}", f"{self.folder}/hosts"]
-        words = ["env", f"SLURM_CONF={self.folder}/slurm.conf", *map(str, command)]
+        # Threads that have no processor of their own would spin while they wait for each other.
+        variables = [f"SLURM_CONF={self.folder}/slurm.conf", "OMP_WAIT_POLICY=passive"]
+        words = ["env", *variables, *map(str, command)]
         return ["unshare", "--uts", "sh", "-c", ON_NODE, "sh", *names, *words]
 
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
