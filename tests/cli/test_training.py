@@ -86,8 +86,6 @@ def test_processes_share_the_threads_of_a_training(tmp_path):
     }
 
 
-
-
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="the kernel says it of a running process on Linux only"
 )
