@@ -45,7 +45,7 @@ class RunFolder:
         """What translations are scored against, without sources."""
         language = self.languages[1]
         reference = read_sentences(self.path / place / f"{split}.{language}")
-        return TestSet(reference, language, bool(self.options.get("LOWERCASE")))
+        return TestSet(reference, language, self.form.lowercase)
 
     def test_set(self) -> TestSet:
         """The test set; words are the tokens before subword segmentation, or 13a's where a model reads raw text.
