@@ -284,6 +284,25 @@ def test_the_search_ends_with_the_tool_that_is_killed(folder, tmp_path):
     wait_until(lambda: not any(Path(f"/proc/{number}").exists() for number in started))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_memory_does_not_grow_with_the_text(folder, tmp_path, jobs):
+    """The tool's peak in kB; the longer text alone would be 9,600."""
+    # `getrusage` would count what pytest had when it started the process.
+    peak = "print(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0])"
+    program = f"{PROGRAM.replace('sys.exit(main', 'status = (main')}\n{peak}\n"
+    peaks = []
+    for count in (5_000, 100_000):
+        (tmp_path / "input").write_text("".join(f"{number} {'word ' * 18}\n" for number in range(count)))
+        flags = ["--input", tmp_path / "input", "--out", tmp_path / "out", "--jobs", jobs, "--buffer-size", 1000]
+        line = [sys.executable, "-c", program, tmp_path / "go", *words(folder, *flags)[1:]]
+        done = subprocess.run(list(map(str, line)), cwd=REPOSITORY, capture_output=True, text=True)
+        assert (tmp_path / "out").read_text().count("\n") == count, done.stderr
+        peaks.append(int(done.stdout))
+    print(peaks)
+    assert peaks[1] - peaks[0] < 3_000, peaks
+
+
 def searches(go, tool):
     """The processes of the search that waits for a file."""
     found = []
