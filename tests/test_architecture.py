@@ -40,6 +40,7 @@ ALLOWED = {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary", "recurrent_mt.text_form"),
             "recurrent_mt.subwords",
         },
+        "search_process.py": {"recurrent_mt.evaluation"},
         "pages": {"jinja2", "markupsafe"},
         "report": {
             *("pandas", "markupsafe", "matplotlib", "recurrent_mt.text_files"),
@@ -76,7 +77,7 @@ ALLOWED = {
                 "sentencepiece",
             ),
             *("recurrent_mt.characters", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
-            *("recurrent_mt.option_types", "recurrent_mt.resumable_file"),
+            *("recurrent_mt.option_types", "recurrent_mt.resumable_file", "recurrent_mt.search_process"),
         },
         "__main__.py": {"recurrent_mt.cli"},
     },

@@ -28,9 +28,9 @@ from ..evaluation.scores import PAIRED_TESTS, RESAMPLES, Settings
 from ..evaluation.tables import tables_as_text
 from ..evaluation.test_set import TestSet
 from ..evaluation.training import TrainedRuns
-from ..experiments.text_form import TextForm, read_text_form
 from ..option_types import whole_numbers
 from ..text_files import FileError, read_sentences
+from ..text_form import TextForm, read_text_form
 from .arguments import add_jobs_argument, make_settings, split_named
 from .inputs import add_metrics_argument, find_system, read_system, refuse_options
 

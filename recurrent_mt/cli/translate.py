@@ -32,10 +32,10 @@ from ..fairseq_dictionary import dictionary_folder
 from ..option_types import positive
 from ..ordered_map import ordered_map, processors
 from ..resumable_file import ResumableFile
+from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import read_lines, read_standard_input, write_text
 from ..text_form import TextForm, read_text_form
 from .plugin import find_plugin
-from .search_process import LOG_END, SearchError, SearchProcess
 
 #: Seconds between two lines about how far it has come.
 PAUSE = 30

@@ -150,9 +150,9 @@ def test_texts_only_name_existing_tools(path):
 
 
 def test_recipes_and_configurations_only_name_existing_tools():
-    folders = ("scripts/**/*.sh", "configs/**/*.yaml", "workflow/**/*.smk", "workflow/profiles/**/*.yaml")
+    folders = ("scripts/**/*.sh", "configs/**/*.yaml", "workflow/Snakefile", "workflow/**/*.smk", "workflow/**/*.yaml")
     paths = [path for pattern in folders for path in REPOSITORY.glob(pattern)]
     texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     named = set(re.findall(r"(?:recurrent-mt|-m recurrent_mt) ([a-z][\w-]*)", texts))
-    assert {"compare", "hypotheses", "experiment", "training"} <= named <= set(TOOLS)
+    assert {"compare", "outcome", "experiment", "training"} <= named <= set(TOOLS)
     assert not list(REPOSITORY.glob("scripts/**/*.py")) and not re.findall(r"scripts/\w+\.py", texts)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli import translate
-from recurrent_mt.cli.search_process import SearchError, SearchProcess
+from recurrent_mt.search_process import SearchError, SearchProcess
 from tests.cli.test_run_folder import run_folder
 from tests.commands import REPOSITORY, call
 from tests.waiting import wait_until, written

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.util import Finalize
 
-from ..evaluation.generate_log import RECORD
+from .evaluation.generate_log import RECORD
 
 #: Lines of what fairseq said that are shown when it fails.
 LOG_END = 15
