@@ -88,7 +88,11 @@ setup(
         "recurrent_mt.ratings": ["page/*"],
     },
     package_dir=FOLDERS,
-    extras_require={"onnx": ["onnx", "onnxruntime"], "demo": ["gradio>=6,<7"]},
+    extras_require={
+        "onnx": ["onnx", "onnxruntime"],
+        "demo": ["gradio>=6,<7"],
+        "lesson": ["ipykernel", "nbclient", "notebook"],
+    },
     entry_points={"console_scripts": ["recurrent-mt = recurrent_mt.cli.command:main"]},
     ext_modules=native_kernels(),
     cmdclass={"build_ext": BuildNativeKernels},

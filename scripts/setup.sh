@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Makes a virtual environment with everything this project needs.
 #
-#   bash scripts/setup.sh [--demo]
+#   bash scripts/setup.sh [--demo] [--lesson]
 #
 #   --demo              also what the page of recurrent-mt demo needs (requirements-demo.txt)
+#   --lesson            also what runs docs/lesson.ipynb, Jupyter included (requirements-lesson.txt)
 #   PYTHON=python3.13   the interpreter (default: the first usable of python3.11, 3.12, 3.13, 3.14)
 #   VENV=/some/folder   the environment (default: .venv in the project)
 # Safe to call again at any time: if everything is in place, it returns at once; what an interrupted call left behind is
@@ -74,7 +75,8 @@ choose_python() {
 requirements_checksum() { cksum <"$project/requirements.txt"; }
 project_checksum() {
     {
-        cat "$project"/{,fairseq_compat/}setup.py "$project"/recurrent_mt/kernels/native/*.{cpp,h} 2>/dev/null || true
+        cat "$project"/{,fairseq_compat/}setup.py "$project"/recurrent_mt/kernels/native/*.{cpp,h} \
+            "$project"/pretrained/*/pyproject.toml 2>/dev/null || true
         ls -d "$project"/{user_dir,recurrent_mt} 2>/dev/null || true
     } | cksum
 }
@@ -167,12 +169,16 @@ install_requirements() {
         stop "pip could not install $FAIRSEQ (see above); a new call starts again from what was downloaded."
 }
 
-# Installs this project and fairseq_compat, editable. What an earlier installation left, complete or not, goes first.
+# Installs this project, fairseq_compat, and the models in a box, editable. What an earlier installation left, complete or
+# not, goes first.
 install_project() {
-    local import_error
+    local import_error box packages=(-e "$project/fairseq_compat" -e "$project")
     say "installing this project, editable"
-    rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}fairseq_{recurrent_mt-,compat-,compat.pth}*
-    "$venv/bin/python" -m pip install --quiet --no-deps -e "$project/fairseq_compat" -e "$project" ||
+    for box in "$project"/pretrained/*/; do
+        [[ ! -f $box/pyproject.toml ]] || packages+=(-e "${box%/}")
+    done
+    rm -rf "$venv"/lib/python3.*/site-packages/{,__editable__.}{fairseq_{recurrent_mt-,compat-,compat.pth},recurrent_mt_}*
+    "$venv/bin/python" -m pip install --quiet --no-deps "${packages[@]}" ||
         stop "pip could not install $project (see above)."
     # Not in pip's isolated build, which has no PyTorch to compile against. Without a compiler it says so, and all works.
     (cd "$project" && "$venv/bin/python" setup.py --quiet build_ext --inplace) || say "the native kernels are not built."
@@ -180,11 +186,11 @@ install_project() {
         stop "fairseq is installed but cannot be imported: ${import_error##*$'\n'}."
 }
 
-# The page of recurrent-mt demo is not for everyone: it needs forty packages more.
-install_demo() {
-    say "installing requirements-demo.txt"
-    "$venv/bin/python" -m pip install --quiet -r "$project/requirements-demo.txt" ||
-        stop "pip could not install requirements-demo.txt (see above)."
+# What is not for everyone: the page of recurrent-mt demo and the lesson need dozens of packages more.
+install_extra() {
+    say "installing requirements-$1.txt"
+    "$venv/bin/python" -m pip install --quiet -r "$project/requirements-$1.txt" ||
+        stop "pip could not install requirements-$1.txt (see above)."
 }
 
 # Records that everything is in place. Written last, so that it tells the truth.
@@ -198,13 +204,14 @@ finish() {
 print_usage() { awk '/^#!/ { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "${BASH_SOURCE[0]}"; }
 
 main() {
-    local demo=no
-    case ${1:-} in
-        "") ;;
-        --demo) demo=yes ;;
-        -h | --help) print_usage && exit ;;
-        *) stop "takes no argument but --demo, so not $1; see --help." ;;
-    esac
+    local argument
+    for argument; do
+        case $argument in
+            --demo | --lesson) ;;
+            -h | --help) print_usage && exit ;;
+            *) stop "takes no argument but --demo and --lesson, so not $argument; see --help." ;;
+        esac
+    done
     # With it, cd may print a folder, or go to another than the one that is meant.
     unset CDPATH
     project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -236,7 +243,7 @@ main() {
         install_project
         finish
     fi
-    [[ $demo == no ]] || install_demo
+    for argument; do install_extra "${argument#--}"; done
     say "$venv is ready"
 }
 

@@ -48,8 +48,14 @@ ALLOWED = {
         },
         "demo": {
             *("gradio", "starlette", "numpy", "matplotlib", "jinja2", "markupsafe"),
-            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report", "recurrent_mt.subwords"),
+            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.report", "recurrent_mt.translation"),
         },
+        "translation": {
+            *("numpy", "matplotlib", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
+            *("recurrent_mt.data", "recurrent_mt.plugin_finder", "recurrent_mt.subwords", "recurrent_mt.text_form"),
+            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
+        },
+        "plugin_finder.py": set(),
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
@@ -67,15 +73,9 @@ ALLOWED = {
         },
         "cli": {
             *(f"recurrent_mt.{part}" for part in ("data", "evaluation", "metrics", "ordered_map", "ratings", "report")),
-            "recurrent_mt.demo",
-            *(
-                "recurrent_mt.experiments",
-                "recurrent_mt.onnx_translation",
-                "recurrent_mt.subwords",
-                "recurrent_mt.text_form",
-                "sacrebleu",
-                "sentencepiece",
-            ),
+            *("recurrent_mt.demo", "recurrent_mt.translation", "recurrent_mt.plugin_finder"),
+            *("recurrent_mt.experiments", "recurrent_mt.onnx_translation", "sacrebleu", "sentencepiece"),
+            *("recurrent_mt.subwords", "recurrent_mt.text_form"),
             *("recurrent_mt.characters", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
             *("recurrent_mt.option_types", "recurrent_mt.resumable_file", "recurrent_mt.search_process"),
         },
@@ -110,8 +110,8 @@ ALLOWED = {
         },
     },
 }
-#: What a part loads by name while it runs: `recurrent-mt` finds the plug-in's tools this way.
-BY_NAME = {"recurrent_mt.cli": {"user_dir.cli"}}
+#: What a part loads by name while it runs: this is how the plug-in's tools and its translator are found.
+BY_NAME = {"recurrent_mt.plugin_finder": {"user_dir.cli"}}
 PARTS = [(package, part) for package, parts in ALLOWED.items() for part in parts]
 
 

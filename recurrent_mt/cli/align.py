@@ -26,8 +26,8 @@ from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
+from ..plugin_finder import import_from_plugin
 from ..subwords import SCHEMES
-from .plugin import import_from_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

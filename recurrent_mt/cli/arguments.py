@@ -40,15 +40,17 @@ def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
     return kind(**{name: getattr(options, name) for name in names}, **others)
 
 
-def split_named(parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE") -> list[tuple[str, str]]:
-    """Each value of ``--system`` in two; ends the tool with a message for one of another form, and two of one name."""
+def split_named(
+    parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE", option: str = "--system"
+) -> list[tuple[str, str]]:
+    """Each value of an option in two; ends the tool with a message for one of another form, and two of one name."""
     pairs = [value.partition("=")[::2] for value in values]
     for value, pair in zip(values, pairs):
         if not all(pair):
-            parser.error(f"--system must be {form}, not '{value}'")
+            parser.error(f"{option} must be {form}, not '{value}'")
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:
-            parser.error(f"--system {name} is given twice")
+            parser.error(f"{option} {name} is given twice")
     return pairs
 
 

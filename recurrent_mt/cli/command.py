@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from types import ModuleType
 
-from .plugin import import_from_plugin
+from ..plugin_finder import import_from_plugin
 from .tools import INDEX, RENAMED, TOOLS, Tool
 
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.

@@ -6,14 +6,13 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from ..evaluation.generate_log import read_generate_log
-from ..evaluation.nbest import collect_lists
 from ..evaluation.run_folder import read_runs
 from ..evaluation.scores import Settings
-from ..evaluation.test_set import NBestLists, System, TestSet, UnknownWords, choose_baseline, read_unknown_words
-from ..metrics import METRICS, split_words
+from ..evaluation.test_set import System, TestSet, UnknownWords, choose_baseline, read_unknown_words
+from ..evaluation.translated_files import read_system, read_test_set
+from ..metrics import METRICS
 from ..option_types import whole_numbers
-from ..text_files import read_sentences, require_same_count, stream_sentences
+from ..text_files import require_same_count, stream_sentences
 from .arguments import add_jobs_argument, make_settings, split_named
 
 #: The options of plain files, which run folders have no use for.
@@ -103,10 +102,11 @@ def read_input(options: Namespace) -> dict[str, Any]:
     else:
         if not options.reference:
             options.parser.error("--system needs --reference")
-        test_set = read_test_set(options)
+        languages = options.source_lang, options.target_lang
+        test_set = read_test_set(options.reference, options.source, languages, lowercase=options.lowercase)
         unknown = read_unknown(options, test_set)
         named = split_named(options.parser, options.system, "NAME=FILE[,FILE]")
-        systems = [read_system(name, files, options.reference, test_set, unknown) for name, files in named]
+        systems = [read_system(name, files.split(","), options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
     settings = make_settings(
@@ -129,24 +129,6 @@ def refuse_options(options: Namespace, names: Sequence[str], why: str) -> None:
             options.parser.error(f"--{name.replace('_', '-')} {why}")
 
 
-def read_test_set(options: Namespace) -> TestSet:
-    """The test set of files; words are those that BLEU's tokenization finds."""
-    reference = read_sentences(options.reference)
-    source: list[str] = []
-    if options.source:
-        source = read_sentences(options.source)
-        require_same_count(options.source, source, options.reference, reference)
-    return TestSet(
-        source=source,
-        reference=reference,
-        source_words=split_words(source, options.source_lang),
-        reference_words=split_words(reference, options.target_lang),
-        target_language=options.target_lang,
-        lowercase=options.lowercase,
-        words="tokens as BLEU splits them",
-    )
-
-
 def read_unknown(options: Namespace, test_set: TestSet) -> UnknownWords | None:
     """Counts by dictionaries that all systems share; None without them.
 
@@ -164,24 +146,6 @@ def read_unknown(options: Namespace, test_set: TestSet) -> UnknownWords | None:
     unknown = read_unknown_words(files, dictionaries)
     require_same_count(files[1], unknown.reference, options.reference, test_set.reference)
     return unknown
-
-
-def read_system(name: str, files: str, reference: str, test_set: TestSet, unknown: UnknownWords | None) -> System:
-    """A system of ``FILE[,FILE]``, one file a seed; ``reference`` is named where their lengths differ."""
-    translations, lists = {}, []
-    for seed, file in enumerate(files.split(","), start=1):
-        translations[str(seed)], nbest = read_translations(file)
-        require_same_count(file, translations[str(seed)], reference, test_set.reference)
-        lists.append(nbest)
-    return System(name, translations, unknown, nbest=lists[0])
-
-
-def read_translations(file: str) -> tuple[list[str], NBestLists | None]:
-    """Lines of text, or the best hypotheses of a log of fairseq-generate and its n-best lists if it has any."""
-    if not file.endswith(".log"):
-        return read_sentences(file), None
-    log = read_generate_log(file)
-    return [hypothesis.marked_text for hypothesis in log.best()], collect_lists(log, file)
 
 
 def find_system(systems: Sequence[System], name: str, option: str) -> System:

@@ -24,9 +24,9 @@ from ..evaluation.structure.tree_scores import score_trees, tree_tables
 from ..evaluation.structure.trees import read_penn_trees, write_brackets
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
+from ..plugin_finder import import_from_plugin
 from ..subwords import SCHEMES
 from ..text_files import write_text
-from .plugin import import_from_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ Experiments:
       recurrent-mt experiment configs/experiments/quickstart.yaml pair=zh-en --jobs 2
   train                train the system of a configuration file with fairseq-train
       recurrent-mt train configs/rnnsearch-50.yaml task.data=DATA pair=fr-en
-  translate            translate raw text with a trained model
+  translate            translate raw text with a trained model, or with one in the box
       recurrent-mt translate RUN MODEL.pt <input.fr >output.en
 
 Scores and reports:
@@ -34,7 +34,7 @@ Scores and reports:
 
 Trained models:
   demo                 type a sentence and watch models translate it in a local web page
-      recurrent-mt demo runs/quickstart-fr-en
+      recurrent-mt demo
   align                draw soft alignments; measure their entropy and alignment error rate
       recurrent-mt align --log test.log --sentences 0 3 --out alignments
   structure            draw the gates of a grConv; score its trees against gold trees
@@ -53,6 +53,8 @@ Trained models:
       recurrent-mt export MODEL.pt --data DATA --out FOLDER
   translate-onnx       translate with an exported model, without fairseq and PyTorch
       recurrent-mt translate-onnx FOLDER --input test.fr --out test.en
+  pack                 pack trained models into a box: a distribution that others install and translate with
+      recurrent-mt pack pretrained/fr-en.yaml --run RUN --out pretrained/fr-en gru=gru/checkpoint_best.pt
   user-dir             print the folder to pass to fairseq as --user-dir
       recurrent-mt user-dir
 

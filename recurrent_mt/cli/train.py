@@ -22,7 +22,7 @@ from pathlib import Path
 from ..experiments.configurations import assign, read_arguments
 from ..experiments.torchrun import Machines, split_rendezvous, start_processes
 from ..option_types import positive
-from .plugin import find_plugin
+from ..plugin_finder import find_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

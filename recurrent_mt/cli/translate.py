@@ -1,12 +1,13 @@
 """Translates raw text with a trained model: one sentence a line in, one translation a line out.
 
+    echo "Le Parlement a adopté la résolution." | recurrent-mt translate
     recurrent-mt translate RUN MODEL.pt <input.fr >output.en
     recurrent-mt translate RUN MODEL.pt --input million.fr --out million.en --jobs 8
 
 RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt may be
-several, joined by colons. An empty line stays one. Memory does not grow with the text. If a call with --out is stopped,
-the same call resumes after the last lines that are whole. The commands are printed on standard error; FLAGs after -- go
-to fairseq.
+several, joined by colons. Without them, the model is that of the installed box. An empty line stays one. Memory does
+not grow with the text. If a call with --out is stopped, the same call resumes after the last lines that are whole. The
+commands are printed on standard error, unless the model is the box's; FLAGs after -- go to fairseq.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -31,11 +32,12 @@ from ..experiments.torchrun import has_gpu
 from ..fairseq_dictionary import dictionary_folder
 from ..option_types import positive
 from ..ordered_map import ordered_map, processors
+from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import read_lines, read_standard_input, write_text
 from ..text_form import TextForm, read_text_form
-from .plugin import find_plugin
+from ..translation.box import find_default, find_folder
 
 #: Seconds between two lines about how far it has come.
 PAUSE = 30
@@ -87,8 +89,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="processes, each with the model and a part of the processors (one per processor; with a GPU, 1)",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the fairseq command only")
-    parser.add_argument("run", metavar="RUN", help="run folder")
-    parser.add_argument("model", metavar="MODEL.pt", help="checkpoint, or several, joined by colons")
+    parser.add_argument("run", nargs="?", metavar="RUN", help="run folder, or name of a box (the installed one)")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL.pt", help="checkpoint, or several, joined by colons (of a box, its default)"
+    )
     parser.add_argument("flags", nargs="*", metavar="FLAG", help="after --, flags for fairseq")
 
 
@@ -100,6 +104,7 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if the run folder, or a sentence, cannot be used, or a file was begun with something else.
         RuntimeError: if fairseq fails.
     """
+    choose_model(options)
     form = read_text_form(options.run)
     for model in options.model.split(":"):
         if not Path(model).is_file():
@@ -122,6 +127,21 @@ def run(options: argparse.Namespace) -> None:
     for part in translate_lines(form, options, lines):
         sys.stdout.write(part.text)
         sys.stdout.flush()
+
+
+def choose_model(options: argparse.Namespace) -> None:
+    """Fills in the run folder and the checkpoint of a box where they are not named; FLAGS are what begins with a dash.
+
+    Raises:
+        OSError: if there is no such folder, or no box.
+        ValueError: if the folder is not a box, and no checkpoint is named.
+    """
+    words = [word for word in (options.run, options.model) if word]
+    named = list(takewhile(lambda word: not word.startswith("-"), words))
+    options.flags = [*words[len(named) :], *options.flags]
+    options.quiet = not named and not options.dry_run
+    options.run = find_folder(named[0] if named else None)
+    options.model = named[1] if len(named) > 1 else str(find_default(options.run))
 
 
 def translate_split(form: TextForm, options: argparse.Namespace) -> None:
@@ -229,7 +249,8 @@ def translate_lines(
         SearchError: if fairseq fails; the last lines of what it said go to standard error.
     """
     command = search_command(form, options, "fairseq-interactive")
-    show_command(command)
+    if not options.quiet:
+        show_command(command)
     chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())
     jobs = options.jobs or (1 if has_gpu() and "--cpu" not in options.flags else processors())
     # A process without a chunk would only take processors from the others.

@@ -1,22 +1,31 @@
 """Translates with a model that recurrent-mt export has written, without fairseq and PyTorch.
 
+    echo "Le Parlement a adopté la résolution." | recurrent-mt translate-onnx
     recurrent-mt translate-onnx FOLDER <test.fr >test.en
 
-Reads one sentence per line, split into the words or subwords that the model was trained on, and writes its best
-translation, split in the same way. The search is fairseq-generate's. Needs the package onnxruntime.
+Reads one sentence per line, and writes its best translation. Without FOLDER, the model is that of the installed box,
+which takes and gives text as people write it; so does any model with --run, the run folder (or box) whose text it was
+trained on. Otherwise, text is split into the words or subwords that the model was trained on, and comes out split in
+the same way. The search is fairseq-generate's. Needs the package onnxruntime.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ..text_files import read_sentences, read_standard_input, write_text
+from ..text_form import read_text_form
+from ..translation.box import ONNX, find_box
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, help="folder written by recurrent-mt export")
+    parser.add_argument(
+        "model", nargs="?", type=Path, help="folder written by recurrent-mt export (default: the installed box's)"
+    )
+    parser.add_argument("--run", type=Path, metavar="RUN", help="run folder or box that says how raw text is split")
     parser.add_argument("--input", type=Path, help="text file to translate (default: standard input)")
     parser.add_argument("--out", type=Path, help="text file to write (default: standard output)")
     parser.add_argument("--beam", type=int, default=5, help="hypotheses per sentence (default: 5)")
@@ -33,18 +42,50 @@ def run(options: argparse.Namespace) -> None:
             options.parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
     from ..onnx_translation import OnnxModel, translate
 
-    model = OnnxModel(options.model, threads=options.threads)
-    sentences = read_sentences(options.input) if options.input else list(read_standard_input())
+    place = options.run or (None if options.model else find_box())
+    split, join = choose_text(place)
+    model = OnnxModel(options.model or find_onnx(place), threads=options.threads)
+    lines = read_sentences(options.input) if options.input else list(read_standard_input())
+    tokens = [split(line) for line in lines]
     found = translate(
         model,
-        sentences,
+        # An empty line of raw text stays one; without --run, it is a sentence without words.
+        [one for one in tokens if place is None or one.split()],
         batch=options.batch,
         beam=options.beam,
         length_penalty=options.lenpen,
         max_words=options.max_words,
     )
-    text = "".join(f"{hypotheses[0].text(model)}\n" for hypotheses in found)
+    translations = [join(hypotheses[0].text(model)) for hypotheses in found]
+    if place is not None:
+        rest = iter(translations)
+        translations = [next(rest) if one.split() else "" for one in tokens]
+    text = "".join(f"{line}\n" for line in translations)
     if options.out:
         write_text(options.out, text)
     else:
         sys.stdout.write(text)
+
+
+def find_onnx(place: Path | None) -> Path:
+    """The folder in a box that has its model as ONNX.
+
+    Raises:
+        FileNotFoundError: if there is none.
+    """
+    folder = Path(place or "") / ONNX
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{place} has no model as ONNX: name the folder that recurrent-mt export has written")
+    return folder
+
+
+def choose_text(place: Path | None) -> tuple[Callable[[str], str], Callable[[str], str]]:
+    """How lines become the model's tokens, and how its tokens become lines; without a folder, they are the same.
+
+    Raises:
+        FileError: if the folder has no text settings.
+    """
+    if place is None:
+        return str, str
+    form = read_text_form(place)
+    return lambda line: form.read(line, form.source), lambda tokens: form.join(" ".join(form.merge(tokens.split())))

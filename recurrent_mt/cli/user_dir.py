@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .plugin import find_plugin
+from ..plugin_finder import find_plugin
 
 
 def configure(parser: argparse.ArgumentParser) -> None: ...

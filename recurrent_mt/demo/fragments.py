@@ -12,12 +12,13 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from ..evaluation.alignment.heat_map import draw_heat_map
-from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
+from ..evaluation.figures import COLORS
 from ..evaluation.structure.gates import WindowGates
 from ..evaluation.structure.sentence_figure import draw_sentence
 from ..metrics import METRICS
 from ..report.charts import write_svg
-from .systems import Cut, ForcedWord, Reading
+from ..translation.figures import draw_cuts
+from ..translation.model import Cut, Reading, ScoredWord
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: Bits: from here on, models disagree about a word. One finds it eight times as probable as another.
@@ -111,30 +112,17 @@ def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
     cuts = {name: found for name, found in answers.items() if not isinstance(found, str)}
     if not cuts:
         return render_notice(next(text for text in answers.values() if isinstance(text, str)))
-    figure, axes = new_axes(7.2, 3.4)
-    for number, name in enumerate(answers):
-        if name not in cuts:
-            continue
-        found = cuts[name]
-        places, scores = [cut.words for cut in found], [cut.score for cut in found]
-        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
-        axes.plot(places, scores, label=name, color=color, marker=marker, markersize=4)
-    lengths = [cut.words for cut in next(iter(cuts.values()))]
-    words = [cut.source.split()[-1] for cut in next(iter(cuts.values()))]
-    axes.set_xticks(lengths, words, rotation=90, family=font_families(), fontsize=8)
-    axes.set_xlabel("the sentence up to this word")
-    axes.set_ylabel("log₂ p per token")
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    figure = draw_cuts(cuts, list(answers))
     drawing = Drawing("Certainty along the sentence", write_svg(figure, "Certainty", "Log-probabilities of cuts"))
     return _render("cuts", drawing=drawing._replace(points=72 * figure.get_figwidth()), cuts=cuts)
 
 
-def render_forced(forced: Mapping[str, Sequence[ForcedWord] | str]) -> str:
+def render_forced(forced: Mapping[str, Sequence[ScoredWord] | str]) -> str:
     """A given translation word by word, one column a model; words on which they disagree are marked."""
     problems = {name: found for name, found in forced.items() if isinstance(found, str)}
     scored = {name: found for name, found in forced.items() if not isinstance(found, str)}
     # Models that split the sentence in other ways have tables of their own.
-    tables: dict[tuple[str, ...], dict[str, Sequence[ForcedWord]]] = {}
+    tables: dict[tuple[str, ...], dict[str, Sequence[ScoredWord]]] = {}
     for name, found in scored.items():
         tables.setdefault(tuple(word.text for word in found), {})[name] = found
     groups = []

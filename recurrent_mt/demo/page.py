@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..translation.model import Model
 from .fragments import (
     TEMPLATES,
     render_alignments,
@@ -18,7 +19,6 @@ from .fragments import (
     render_notice,
     render_pyramids,
 )
-from .systems import DemoSystem
 
 # Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -56,7 +56,7 @@ class Demo:
         lowercase: whether chrF ignores case.
     """
 
-    systems: Sequence[DemoSystem]
+    systems: Sequence[Model]
     languages: tuple[str, str]
     examples: Mapping[str, str]
     lowercase: bool = False
@@ -76,16 +76,16 @@ class Demo:
         yield cards, "", "", ""
         drawn = cards, render_alignments(readings), render_pyramids(readings)
         yield *drawn, render_notice("Translating the sentence cut at each word …")
-        cuts = self.ask(lambda system: system.read_cuts(text, beam=int(beam)))
+        cuts = self.ask(lambda system: system.cut(text, beam=int(beam)))
         yield *drawn, render_cuts(cuts)
 
     def force(self, text: str, target: str) -> str:
         """The user's own translation, word by word."""
-        forced = self.ask(lambda system: system.force(text, target))
+        forced = self.ask(lambda system: system.score(text, target))
         problem = shared_problem(forced)
         return render_forced(forced) if problem is None else render_notice(problem)
 
-    def ask(self, question: Callable[[DemoSystem], Any]) -> dict[str, Any]:
+    def ask(self, question: Callable[[Model], Any]) -> dict[str, Any]:
         """Each model's answer, or the sentence that says why it has none."""
         answers: dict[str, Any] = {}
         for system in self.systems:
@@ -128,7 +128,7 @@ def build_page(demo: Demo) -> gr.Blocks:
         with gr.Tabs():
             with gr.Tab("Alignment"):
                 alignments = gr.HTML(elem_id="alignments")
-            has_gates = any(system.translator.has_gates for system in demo.systems)
+            has_gates = any(system.has_gates for system in demo.systems)
             with gr.Tab("Pyramid", visible=has_gates):
                 pyramids = gr.HTML(elem_id="pyramids")
             with gr.Tab("Word by word"):

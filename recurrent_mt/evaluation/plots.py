@@ -78,11 +78,22 @@ def list_plots(records: pandas.DataFrame) -> list[Plot]:
     return [plot for plot in plots if (plot.group in counted and plot.side) or plot.metric == F_MEASURE]
 
 
+def draw(analysis: Analysis, name: str) -> Figure:
+    """One figure of the analysis, by the name of the file that `write_plots` gives it, such as bleu-by-source-length.
+
+    Raises:
+        ValueError: naming the figures that there are.
+    """
+    plots = {plot.file_name: plot for plot in list_plots(analysis.records)}
+    if name not in plots:
+        raise ValueError(f"there is no figure {name}: this analysis has {', '.join(plots) or 'none'}")
+    return plots[name].draw(analysis.records, analysis.settings.window)
+
+
 def write_plots(analysis: Analysis, folder: str | Path) -> None:
     """Writes one SVG file for each figure of the analysis."""
     for plot in list_plots(analysis.records):
-        figure = plot.draw(analysis.records, analysis.settings.window)
-        save_figure(figure, Path(folder) / f"{plot.file_name}.svg")
+        save_figure(draw(analysis, plot.file_name), Path(folder) / f"{plot.file_name}.svg")
 
 
 def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:

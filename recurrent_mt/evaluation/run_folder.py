@@ -13,6 +13,7 @@ from ..metrics import split_words
 from ..text_files import FileError, read_sentences, require_same_count, stream_sentences
 from ..text_form import read_text_form
 from .nbest import read_detokenized_lists
+from .seeds import seed_of
 from .test_set import NBestLists, System, TestSet, read_unknown_words
 
 #: File of a translation -> what its system's name ends with.
@@ -107,11 +108,6 @@ def read_lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | N
     """The n-best lists that a file of translations was taken from; None where the recipe kept none."""
     text = file.with_suffix(".nbest")
     return read_detokenized_lists(file.with_suffix(".log"), text, translations) if text.exists() else None
-
-
-def seed_of(file: Path) -> int:
-    """The seed of a file in ``seed-N``."""
-    return int(file.parent.name.removeprefix("seed-"))
 
 
 def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], Iterator[str]]:

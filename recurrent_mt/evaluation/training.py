@@ -14,7 +14,8 @@ import pandas
 from ..text_files import FileError
 from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome
-from .run_folder import RunFolder, seed_of
+from .run_folder import RunFolder
+from .seeds import seed_of
 from .tables import UNKNOWN, Cell, Record, Table, make_frame, pivot, select
 from .test_set import System, TestSet
 from .train_log import GIBIBYTE, read_train_log

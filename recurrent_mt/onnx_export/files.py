@@ -1,4 +1,7 @@
-"""Writes a model as a folder: ``encoder.onnx``, ``decoder.onnx``, two lists of words, and ``manifest.json``."""
+"""Writes a model as a folder: ``encoder.onnx``, ``decoder.onnx``, two lists of words, and ``manifest.json``.
+
+What both graphs have, such as an embedding of both languages, is in ``shared.bin``.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ from .quantization import quantize
 
 #: The layout of the folder; a reader refuses another.
 FORMAT = "recurrent-mt-onnx-1"
+#: Constants of both graphs, of at least so many bytes.
+SHARED, SMALLEST_SHARED = "shared.bin", 4096
 
 
 class ExportedModel(NamedTuple):
@@ -73,6 +78,7 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
         graphs = {file: quantize(graph) for file, graph in graphs.items()}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").unlink(missing_ok=True)
+    move_shared(list(graphs.values()), folder / SHARED)
     for file, graph in graphs.items():
         with write_aside(folder / file) as aside:
             onnx.save(graph, str(aside))
@@ -87,6 +93,27 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
         "longest_target": model.longest_target,
     }
     write_text(folder / "manifest.json", json.dumps(manifest, indent=2) + "\n")
+
+
+def move_shared(graphs: Sequence[onnx.ModelProto], file: Path) -> None:
+    """Moves the constants that all graphs have into a file beside theirs; none is left if there are none."""
+    constants = [
+        {tensor.raw_data: tensor for tensor in graph.graph.initializer if len(tensor.raw_data) >= SMALLEST_SHARED}
+        for graph in graphs
+    ]
+    common = [data for data in constants[0] if all(data in others for others in constants)]
+    if not common:
+        file.unlink(missing_ok=True)
+        return
+    with write_aside(file) as aside, aside.open("wb") as stream:
+        for data in common:
+            place = {"location": file.name, "offset": stream.tell(), "length": len(data)}
+            stream.write(data)
+            for found in constants:
+                found[data].ClearField("raw_data")
+                found[data].data_location = onnx.TensorProto.EXTERNAL
+                entries = [onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()]
+                found[data].external_data.extend(entries)
 
 
 def build_encoder(model: ExportedModel) -> onnx.ModelProto:

@@ -5,29 +5,35 @@ from __future__ import annotations
 import contextlib
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
-#: What is quantized: linear layers, which the quantizer turns into MatMul first, and embeddings. onnxruntime has no GRU
-#: of eight bits: that of an encoder keeps its numbers.
-OPERATORS = ["MatMul", "Gather"]
+#: What the quantizer is left: linear layers, which it turns into MatMul first.
+OPERATORS = ["MatMul"]
+#: The largest whole number that a weight becomes. Seven bits: with AVX2 alone, two products are added in 16 bits, which
+#: eight overflow.
+LARGEST = 64
+#: A constant that embeddings share.
+LAST_AXIS = "embedding_axis"
 
 
 def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with the weights of its linear layers and embeddings in eight bits.
 
     A linear layer then rounds its input to eight bits as well, in a range found anew for each call, and multiplies
-    whole numbers.
+    whole numbers. A matrix that is an embedding and a layer's, too, is stored once. onnxruntime has no GRU of eight
+    bits: that of an encoder keeps its numbers, in 16 bits.
 
     Raises:
         ModuleNotFoundError: if onnxruntime is not installed.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic  # only here: it is slow to load
 
-    turn_matrices(model.graph)
+    turned = turn_matrices(model.graph)
     attention = [node.name for node in model.graph.node if node.op_type == "MatMul"]
     with tempfile.TemporaryDirectory() as folder, _silence():
         before, after = Path(folder, "before.onnx"), Path(folder, "after.onnx")
@@ -36,19 +42,103 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
             before,
             after,
             op_types_to_quantize=OPERATORS,
-            reduce_range=True,  # seven bits: with AVX2 alone, two products are added in 16 bits, which eight overflow
+            reduce_range=True,
             nodes_to_exclude=attention,
             weight_type=QuantType.QInt8,
             per_channel=True,
         )
-        return onnx.load(str(after))
+        quantized = onnx.load(str(after))
+    quantize_embeddings(quantized.graph, turned)
+    halve_recurrences(quantized.graph)
+    onnx.checker.check_model(quantized)
+    return quantized
 
 
-def turn_matrices(graph: onnx.GraphProto) -> None:
+def quantize_embeddings(graph: onnx.GraphProto, turned: Mapping[str, str]) -> None:
+    """Stores embeddings in eight bits, with a scale for each word.
+
+    Where a linear layer has the same matrix, it reads it from there. onnxruntime turns it when it loads the model.
+
+    Args:
+        graph: whose linear layers are quantized.
+        turned: embeddings' matrices to the names under which linear layers have them.
+    """
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    nodes: list[onnx.NodeProto] = []
+    done: set[str] = set()
+    for node in graph.node:
+        table = stored.get(node.input[0]) if node.op_type == "Gather" else None
+        if table is None or table.data_type != TensorProto.FLOAT or len(table.dims) != 2:
+            nodes.append(node)
+            continue
+        rows, scales = f"{table.name}_rows", f"{table.name}_scales"
+        if table.name not in done:
+            done.add(table.name)
+            values = _store_rows(graph, table, rows, scales)
+            if layer := turned.get(table.name):
+                _replace(graph, f"{layer}_quantized", None)
+                _replace(graph, f"{layer}_scale", values)
+                nodes.insert(0, helper.make_node("Transpose", [rows], [f"{layer}_quantized"]))
+        names = [f"{node.output[0]}_{part}" for part in ("rows", "numbers", "scales", "column")]
+        nodes += [
+            helper.make_node("Gather", [rows, node.input[1]], [names[0]]),
+            helper.make_node("Cast", [names[0]], [names[1]], to=TensorProto.FLOAT),
+            helper.make_node("Gather", [scales, node.input[1]], [names[2]]),
+            helper.make_node("Unsqueeze", [names[2], LAST_AXIS], [names[3]]),
+            helper.make_node("Mul", [names[1], names[3]], list(node.output)),
+        ]
+    if done:
+        graph.initializer.append(numpy_helper.from_array(np.array([-1]), LAST_AXIS))
+    _replace_nodes(graph, nodes)
+
+
+def _store_rows(graph: onnx.GraphProto, table: onnx.TensorProto, rows: str, scales: str) -> np.ndarray:
+    """Replaces a matrix by whole numbers and the scales of its rows, which it returns."""
+    values = numpy_helper.to_array(table)
+    found = np.abs(values).max(axis=1) / LARGEST
+    found[found == 0] = 1  # a row of zeros, such as that of padding
+    graph.initializer.remove(table)
+    whole = np.rint(values / found[:, None]).astype(np.int8)
+    graph.initializer.extend([numpy_helper.from_array(whole, rows), numpy_helper.from_array(found, scales)])
+    return found
+
+
+def halve_recurrences(graph: onnx.GraphProto) -> None:
+    """Stores the weights of GRU operators in 16 bits; onnxruntime widens them when it loads the model."""
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    casts = []
+    for node in graph.node:
+        for name in node.input[1:3] if node.op_type == "GRU" else []:
+            half = numpy_helper.from_array(numpy_helper.to_array(stored[name]).astype(np.float16), f"{name}_half")
+            _replace(graph, name, None)
+            graph.initializer.append(half)
+            casts.append(helper.make_node("Cast", [half.name], [name], to=TensorProto.FLOAT))
+    _replace_nodes(graph, [*casts, *graph.node])
+
+
+def _replace(graph: onnx.GraphProto, name: str, values: np.ndarray | None) -> None:
+    """Gives a constant other values, or takes it out of the graph for None."""
+    (old,) = (tensor for tensor in graph.initializer if tensor.name == name)
+    graph.initializer.remove(old)
+    if values is not None:
+        graph.initializer.append(numpy_helper.from_array(values, name))
+
+
+def _replace_nodes(graph: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
+    kept = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(kept)
+
+
+def turn_matrices(graph: onnx.GraphProto) -> dict[str, str]:
     """Stores the matrices of linear layers, also of those in loops, the way that MatMul reads them.
 
-    The quantizer would turn a matrix once for each layer that has it, and for embeddings that are read from it as well.
+    The quantizer would turn a matrix once for each layer that has it.
+
+    Returns:
+        the new names of those that something else reads, too, such as an embedding.
     """
+    shared = {}
     nodes = list(_all_nodes(graph))
     read_otherwise = {name for node in nodes if node.op_type != "Gemm" for name in node.input}
     for stored in list(graph.initializer):
@@ -57,11 +147,14 @@ def turn_matrices(graph: onnx.GraphProto) -> None:
             continue
         turned = numpy_helper.from_array(numpy_helper.to_array(stored).T, f"{stored.name}_turned")
         graph.initializer.append(turned)
-        if stored.name not in read_otherwise:
+        if stored.name in read_otherwise:
+            shared[stored.name] = turned.name
+        else:
             graph.initializer.remove(stored)
         for layer in layers:
             layer.input[1] = turned.name
             del layer.attribute[:]  # transB, the only one
+    return shared
 
 
 def _all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:

@@ -15,14 +15,16 @@ from tests.models import building
 from user_dir.checkpoints.checkpoint import Checkpoint
 
 
-def small_checkpoint(folder: Path, architecture: str, **options: Any) -> Checkpoint:
+def small_checkpoint(
+    folder: Path, architecture: str, languages: tuple[str, str] = ("src", "tgt"), **options: Any
+) -> Checkpoint:
     """Saves a model and loads it again; source words are s0 …, target words t0 …."""
     task = building.task()
-    task.source_dictionary.save(str(folder / "dict.src.txt"))
-    task.target_dictionary.save(str(folder / "dict.tgt.txt"))
+    task.source_dictionary.save(str(folder / f"dict.{languages[0]}.txt"))
+    task.target_dictionary.save(str(folder / f"dict.{languages[1]}.txt"))
     model = building.build(architecture, task, **options)
     # fairseq prints no begin symbols, which an untrained model would produce as readily as other words.
-    if model.decoder.output_projection is not None:
+    if getattr(model.decoder.output_projection, "bias", None) is not None:
         with torch.no_grad():
             model.decoder.output_projection.bias[task.target_dictionary.bos()] = -100.0
     config = OmegaConf.structured(FairseqConfig)
@@ -35,8 +37,8 @@ def small_checkpoint(folder: Path, architecture: str, **options: Any) -> Checkpo
         TranslationConfig(
             _name="translation",
             data=str(folder),
-            source_lang="src",
-            target_lang="tgt",
+            source_lang=languages[0],
+            target_lang=languages[1],
             max_source_positions=64,
             max_target_positions=64,
         )

@@ -11,12 +11,12 @@ import pytest
 import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.cli.command import load_module, make_parser, write_utf8
-from recurrent_mt.cli.plugin import find_plugin
 from recurrent_mt.cli.tools import INDEX, TOOLS, Tool
+from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
 #: Modules beside the tools.
-MACHINERY = {"__init__", "arguments", "command", "inputs", "inspection", "plugin", "tools"}
+MACHINERY = {"__init__", "arguments", "command", "inputs", "inspection", "tools"}
 TEXTS = [
     *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "configs/README.md")),
     *sorted(REPOSITORY.glob("docs/*.md")),

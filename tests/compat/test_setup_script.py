@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.translation.box import GROUP
+from recurrent_mt.translation.distribution import METADATA
+
 from .conftest import PROJECT, find_interpreter
 
 
@@ -254,3 +257,23 @@ def test_two_setups_at_once_wait_for_each_other(project: Path):
     assert [call.returncode for call in calls] == [0, 0]
     assert sum("setup: making" in message for message in messages) == 1
     assert_works(project / ".venv")
+
+
+def test_models_in_a_box_are_installed_with_the_project(project: Path, tmp_path: Path):
+    box = project / "pretrained" / "fr-en"
+    (box / "recurrent_mt_fr_en").mkdir(parents=True)
+    (box / "recurrent_mt_fr_en/__init__.py").touch()
+    values = {"name": "fr-en", "package": "recurrent_mt_fr_en", "title": "A box", "group": GROUP}
+    (box / "README.md").touch()
+    (box / "pyproject.toml").write_text(METADATA.format(**values, distribution="recurrent-mt-fr-en", version="1"))
+    finished = setup(project, PYTHON=sys.executable)
+    assert finished.returncode == 0, finished.stderr
+    program = f"from importlib.metadata import entry_points; print([p.value for p in entry_points(group={GROUP!r})])"
+    command = [project / ".venv/bin/python", "-E", "-c", program]
+    assert subprocess.check_output(command, text=True, cwd="/") == "['recurrent_mt_fr_en']\n"
+
+
+def test_an_unknown_argument_gets_one_sentence(project: Path):
+    done = subprocess.run(["bash", project / "scripts/setup.sh", "--demo", "--all"], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stderr == "setup: takes no argument but --demo and --lesson, so not --all; see --help.\n"

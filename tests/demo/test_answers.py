@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("gradio")
 
-from recurrent_mt.cli.demo import load_system
 from recurrent_mt.demo import page
 from recurrent_mt.demo.page import Demo
+from recurrent_mt.translation.loading import load_checkpoint
 from tests.demo.models import write_models
 from user_dir.tasks import native_translation
 
@@ -19,7 +19,7 @@ from user_dir.tasks import native_translation
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     paths = write_models(tmp_path_factory.mktemp("models"))
-    return Demo([load_system(name, path, None)[0] for name, path in paths.items()], ("src", "tgt"), {})
+    return Demo([load_checkpoint(name, path) for name, path in paths.items()], ("src", "tgt"), {})
 
 
 def translate(demo, text):
@@ -43,7 +43,7 @@ def test_a_sentence_is_cut_by_the_native_search(demo, monkeypatch):
     calls, search = [], native_translation.beam_search
     monkeypatch.setattr(native_translation, "beam_search", lambda *inputs: calls.append(1) or search(*inputs))
     for system in demo.systems:
-        assert len(system.read_cuts("s1 s2 s3", beam=2)) == 3
+        assert len(system.cut("s1 s2 s3", beam=2)) == 3
     assert len(calls) == 3 * len(demo.systems)
 
 

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from recurrent_mt.cli import demo
+from recurrent_mt.translation import loading
 from tests.commands import call
 from tests.demo.models import write_models
 
@@ -35,7 +36,7 @@ def gradio():
 
 
 def test_what_is_not_there_is_named(gradio, tmp_path):
-    assert f"there is no checkpoint or run folder {tmp_path}/none" in refuse(tmp_path / "none")
+    assert f"there is no checkpoint, run folder, or installed box {tmp_path}/none" in refuse(tmp_path / "none")
     assert f"{tmp_path} is no run folder with trained systems" in refuse(tmp_path)
 
 
@@ -66,10 +67,10 @@ def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
     def load(name, path, data):
         languages = {"a": ("fr", "en"), "b": ("zh", "en"), "old": ("src", "tgt")}[path.stem]
         nothing = str
-        return demo.DemoSystem(name, Loaded(*languages), None, nothing, nothing, nothing), None
+        return loading.Model(name, Loaded(*languages), None, nothing, nothing, nothing)
 
-    monkeypatch.setattr(demo, "load_system", load)
-    monkeypatch.setattr(demo, "find_checkpoints", lambda path: [path])
+    monkeypatch.setattr(loading, "load_checkpoint", load)
+    monkeypatch.setattr(loading, "find_checkpoints", lambda path: [path])
     places = [demo.Path(f"models/{name}.pt") for name in ("a", "b", "old")]
     with pytest.raises(ValueError, match=r"one language pair, but .* translates fr-en, .* translates zh-en"):
         demo.make_demo(places, None)
@@ -87,19 +88,19 @@ def run_folder(tmp_path):
 
 
 def test_a_run_folder_is_the_first_seed_of_each_system(run_folder):
-    found = demo.find_checkpoints(run_folder)
+    found = loading.find_checkpoints(run_folder)
     assert [file.relative_to(run_folder / "systems").parts[:2] for file in found] == [
         ("gru_encoder-none", "seed-1"),
         ("lstm", "seed-2"),
     ]
-    assert demo.name_checkpoints(found) == ["gru_encoder-none", "lstm"]
+    assert loading.name_checkpoints(found) == ["gru_encoder-none", "lstm"]
 
 
 def test_seeds_of_one_system_are_told_apart(run_folder):
     files = sorted((run_folder / "systems" / "lstm").glob("seed-*/checkpoints/checkpoint_best.pt"))
-    assert demo.name_checkpoints(files) == ["lstm, seed 10", "lstm, seed 2"]
+    assert loading.name_checkpoints(files) == ["lstm, seed 10", "lstm, seed 2"]
     with pytest.raises(ValueError, match="is given twice"):
-        demo.name_checkpoints([files[0], files[0]])
+        loading.name_checkpoints([files[0], files[0]])
 
 
 def test_the_test_set_of_a_run_is_offered_with_its_references(run_folder):

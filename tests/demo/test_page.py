@@ -11,8 +11,8 @@ import psutil
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from recurrent_mt.cli.demo import load_system
 from recurrent_mt.demo.page import Demo, build_page, serve
+from recurrent_mt.translation.loading import load_checkpoint
 from tests.browser import clear, complaints, requested_addresses, resize
 from tests.demo.models import write_models
 from tests.waiting import wait_until
@@ -25,7 +25,7 @@ PLANTED = (
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     paths = write_models(tmp_path_factory.mktemp("models"))
-    systems = [load_system(name, path, None)[0] for name, path in paths.items()]
+    systems = [load_checkpoint(name, path) for name, path in paths.items()]
     return Demo(systems, ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED})
 
 
@@ -164,7 +164,7 @@ def test_a_translation_of_ones_own_is_scored_word_by_word(page, demo):
     wait_until(lambda: "t4" in texts(page, "#forced tbody th"))
     assert texts(page, "#forced thead th") == ["word", "attentive", "fixed", "pyramid"]
     assert texts(page, "#forced tbody th") == ["t3", "t1", "t4", "</s>", "sum"]
-    forced = [one.force("s1 s2", "t3 t1 t4") for one in demo.systems]
+    forced = [one.score("s1 s2", "t3 t1 t4") for one in demo.systems]
     row = texts(page, "#forced tbody tr:first-child td")
     assert [text[:7] for text in row] == [f"{found[0].log_probability:.4f}" for found in forced]
     sums = [f"{sum(word.log_probability for word in found):.4f}" for found in forced]

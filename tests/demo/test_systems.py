@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from recurrent_mt.cli.demo import load_system
 from recurrent_mt.demo.fragments import render_pyramids
+from recurrent_mt.translation.loading import load_checkpoint
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli import toy
 from tests.demo.models import write_models
@@ -25,7 +25,7 @@ def paths(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def systems(paths):
-    return {name: load_system(name, path, None)[0] for name, path in paths.items()}
+    return {name: load_checkpoint(name, path) for name, path in paths.items()}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_scores_and_lists_are_those_of_fairseq_generate(systems, paths, data, na
 def test_forced_words_have_the_log_probabilities_of_fairseq_generate(systems, paths, data, name):
     printed = toy.generate(data, paths[name], "--score-reference", "--batch-size", 1).stdout
     for number, (source, target) in enumerate(zip(SOURCES, TARGETS)):
-        forced = systems[name].force(source, target)
+        forced = systems[name].score(source, target)
         assert [word.text for word in forced] == [*target.split(), "</s>"]
         expected = numbers(toy.lines(printed, "P")[number])
         assert [word.log_probability for word in forced] == pytest.approx(expected, abs=6e-5)
@@ -70,9 +70,9 @@ def test_a_forced_word_names_what_the_model_prefers_unless_that_is_the_word(syst
     best = system.read(SOURCES[0], beam=1, length_penalty=1, count=1)
     own = " ".join(word.text for word in best.target[:-1])
     # An untrained model's translation ends where the search makes it end.
-    assert [word.preferred for word in system.force(SOURCES[0], own)[:-1]] == [""] * len(own.split())
+    assert [word.preferred for word in system.score(SOURCES[0], own)[:-1]] == [""] * len(own.split())
     assert own.split()[0] != "t9"
-    assert system.force(SOURCES[0], "t9 t1")[0].preferred == own.split()[0]
+    assert system.score(SOURCES[0], "t9 t1")[0].preferred == own.split()[0]
 
 
 def test_words_that_a_model_does_not_know_are_marked(systems):
@@ -95,7 +95,7 @@ def test_only_attention_has_alignments_and_only_a_pyramid_has_gates(systems):
 
 def test_a_dilated_grconv_has_windows_to_draw(tmp_path):
     small_checkpoint(tmp_path, "grconv_encoder", grconv_dilated=True, encoder_hidden_size=6)
-    system, _ = load_system("dilated", tmp_path / "checkpoint.pt", None)
+    system = load_checkpoint("dilated", tmp_path / "checkpoint.pt")
     reading = system.read(SOURCES[0], beam=2, length_penalty=1, count=1)
     assert reading.gates.leaves == (*SOURCES[0].split(), "</s>")
     assert "Windows of dilated" in render_pyramids({"dilated": reading})
@@ -103,7 +103,7 @@ def test_a_dilated_grconv_has_windows_to_draw(tmp_path):
 
 def test_a_cut_sentence_is_translated_as_if_it_were_all(systems):
     for system in systems.values():
-        cuts = system.read_cuts(SOURCES[0], beam=2)
+        cuts = system.cut(SOURCES[0], beam=2)
         assert [cut.source for cut in cuts] == ["s1", "s1 s2", "s1 s2 s3", "s1 s2 s3 s4"]
         for cut in cuts:
             (alone,) = system.read(cut.source, beam=2, length_penalty=1, count=1).hypotheses
@@ -138,12 +138,12 @@ def test_the_authors_imported_models_are_read_beside_the_others(kind, tmp_path):
     arrays, _ = made_up(kind, {"H": 10, "E": 7, "S": 23, "T": 31}, seed=1)
     np.savez(tmp_path / "params.npz", **arrays)
     import_model(tmp_path / "params.npz", tmp_path / "model")
-    system, form = load_system("imported", tmp_path / "model" / "checkpoint.pt", None)
-    assert form is None and system.translator.languages == ("src", "tgt")
+    system = load_checkpoint("imported", tmp_path / "model" / "checkpoint.pt")
+    assert system.form is None and system.languages == ("src", "tgt")
     reading = system.read("3 4 9", beam=2, length_penalty=1, count=2)
     assert [word.text for word in reading.source] == ["3", "4", "9", "</s>"]
     assert (reading.has_attention, reading.gates is None) == (kind == "rnnsearch", kind == "rnnsearch")
-    assert [word.text for word in system.force("3 4 9", "5 6")] == ["5", "6", "</s>"]
+    assert [word.text for word in system.score("3 4 9", "5 6")] == ["5", "6", "</s>"]
 
 
 def test_pieces_are_read_and_shown_as_words(paths, tmp_path):
@@ -156,10 +156,10 @@ def test_pieces_are_read_and_shown_as_words(paths, tmp_path):
     (run / "options").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
     with (run / "text" / "segmentation.model").open("w") as codes:
         subwords.learn_bpe(["aa aa aa"], codes, 1, min_frequency=1)
-    system, form = load_system("bpe", run / "data" / "checkpoint.pt", None)
-    assert form.segmentation == "bpe"
+    system = load_checkpoint("bpe", run / "data" / "checkpoint.pt")
+    assert system.form.segmentation == "bpe"
     assert system.split("s1 s2") == "s@@ 1 s@@ 2"
     reading = system.read("s1 s2", beam=2, length_penalty=1, count=1)
     assert [word.text for word in reading.source] == ["s1", "s2", "</s>"]
     assert reading.alignment.source == ("s1", "s2", "</s>")
-    assert [word.text for word in system.force("s1", "t1 t2")] == ["t1", "t2", "</s>"]
+    assert [word.text for word in system.score("s1", "t1 t2")] == ["t1", "t2", "</s>"]

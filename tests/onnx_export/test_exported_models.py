@@ -167,6 +167,27 @@ def test_eight_bits_store_less_and_score_nearly_the_same(architecture, options, 
     assert 0 < difference.max() < 0.1 * np.ptp(scores[0])
 
 
+@pytest.mark.parametrize("int8", [False, True])
+def test_an_embedding_that_everything_shares_is_stored_once(int8, tmp_path):
+    joint = task(source_words=13, joined=True)
+    sizes = {"encoder_embed_dim": 256, "decoder_embed_dim": 256, "decoder_out_embed_dim": 256}
+    model = build("gru_encoder", joint, decoder_attention="additive", share_all_embeddings=True, **sizes).eval()
+    exported = export(model, tmp_path, joint, int8=int8)
+    (words, size), number = model.encoder.embed_tokens.weight.shape, 1 if int8 else 4
+    assert (tmp_path / "shared.bin").stat().st_size == words * size * number
+    others = sum(weight.numel() for weight in model.parameters()) - words * size
+    stored = sum(file.stat().st_size for file in tmp_path.glob("*.onnx"))
+    assert stored < (2 if int8 else 4) * others + 40_000
+    batch = sources(LENGTHS)
+    found = beam_search(exported, words_of(batch), beam=5, max_words=9)
+    if not int8:
+        assert_same_translations(found, generate([model], batch))
+    (tmp_path / "exact").mkdir()
+    exact = export(model, tmp_path / "exact", joint)
+    scores = [one.step(np.full(len(LENGTHS), exact.eos), *one.encode(words_of(batch)))[0] for one in (exact, exported)]
+    assert np.abs(scores[0] - scores[1]).max() < 0.1 * np.ptp(scores[0])
+
+
 def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_the_batch(tmp_path):
     (model,) = models("gru_encoder", "additive")
     exported = export(model, tmp_path)

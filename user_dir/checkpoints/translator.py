@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,6 +20,17 @@ from .checkpoint import Checkpoint
 from .gates import GRCONVS, sentence_gates
 
 MAX_TOKENS = 4000
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One sentence's products are too small to share: on a busy machine, threads would wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Hypothesis(NamedTuple):
@@ -77,7 +90,7 @@ class Translator:
         translation's length are those of the recipes.
         """
         options = Namespace(beam=beam, lenpen=length_penalty, **LENGTH_LIMITS)
-        with self._lock, torch.no_grad():
+        with self._lock, one_thread(), torch.no_grad():
             generator = self._task.build_generator([self._model], options, seq_gen_cls=NativeGenerator)
             (batch,) = self._checkpoint.batches([source], max_tokens=MAX_TOKENS)
             (found,) = self._task.inference_step(generator, [self._model], batch)
@@ -92,7 +105,7 @@ class Translator:
 
     def score(self, source: str, target: str) -> Hypothesis:
         """A given translation; ``score`` is its log-probability divided by its length."""
-        with self._lock, torch.no_grad():
+        with self._lock, one_thread(), torch.no_grad():
             (batch,) = self._checkpoint.batches([source], [target], max_tokens=MAX_TOKENS)
             output = self._model(**batch["net_input"])
             # With the targets, an adaptive softmax would leave out the clusters that none of them is in.
@@ -116,5 +129,5 @@ class Translator:
 
     def gates(self, source: str) -> dict[str, Any]:
         """The gates over the sentence, see :func:`sentence_gates`."""
-        with self._lock:
+        with self._lock, one_thread():
             return sentence_gates(self._checkpoint, [source])[0]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..checkpoints.checkpoint import Checkpoint
+from .inspection import write_onnx
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Writes the folder, and prints the sizes of its files."""
-    from recurrent_mt.onnx_export import export_model
-
-    from ..checkpoints.onnx_model import take_apart
-
-    export_model(take_apart(Checkpoint(options.checkpoint, options.data)), options.out, int8=options.int8)
+    write_onnx(options.checkpoint, options.data, options.out, int8=options.int8)
     for file in sorted(options.out.glob("*.onnx")):
         print(f"{file}  {file.stat().st_size / 1e6:.1f} MB")

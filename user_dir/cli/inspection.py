@@ -1,4 +1,4 @@
-"""The halves of ``recurrent-mt align``, ``demo``, and ``structure`` that read a checkpoint."""
+"""The halves of ``recurrent-mt align``, ``demo``, ``pack``, and ``structure`` that read a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from recurrent_mt.text_files import read_sentences, write_aside
 from ..checkpoints.alignments import forced_alignments
 from ..checkpoints.checkpoint import Checkpoint
 from ..checkpoints.gates import sentence_gates
+from ..checkpoints.half_precision import ModelFacts, write_half_precision
 from ..checkpoints.translator import Translator
 
-__all__ = ["Translator", "write_alignments", "write_gates"]
+__all__ = ["ModelFacts", "Translator", "write_alignments", "write_gates", "write_half_precision", "write_onnx"]
 
 
 def write_alignments(options: argparse.Namespace, path: Path) -> None:
@@ -54,3 +55,17 @@ def write_json_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Writes JSON objects, one per line; the file appears once it is complete."""
     with write_aside(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def write_onnx(checkpoint: Path, data: Path, folder: Path, *, int8: bool) -> None:
+    """Writes a model as ONNX.
+
+    Raises:
+        ModuleNotFoundError: without onnx, or for eight bits onnxruntime.
+        ValueError: if the checkpoint and the dictionaries do not fit together, or the model cannot be exported.
+    """
+    from recurrent_mt.onnx_export import export_model
+
+    from ..checkpoints.onnx_model import take_apart
+
+    export_model(take_apart(Checkpoint(checkpoint, data)), folder, int8=int8)

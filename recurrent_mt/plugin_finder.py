@@ -15,7 +15,7 @@ def find_plugin() -> Path:
     Raises:
         FileNotFoundError: if it is in neither place.
     """
-    library = Path(__file__).resolve().parents[1]
+    library = Path(__file__).resolve().parent
     # fairseq puts the folder above user_dir on sys.path. In a wheel, that folder holds nothing else, so that no module
     # there hides another package's.
     places = library / "plugin" / "user_dir", library.parent / "user_dir"

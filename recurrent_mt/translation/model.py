@@ -1,9 +1,10 @@
-"""Trained models with the text that they read and write: from raw sentences to words, scores, and weights."""
+"""A trained model with the text that it reads and writes: from raw sentences to words, scores, and weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, Protocol
 
@@ -12,7 +13,10 @@ import numpy as np
 from ..evaluation.alignment.soft_alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
+from ..text_form import TextForm
 
+#: Hypotheses of a search, unless more or fewer are asked for.
+BEAM = 5
 #: Tokens of a sentence, at most: a longer one would keep other users waiting.
 LONGEST = 1000
 #: Words of a sentence that is drawn and cut, at most.
@@ -58,8 +62,8 @@ class Word(NamedTuple):
     known: bool
 
 
-class Listed(NamedTuple):
-    """A translation in an n-best list, as the page shows it."""
+class Candidate(NamedTuple):
+    """A translation in an n-best list, as people write it, with what the search ranks it by (base 2)."""
 
     text: str
     score: float
@@ -79,7 +83,7 @@ class Reading(NamedTuple):
 
     source: list[Word]
     target: list[Word]
-    hypotheses: list[Listed]
+    hypotheses: list[Candidate]
     has_attention: bool
     alignment: SoftAlignment | None
     gates: PyramidGates | WindowGates | None
@@ -94,7 +98,7 @@ class Cut(NamedTuple):
     score: float
 
 
-class ForcedWord(NamedTuple):
+class ScoredWord(NamedTuple):
     """A word of a given translation: its log-probability (base 2), and the token that the model prefers there."""
 
     text: str
@@ -103,16 +107,17 @@ class ForcedWord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DemoSystem:
-    """A model on the page.
+class Model:
+    """A trained model that takes raw sentences; docs/python.md has an example of each method.
 
     Attributes:
-        name: unlike the others'.
-        translator: the model; it may be asked from several threads.
+        name: unlike the others' that were loaded with it.
+        translator: the checkpoint; it may be asked from several threads.
         segmentation: ``bpe``, ``sentencepiece``, or None if the model reads words.
         split_source: from raw text to the model's tokens.
         split_target: the same for the other language.
         detokenize: from words to text as people write it.
+        form: the text settings of the model's run folder; None if it is in none.
     """
 
     name: str
@@ -121,9 +126,65 @@ class DemoSystem:
     split_source: Callable[[str], str]
     split_target: Callable[[str], str]
     detokenize: Callable[[str], str]
+    form: TextForm | None = None
 
-    def read(self, text: str, *, beam: int, length_penalty: float, count: int) -> Reading:
-        """Translates a raw sentence.
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target."""
+        return self.translator.languages
+
+    @property
+    def has_gates(self) -> bool:
+        """Whether the encoder is a grConv."""
+        return self.translator.has_gates
+
+    def translate(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> str:
+        """The best translation of a raw sentence; errors as of :meth:`read`."""
+        return self.search(text, beam=beam, length_penalty=length_penalty, count=1)[0].text
+
+    def search(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0, count: int = BEAM) -> list[Candidate]:
+        """The best translations of a raw sentence, at most as many as the beam has hypotheses; errors as of `read`."""
+        found = self.translator.translate(self.split(text), beam=beam, length_penalty=length_penalty, count=count)
+        return [Candidate(self.write(one.tokens), one.score) for one in found]
+
+    def align(self, text: str, translation: str | None = None, *, beam: int = BEAM) -> SoftAlignment:
+        """What each word of a translation attends to: of the model's own, or of one that is given.
+
+        Raises:
+            ValueError: if the model has no attention, or as of `read`.
+        """
+        tokens = self.split(text)
+        if translation is None:
+            (found,) = self.translator.translate(tokens, beam=beam, length_penalty=1, count=1)
+        else:
+            found = self.translator.score(tokens, self.split(translation, target=True))
+        alignment = self.align_tokens(tokens, found)
+        if alignment is None:
+            raise ValueError(f"{self.name} has no attention: its decoder sees one vector for the whole sentence")
+        return alignment
+
+    def align_tokens(self, tokens: str, found: Hypothesis) -> SoftAlignment | None:
+        """The alignment of words, from that of tokens; None without attention."""
+        if found.weights is None:
+            return None
+        source = (*tokens.split(), END_OF_SENTENCE)
+        read, written = (tuple(map(self.show, side)) for side in (source, found.tokens))
+        return SoftAlignment(0, read, written, np.array(found.weights, dtype=float)).merged(self.segmentation)
+
+    def gates(self, text: str) -> PyramidGates | WindowGates:
+        """The gates of a grConv over a raw sentence, whose leaves are the model's tokens.
+
+        Raises:
+            ValueError: if the model has none, or a lower pyramid than the sentence needs, or as of `read`.
+        """
+        found = self.find_gates(self.split(text))
+        if found is None:
+            why = "its pyramid is too low for this sentence" if self.has_gates else "only a grConv has them"
+            raise ValueError(f"{self.name} has no gates to show: {why}")
+        return found
+
+    def read(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0, count: int = BEAM) -> Reading:
+        """Translates a raw sentence, and tells all that there is to see of it.
 
         Raises:
             ValueError: if it has no words or is too long.
@@ -136,10 +197,9 @@ class DemoSystem:
         alignment = gates = None
         if len(source) <= LONGEST_DRAWN:
             gates = self.find_gates(tokens)
-            if best.weights is not None and len(best.tokens) <= LONGEST_DRAWN:
-                whole = SoftAlignment(0, source, tuple(best.tokens), np.array(best.weights, dtype=float))
-                alignment = whole.merged(self.segmentation)
-        listed = [Listed(self.write(one.tokens), one.score) for one in found]
+            if len(best.tokens) <= LONGEST_DRAWN:
+                alignment = self.align_tokens(tokens, best)
+        listed = [Candidate(self.write(one.tokens), one.score) for one in found]
         return Reading(source_words, target_words, listed, best.weights is not None, alignment, gates)
 
     def split(self, text: str, *, target: bool = False) -> str:
@@ -158,12 +218,17 @@ class DemoSystem:
 
     def write(self, tokens: Sequence[str]) -> str:
         """Joins tokens to a translation as people write it."""
-        words = [word for word in self.merge(tokens) if word != END_OF_SENTENCE]
-        return self.detokenize(" ".join(words))
+        words = merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
+        return self.detokenize(" ".join(word for word in words if word != END_OF_SENTENCE))
 
     def merge(self, tokens: Sequence[str]) -> list[str]:
-        """Merges subword tokens into words."""
-        return merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
+        """Merges subword tokens into words, as they are shown."""
+        words = merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
+        return list(map(self.show, words))
+
+    def show(self, token: str) -> str:
+        """A token for people: in Moses' tokens, some characters are escaped, such as an apostrophe as ``&apos;``."""
+        return unescape(token) if self.form and self.form.splits_words else token
 
     def words(self, tokens: Sequence[str], *, target: bool = False) -> list[Word]:
         """Tokens as words that are marked if the model does not know them."""
@@ -179,9 +244,9 @@ class DemoSystem:
             return None
         found = self.translator.gates(tokens)
         whole = found.get("dilated") or len(found["gates"]) == len(found["source"]) - 1
-        return gates_of(found) if whole else None
+        return gates_of({**found, "source": list(map(self.show, found["source"]))}) if whole else None
 
-    def read_cuts(self, text: str, *, beam: int) -> list[Cut]:
+    def cut(self, text: str, *, beam: int = BEAM) -> list[Cut]:
         """Translates the first word of a sentence, the first two, and so on; of a long one, evenly spread lengths.
 
         Raises:
@@ -201,17 +266,22 @@ class DemoSystem:
             for count, part, best in zip(counts, parts, found)
         ]
 
-    def force(self, source: str, target: str) -> list[ForcedWord]:
+    def score(self, text: str, translation: str, *, pieces: bool = False) -> list[ScoredWord]:
         """The log-probability of each word of a given raw translation, ``</s>`` included.
+
+        With ``pieces``, that of each token that the model writes, as the model has it.
 
         Raises:
             ValueError: if a side has no words or is too long.
         """
-        read, tokens = self.split(source), self.split(target, target=True)
+        read, tokens = self.split(text), self.split(translation, target=True)
         scored = self.translator.score(read, tokens)
         given = [*tokens.split(), END_OF_SENTENCE]
-        numbers = word_numbers(given, self.segmentation)
+        scheme = None if pieces else self.segmentation
+        numbers = word_numbers(given, scheme)
         sums = np.bincount(numbers, weights=scored.log_probabilities)
         first = [numbers.index(number) for number in range(len(sums))]
-        preferred = [scored.preferred[place] if scored.preferred[place] != given[place] else "" for place in first]
-        return [ForcedWord(*word) for word in zip(self.merge(given), sums.tolist(), preferred)]
+        better = [scored.preferred[place] if scored.preferred[place] != given[place] else "" for place in first]
+        preferred = map(self.show, better)
+        words = map(self.show, merge_pieces(given, numbers, scheme))
+        return [ScoredWord(*word) for word in zip(words, sums.tolist(), preferred)]

@@ -1,0 +1,125 @@
+r"""Packs trained models into a box: a Python distribution with all that it takes to translate, and no training data.
+
+    recurrent-mt pack pretrained/fr-en.yaml --run RUN --out pretrained/fr-en gru=gru/checkpoint_best.pt \
+        grconv=grconv/checkpoint_best.pt --test newstest2013=newstest2013.fr,newstest2013.en
+    pip install pretrained/fr-en
+
+The file describes the box: a name, and for people the data with their terms, limits, and how each system was trained
+(pretrained/README.md explains it). RUN is the run folder whose text the models were trained on. Parameters are stored
+in 16 bits. The first system of the file is the one that translates unless another is asked for; it is also stored as
+ONNX in eight bits. Each model as packed translates the test sets, for the scores on its card. A box can be used without
+being installed, too: the folder of its package is a run folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from ..fairseq_dictionary import dictionary_folder
+from ..metrics import Score, score
+from ..plugin_finder import import_from_plugin
+from ..text_files import read_sentences, require_same_count
+from ..text_form import TextForm
+from ..translation.box import ONNX, PARAMETERS, copy_text_form, write_manifest
+from ..translation.distribution import Card, read_description, write_distribution
+from .arguments import split_named
+
+OPTIONS_ANYWHERE = True
+
+
+class PackedTest(NamedTuple):
+    """A test set: its name and the files of both sides."""
+
+    name: str
+    source: Path
+    reference: Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("description", type=Path, metavar="BOX.yaml", help="what the box is")
+    parser.add_argument("models", nargs="+", metavar="NAME=CHECKPOINT", help="systems of the file")
+    parser.add_argument("--run", type=Path, required=True, metavar="RUN", help="run folder with the text's settings")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder with the dictionaries (RUN/data)")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
+    parser.add_argument(
+        "--test",
+        action="append",
+        default=[],
+        metavar="NAME=SOURCE,REFERENCE",
+        help="raw text to score the models on; may be repeated",
+    )
+    parser.add_argument("--no-onnx", dest="onnx", action="store_false", help="leave out the model as ONNX")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the box, and prints its size.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if the description, a checkpoint, or a test set cannot be used, or OUT holds something else.
+        RuntimeError: if a translation fails.
+    """
+    description = read_description(options.description)
+    named = split_named(options.parser, options.models, "NAME=CHECKPOINT", "a model")
+    checkpoints = {name: Path(path) for name, path in named}
+    tests = read_tests(options)
+    if unknown := [name for name in checkpoints if name not in description.systems]:
+        known = ", ".join(description.systems)
+        raise ValueError(f"{options.description} describes no system {unknown[0]}: it has {known}")
+    folder = options.out / description.package
+    if options.out.exists() and any(options.out.iterdir()) and not folder.is_dir():
+        raise ValueError(f"{options.out} holds something else than the box {description.name}: choose another --out")
+    if folder.is_dir():
+        shutil.rmtree(folder)  # the manifest with it: what is half packed is no box
+    form = copy_text_form(options.run, options.data or dictionary_folder(options.run / "data"), folder)
+    names = [name for name in description.systems if name in checkpoints]
+    cards = {}
+    for name in names:
+        file = folder / PARAMETERS.format(name, 1)
+        facts = import_from_plugin("inspection").write_half_precision(checkpoints[name], file)
+        scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
+        cards[name] = Card(facts, file.stat().st_size, scores)
+    small: dict[str, Score] = {}
+    if options.onnx:
+        default = folder / PARAMETERS.format(names[0], 1)
+        import_from_plugin("inspection").write_onnx(default, folder / "data", folder / ONNX, int8=True)
+        words = ["translate-onnx", str(folder / ONNX), "--run", str(folder)]
+        small = {test.name: score_system(form, words, test) for test in tests}
+    write_distribution(description, cards, form, options.out, small=small)
+    write_manifest(folder, names[0])
+    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
+    print(f"{options.out}: {', '.join(names)}; {size / 1e6:.1f} MB. pip install {options.out}")
+
+
+def read_tests(options: argparse.Namespace) -> list[PackedTest]:
+    """The test sets of the command line; a missing file or sides of different lengths end the tool first of all."""
+    tests = []
+    for name, files in split_named(options.parser, options.test, "NAME=SOURCE,REFERENCE", "--test"):
+        source, comma, reference = files.partition(",")
+        if not (source and comma and reference):
+            options.parser.error(f"--test must be NAME=SOURCE,REFERENCE, not '{name}={files}'")
+        tests.append(PackedTest(name, Path(source), Path(reference)))
+        require_same_count(source, read_sentences(source), reference, read_sentences(reference))
+    return tests
+
+
+def score_system(form: TextForm, command: list[str], test: PackedTest) -> Score:
+    """The BLEU of a model as packed, by the command that anyone would call.
+
+    Raises:
+        RuntimeError: if the command fails; what it says goes to standard error.
+    """
+    with TemporaryDirectory() as place:
+        file = Path(place) / "translations"
+        flag = "--output" if command[0] == "translate" else "--out"
+        line = [sys.executable, "-m", "recurrent_mt", *command, "--input", str(test.source), flag, str(file)]
+        if subprocess.run(line, check=False).returncode:
+            raise RuntimeError(f"recurrent-mt {command[0]} could not translate {test.source}")
+        translations = read_sentences(file)
+    return score("bleu", translations, read_sentences(test.reference), target_language=form.target)

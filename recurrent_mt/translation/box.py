@@ -1,0 +1,139 @@
+"""Models in a box: trained ones that are installed as a Python distribution and need nothing else to translate.
+
+A box is a run folder without its training text: ``options``, the dictionaries in ``data``, what splits words and some
+sentences to try in ``text``, and ``systems/NAME/seed-1/checkpoints/checkpoint_best.pt``. Besides, ``box.json`` names
+the system that translates unless another is asked for, and ``onnx`` may have that one as ``recurrent-mt export`` writes
+it. Its distribution has an entry point in the group `GROUP`: the box's name, and the package that is its folder. No
+code of that package is run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..text_files import FileError, read_lines, write_text
+from ..text_form import RECORDED, TextForm, read_text_form
+
+GROUP = "recurrent_mt.boxes"
+MANIFEST = "box.json"
+#: The layout of a box; another is refused.
+FORMAT = "recurrent-mt-box-1"
+#: The folder in a box that has its model as ONNX.
+ONNX = "onnx"
+#: Where a system of a run folder or a box has its parameters; formatted with its name and seed.
+BEST = "checkpoints/checkpoint_best.pt"
+PARAMETERS = f"systems/{{}}/seed-{{}}/{BEST}"
+#: What the name of a box or a system looks like.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]*")
+MISSING = (
+    "no models in a box are installed: pip install ./pretrained/fr-en in a clone of this project, as scripts/setup.sh "
+    "does, or name a checkpoint or a run folder"
+)
+
+
+def list_boxes() -> dict[str, Path]:
+    """The folders of the installed boxes by name, sorted."""
+    found = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        # A module inside of a package would have Python run that package.
+        spec = None if "." in point.value else find_spec(point.value)
+        for place in (spec and spec.submodule_search_locations) or []:
+            if (Path(place) / MANIFEST).is_file():
+                found[point.name] = Path(place)
+    return found
+
+
+def find_box(name: str | None = None) -> Path:
+    """The folder of the box of that name, or of the only one.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if there are several, and no name.
+    """
+    boxes = list_boxes()
+    if name is None and len(boxes) > 1:
+        raise ValueError(f"several boxes are installed: name one of {', '.join(boxes)}")
+    if name is None and boxes:
+        return next(iter(boxes.values()))
+    if not boxes:
+        raise FileNotFoundError(MISSING)
+    if name not in boxes:
+        raise FileNotFoundError(f"there is no box {name}: installed are {', '.join(boxes)}")
+    return boxes[name]
+
+
+def find_folder(place: str | Path | None) -> Path:
+    """A file or folder of that path, or the folder of the installed box of that name, or of the only one for None.
+
+    Raises:
+        FileNotFoundError: if there is nothing of that name.
+        ValueError: if there are several boxes, and no name.
+    """
+    if place is None or (not Path(place).exists() and str(place) in list_boxes()):
+        return find_box(None if place is None else str(place))
+    return Path(place)
+
+
+def read_default(folder: Path) -> str | None:
+    """The name of the system that translates unless another is asked for; None if the folder is no box.
+
+    Raises:
+        FileError: if the box is of another version, or damaged.
+    """
+    file = folder / MANIFEST
+    if not file.is_file():
+        return None
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(file, f"this is no manifest of a box: {error}") from None
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != FORMAT:
+        raise FileError(file, f"the format is {found!r}, and {FORMAT!r} is read: pack the box again")
+    default = manifest.get("default")
+    known = isinstance(default, str) and NAME.fullmatch(default)
+    if not known or not (folder / PARAMETERS.format(default, 1)).is_file():
+        raise FileError(file, f"the default is {default!r}, which is no system of the box: pack it again")
+    return default
+
+
+def find_default(folder: Path) -> Path:
+    """The checkpoint of a box that translates unless another is asked for.
+
+    Raises:
+        ValueError: if the folder is no box, or a damaged one.
+    """
+    default = read_default(folder)
+    if default is None:
+        raise ValueError(f"{folder} is no box: name one of its checkpoints, too")
+    return folder / PARAMETERS.format(default, 1)
+
+
+def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
+    """Copies what a run's text is split and joined by: options, dictionaries, and what splits words into pieces.
+
+    Raises:
+        OSError: if a file is missing or cannot be written.
+        FileError: if the options are damaged.
+    """
+    form = read_text_form(run)
+    kept = [text for _, text in read_lines(run / "options") if text.partition(" ")[0] in RECORDED]
+    write_text(folder / "options", "".join(f"{line}\n" for line in kept))
+    files = [(data / name, Path("data", name)) for name in (f"dict.{form.source}.txt", f"dict.{form.target}.txt")]
+    if form.segmentation != "word":
+        files.append((form.model, form.model.relative_to(run)))
+    for source, target in files:
+        (folder / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, folder / target)
+    return replace(form, folder=folder)
+
+
+def write_manifest(folder: Path, default: str) -> None:
+    """Makes a folder a box; the last step of whoever fills it."""
+    write_text(folder / MANIFEST, json.dumps({"format": FORMAT, "default": default}, indent=2) + "\n")

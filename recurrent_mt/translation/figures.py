@@ -1,0 +1,42 @@
+"""Figures of what models do with one sentence; those of alignments and gates are `recurrent_mt.evaluation`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from ..evaluation.alignment.heat_map import draw_heat_map
+from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
+from ..evaluation.structure.sentence_figure import draw_sentence
+from .model import Cut
+
+__all__ = ["draw_cuts", "draw_heat_map", "draw_sentence"]
+
+
+def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> Figure:
+    """How sure each model is of its translation of the first words, along their number.
+
+    Args:
+        cuts: of each model, of the same sentence.
+        names: of all models, if there are others without cuts: a model's place among them decides its color.
+
+    Raises:
+        ValueError: if there is no model.
+    """
+    if not cuts:
+        raise ValueError("there are no cuts to draw")
+    order = list(names or cuts)
+    figure, axes = new_axes(7.2, 3.4)
+    for name, found in cuts.items():
+        place = order.index(name)
+        color, marker = COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)]
+        lengths, scores = [cut.words for cut in found], [cut.score for cut in found]
+        axes.plot(lengths, scores, label=name, color=color, marker=marker, markersize=4)
+    first = next(iter(cuts.values()))
+    words = [cut.source.split()[-1] for cut in first]
+    axes.set_xticks([cut.words for cut in first], words, rotation=90, family=font_families(), fontsize=8)
+    axes.set_xlabel("the sentence up to this word")
+    axes.set_ylabel("log₂ p per token")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    return figure

@@ -1,0 +1,140 @@
+"""Finds trained models, and loads them with the text settings that belong to them."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from ..evaluation.seeds import seed_of
+from ..fairseq_dictionary import dictionary_folder
+from ..plugin_finder import import_from_plugin
+from ..text_form import TextForm, read_text_form
+from .box import BEST, PARAMETERS, find_folder, read_default
+from .model import Model
+
+
+def load_model(place: str | Path | None = None, system: str | None = None, *, data: str | Path | None = None) -> Model:
+    """Loads one model.
+
+    Args:
+        place: a checkpoint, a run folder, or the name of an installed box; None: the only box.
+        system: of a run folder or a box; may be left out where there is only one, and of a box.
+        data: the folder with the dictionaries of a checkpoint that has none beside it and is in no run folder.
+
+    Raises:
+        ModuleNotFoundError: without fairseq.
+        OSError: if a file cannot be read, or is not there.
+        ValueError: if a checkpoint cannot be used, or if it is not clear which.
+    """
+    folder = find_folder(place)
+    checkpoints = find_checkpoints(folder)
+    named = dict(zip(name_checkpoints(checkpoints), checkpoints))
+    if system is None:
+        system = read_default(folder) or (next(iter(named)) if len(named) == 1 else None)
+    if system not in named:
+        asked = "name a system" if system is None else f"there is no system {system}"
+        raise ValueError(f"{asked} of {folder}: it has {', '.join(named)}")
+    return load_checkpoint(system, named[system], data)
+
+
+def load_models(*places: str | Path, data: str | Path | None = None) -> dict[str, Model]:
+    """Loads all models of the places by name, the default of a box first; arguments and errors as of `load_model`."""
+    checkpoints = [checkpoint for place in places or [None] for checkpoint in find_checkpoints(find_folder(place))]
+    return {name: load_checkpoint(name, path, data) for name, path in zip(name_checkpoints(checkpoints), checkpoints)}
+
+
+def find_checkpoints(path: Path) -> list[Path]:
+    """A checkpoint, or those of a run folder: of each system its first seed, sorted by name, a box's default first.
+
+    Raises:
+        FileNotFoundError: if there is no such file, or no trained system in the folder.
+        FileError: if the folder is a damaged box.
+    """
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise FileNotFoundError(f"there is no checkpoint, run folder, or installed box {path}")
+    files = path.glob(PARAMETERS.format("*", "*"))
+    found = {file.parts[-4]: file for file in sorted(files, key=lambda file: seed_of(file.parent), reverse=True)}
+    if not found:
+        raise FileNotFoundError(f"{path} is no run folder with trained systems: there is no systems/*/seed-*/{BEST}")
+    default = read_default(path)
+    return [found[name] for name in sorted(found, key=lambda name: (name != default, name))]
+
+
+def name_checkpoints(paths: Sequence[Path]) -> list[str]:
+    """The shortest names that tell checkpoints apart: the system, with its seed, or the whole path."""
+    candidates = []
+    for path in paths:
+        parts = path.absolute().parts
+        if path.match(PARAMETERS.format("*", "*")):
+            candidates.append((parts[-4], f"{parts[-4]}, {parts[-3].replace('-', ' ')}", str(path)))
+        else:
+            candidates.append((parts[-2], f"{parts[-2]}/{parts[-1]}", str(path)))
+    for names in zip(*candidates):
+        if max(Counter(names).values()) == 1:
+            return list(names)
+    raise ValueError(f"{Counter(map(str, paths)).most_common(1)[0][0]} is given twice")
+
+
+def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None) -> Model:
+    """A model under a name, with the text settings of its run folder if it is in one.
+
+    Raises:
+        OSError: if a file cannot be read.
+        ValueError: if the checkpoint or its dictionaries cannot be used.
+    """
+    path, data = Path(path), Path(data) if data else None
+    folder = find_run([path, data] if data else [path])
+    form = read_text_form(folder) if folder else None
+    dictionaries = data or find_dictionaries(path, folder)
+    with hide_information():
+        translator = import_from_plugin("inspection").Translator(path, dictionaries)
+    source, target = translator.languages
+    used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
+    if (used.source, used.target) != (source, target):
+        raise ValueError(f"{path} translates {source}-{target}, but {used.folder} is {used.source}-{used.target}")
+    return Model(
+        name,
+        translator,
+        used.scheme,
+        lambda text: used.read(text, source),
+        lambda text: used.read(text, target),
+        used.join,
+        form,
+    )
+
+
+@contextmanager
+def hide_information() -> Iterator[None]:
+    """Keeps off the screen what fairseq logs of every dictionary that it reads; warnings are shown."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def find_run(paths: Sequence[Path]) -> Path | None:
+    """The nearest folder above one of the paths in which a recipe has left its options."""
+    above = (folder for path in paths for folder in path.absolute().parents)
+    return next((folder for folder in above if (folder / "options").is_file()), None)
+
+
+def find_dictionaries(path: Path, run: Path | None) -> Path:
+    """The folder with a checkpoint's dictionaries: of its run, or beside it.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    places = [*([dictionary_folder(run / "data")] if run else []), path.parent]
+    for place in places:
+        if len(list(islice(place.glob("dict.*.txt"), 2))) == 2:
+            return place
+    searched = " or ".join(map(str, places))
+    raise ValueError(f"{path} has no dictionaries: dict.LANG.txt is not in {searched}; name their folder with --data")

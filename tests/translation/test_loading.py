@@ -1,0 +1,116 @@
+"""Which model is loaded, and the sentences in which others are refused."""
+
+import json
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from recurrent_mt.text_files import FileError
+from recurrent_mt.translation import box, load_model
+from tests.once import build_once
+from tests.translation.toy_box import write_box, write_run
+
+TEXT = "s1 s2 s3"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return build_once(tmp_path_factory, "toy-box", lambda folder: write_box(folder / "box"))
+
+
+@pytest.fixture
+def boxes(monkeypatch, installed):
+    found = {"fr-en": installed}
+    monkeypatch.setattr(box, "list_boxes", lambda: found)
+    return found
+
+
+def test_a_box_has_a_default_and_others_by_name(boxes):
+    assert load_model().name == load_model("fr-en").name == "gru"
+    assert load_model(system="grconv").has_gates
+    with pytest.raises(ValueError, match=r"there is no system lstm of .*: it has gru, grconv, rnnenc"):
+        load_model("fr-en", "lstm")
+
+
+def test_a_run_folder_with_several_systems_needs_a_name(tmp_path):
+    run = write_run(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"name a system of .*run: it has grconv, gru, rnnenc"):
+        load_model(run)
+    assert load_model(run, "rnnenc").languages == ("fr", "en")
+
+
+def test_without_a_box_one_line_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(box, "list_boxes", dict)
+    with pytest.raises(FileNotFoundError, match=r"^no models in a box are installed: pip install \./pretrained/fr-en"):
+        load_model()
+
+
+def test_of_several_boxes_one_has_to_be_named(boxes, installed):
+    boxes["fr-de"] = installed
+    with pytest.raises(ValueError, match="name one of fr-en, fr-de"):
+        load_model()
+    assert load_model("fr-de").name == "gru"
+
+
+def test_what_is_neither_file_nor_box_is_named(boxes):
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint, run folder, or installed box nowhere"):
+        load_model("nowhere")
+
+
+def test_finding_a_box_runs_no_code_of_it(monkeypatch, tmp_path):
+    package = tmp_path / "planted_box"
+    package.mkdir()
+    (package / "__init__.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    (package / "inner").mkdir()
+    for folder in (package, package / "inner"):
+        (folder / "box.json").write_text("{}")
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [EntryPoint(name, name, box.GROUP) for name in ("planted_box", "planted_box.inner", "absent_box")]
+    monkeypatch.setattr(box, "entry_points", lambda group: points)
+    assert box.list_boxes() == {"planted_box": package}
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "this is no manifest of a box"),
+        ("[]", "the format is None"),
+        ('{"format": "recurrent-mt-box-2"}', "and 'recurrent-mt-box-1' is read"),
+        (json.dumps({"format": box.FORMAT, "default": "../../gru"}), "which is no system of the box"),
+        (json.dumps({"format": box.FORMAT, "default": 1}), "which is no system of the box"),
+    ],
+)
+def test_a_damaged_manifest_is_refused_by_its_name(tmp_path, text, message):
+    (tmp_path / "box.json").write_text(text)
+    with pytest.raises(FileError, match=message):
+        box.read_default(tmp_path)
+
+
+def test_attention_and_gates_are_refused_where_there_are_none(boxes):
+    model = load_model(system="rnnenc")
+    with pytest.raises(ValueError, match="rnnenc has no attention"):
+        model.align(TEXT)
+    with pytest.raises(ValueError, match="rnnenc has no gates to show: only a grConv has them"):
+        model.gates(TEXT)
+
+
+def test_translations_and_alignments_are_those_of_a_reading(boxes):
+    model = load_model()
+    reading = model.read(TEXT, beam=3, count=2)
+    assert model.search(TEXT, beam=3, count=2) == reading.hypotheses
+    assert model.translate(TEXT, beam=3) == reading.hypotheses[0].text
+    assert (model.align(TEXT, beam=3).weights == reading.alignment.weights).all()
+    given = model.align(TEXT, "t1 t2")
+    assert given.target == ("t1", "t2", "</s>") and given.weights.shape == (3, 4)
+
+
+def test_characters_that_moses_escapes_are_shown_as_they_are(boxes):
+    models = {name: load_model(system=name) for name in ("gru", "grconv")}
+    text = "l'été & <nous>"
+    words = ("l'", "été", "&", "<", "nous", ">", "</s>")
+    assert models["gru"].align(text, text).source == words
+    assert models["grconv"].gates(text).leaves == words
+    assert tuple(word.text for word in models["gru"].read(text).source) == words
+    assert "'" in [word.text for word in models["gru"].score(text, "the members' vote")]
+    assert models["gru"].cut(text)[0].source == "l'"

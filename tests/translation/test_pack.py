@@ -1,0 +1,205 @@
+"""``recurrent-mt pack``: what is in a box, what is not, and that it translates wherever it is installed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from recurrent_mt.cli import pack
+from recurrent_mt.metrics import Score
+from recurrent_mt.text_files import FileError
+from recurrent_mt.translation import load_model, load_models
+from recurrent_mt.translation.box import PARAMETERS
+from recurrent_mt.translation.distribution import read_description
+from tests.checkpoints.checkpoints import small_checkpoint
+from tests.commands import call, run
+from tests.once import build_once
+from tests.translation.toy_box import write_run
+from user_dir.checkpoints.half_precision import write_half_precision
+
+SYSTEM = {"summary": "A toy.", "training": "fairseq-train data"}
+DESCRIPTION = {
+    **{"name": "toy", "title": "A toy", "data": "None.", "commit": "abc", "limits": "All."},
+    "examples": {"s1 s2": "t1"},
+    "systems": {"gru": SYSTEM, "grconv": SYSTEM, "rnnenc": SYSTEM},
+}
+TEXT = "s1 s2 s3"
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """The folder with the run and the box made of it."""
+
+    def build(folder: Path) -> Path:
+        made = write_run(folder / "run")
+        # A training leaves the places of its machine behind, and the optimizer's state.
+        for name in ("gru", "grconv"):
+            file = made / PARAMETERS.format(name, 1)
+            state = torch.load(file, weights_only=True)
+            state["cfg"]["checkpoint"]["save_dir"] = "/srv/someone/checkpoints"
+            state["cfg"]["common"]["user_dir"] = "/srv/someone/user_dir"
+            state["last_optimizer_state"] = {"exp_avg": torch.zeros(100_000)}
+            state["optimizer_history"][-1]["num_updates"] = 1234
+            torch.save(state, file)
+        (folder / "toy.yaml").write_text(yaml.safe_dump(DESCRIPTION, sort_keys=False))
+        for language in ("fr", "en"):
+            (folder / f"test.{language}").write_text("s1 s2\n")
+        with pytest.MonkeyPatch.context() as patch:
+            score = Score("BLEU", 12.345, "nrefs:1|case:mixed")
+            patch.setattr(pack, "score_system", lambda form, command, test: score)
+            test = f"news={folder}/test.fr,{folder}/test.en"
+            models = [f"{name}={made / PARAMETERS.format(name, 1)}" for name in ("grconv", "gru")]
+            words = ("--run", made, "--out", folder / "box", *models, "--test", test)
+            done = call("pack", folder / "toy.yaml", *words)
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return build_once(tmp_path_factory, "packed", build)
+
+
+@pytest.fixture
+def box(packed):
+    return packed / "box" / "recurrent_mt_toy"
+
+
+def test_a_box_has_what_it_takes_to_translate_and_no_more(box):
+    files = {str(path.relative_to(box)) for path in box.rglob("*") if path.is_file()}
+    onnx = {f"onnx/{name}" for name in ("encoder.onnx", "decoder.onnx", "manifest.json", "source.txt", "target.txt")}
+    systems = {f"systems/{name}/card.md" for name in ("gru", "grconv")}
+    systems |= {PARAMETERS.format(name, 1) for name in ("gru", "grconv")}
+    examples = {f"text/raw/test.{language}" for language in ("fr", "en")}
+    assert files == {
+        "__init__.py",
+        "box.json",
+        "options",
+        *examples,
+        "data/dict.fr.txt",
+        "data/dict.en.txt",
+        *onnx,
+        *systems,
+    }
+
+
+def test_nothing_in_it_names_a_place_of_the_machine(packed, box):
+    for path in (packed / "box").rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        assert not any(place in data for place in (b"/srv/", str(packed).encode())), path
+
+
+def test_parameters_are_of_16_bits_and_the_optimizer_is_gone(packed, box):
+    file = box / PARAMETERS.format("gru", 1)
+    state = torch.load(file, weights_only=True)
+    assert {parameter.dtype for parameter in state["model"].values()} == {torch.float16}
+    assert state["last_optimizer_state"] is None
+    assert file.stat().st_size < (packed / "run" / PARAMETERS.format("gru", 1)).stat().st_size - 400_000
+
+
+def test_packed_models_score_as_before_but_for_rounding(packed, box):
+    assert list(load_models(box)) == ["gru", "grconv"]
+    for name, packed_model in load_models(box).items():
+        before = load_model(packed / "run", name)
+        scores = [[word.log_probability for word in one.score(TEXT, "t1 t2 t3")] for one in (before, packed_model)]
+        assert scores[0] == pytest.approx(scores[1], abs=0.01)
+        assert packed_model.translator._model.encoder.embed_tokens.weight.dtype == torch.float32
+
+
+def test_shared_embeddings_are_stored_once(tmp_path):
+    sizes = {"decoder_embed_dim": 8, "decoder_out_embed_dim": 8}
+    small_checkpoint(tmp_path, "gru_encoder", share_decoder_input_output_embed=True, **sizes)
+    facts = write_half_precision(tmp_path / "checkpoint.pt", tmp_path / "half.pt")
+    model = torch.load(tmp_path / "half.pt", weights_only=True)["model"]
+    shared = [model[f"decoder.{name}.weight"].data_ptr() for name in ("embed_tokens", "output_projection")]
+    assert shared[0] == shared[1]
+    assert facts.parameters == sum({one.data_ptr(): one.numel() for one in model.values()}.values())
+
+
+def test_a_number_beyond_half_precision_is_refused(packed, tmp_path):
+    state = torch.load(packed / "run" / PARAMETERS.format("rnnenc", 1), weights_only=True)
+    state["model"]["decoder.embed_tokens.weight"][3, 2] = 1e6
+    torch.save(state, tmp_path / "large.pt")
+    with pytest.raises(ValueError, match=r"decoder\.embed_tokens\.weight has numbers that half precision cannot hold"):
+        write_half_precision(tmp_path / "large.pt", tmp_path / "half.pt")
+    assert not (tmp_path / "half.pt").exists()
+
+
+def test_cards_say_where_a_model_comes_from_and_what_it_scores(packed, box):
+    card = (box / "systems" / "gru" / "card.md").read_text()
+    for text in (
+        "A toy.",
+        "1,234 updates",
+        "commit abc",
+        "| BLEU, news | 12.3 |",
+        "`nrefs:1|case:mixed`",
+        "None.",
+        "All.",
+    ):
+        assert text in card
+    page = (packed / "box" / "README.md").read_text()
+    assert "| gru, as ONNX in eight bits |" in page and page.index("**gru**") < page.index("**grconv**")
+
+
+def test_an_installed_box_translates_by_default(packed, tmp_path):
+    """The lines of README's first screen."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
+    done = subprocess.run([*pip, "--target", tmp_path, packed / "box"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    place = {"PYTHONPATH": str(tmp_path)}
+    program = "from recurrent_mt.translation.box import list_boxes; print(list_boxes())"
+    listed = run("python", "-c", program, **place)
+    assert str(tmp_path / "recurrent_mt_toy") in listed.stdout
+    translated = run("recurrent-mt", "translate", text=f"{TEXT}\n\n", **place)
+    assert translated.returncode == 0 and translated.stderr == "", translated.stderr
+    model = load_model(packed / "box" / "recurrent_mt_toy")
+    assert translated.stdout == f"{model.translate(TEXT)}\n\n"
+
+
+def test_the_box_translates_without_fairseq_and_torch(packed, box):
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('fairseq', 'torch', 'onnx')));"
+        "from recurrent_mt.cli.command import main; sys.exit(main(sys.argv[1:]))"
+    )
+    words = ("translate-onnx", box / "onnx", "--run", box, "--max-words", 16)
+    done = run("python", "-c", program, *words, text=f"{TEXT}\n\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\n\n") and done.stdout.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"limits": 3}, "limits must be text, not 3"),
+        ({"licence": "x"}, "licence is unknown"),
+        ({"name": "../toy"}, "'../toy' is no name"),
+        ({"examples": {"s1": 3}}, "examples.s1 must be text, not 3"),
+        ({"examples": []}, "examples must be sentences with their translations"),
+        ({"systems": {}}, "systems must be at least one"),
+        ({"systems": {"gru": {"summary": "x"}}}, "systems.gru.training is missing"),
+        ({"title": 'a "b"'}, "title must be one line"),
+    ],
+)
+def test_a_description_that_lacks_something_is_refused_by_its_key(tmp_path, change, message):
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**DESCRIPTION, **change}))
+    with pytest.raises(FileError, match=message):
+        read_description(tmp_path / "toy.yaml")
+
+
+def test_a_folder_with_something_else_is_left_alone(packed, tmp_path):
+    (tmp_path / "work.txt").write_text("years of it")
+    model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
+    done = call("pack", packed / "toy.yaml", model, "--run", packed / "run", "--out", tmp_path)
+    assert done.returncode == 1 and "holds something else than the box toy" in done.stderr
+    done = call("pack", packed / "toy.yaml", "lstm=x.pt", "--run", packed / "run", "--out", tmp_path)
+    assert "describes no system lstm: it has gru, grconv, rnnenc" in done.stderr
+
+
+def test_without_a_box_one_line_says_what_to_do(monkeypatch):
+    monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", dict)
+    for tool in ("translate", "translate-onnx", "demo"):
+        if tool == "demo":
+            pytest.importorskip("gradio")
+        done = call(tool)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1
+        assert "no models in a box are installed: pip install ./pretrained/fr-en" in done.stderr

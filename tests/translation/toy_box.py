@@ -1,0 +1,38 @@
+"""A run folder of three small untrained models, as a box has them: French to English in name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import torch
+
+from recurrent_mt.translation.box import PARAMETERS, write_manifest
+from tests.checkpoints.checkpoints import small_checkpoint
+
+LANGUAGES = ("fr", "en")
+ARCHITECTURES = {
+    "gru": ("gru_encoder", {"decoder_attention": "additive"}),
+    "grconv": ("grconv_encoder", {"grconv_dilated": True, "encoder_hidden_size": 6}),
+    "rnnenc": ("gru_encoder", {"decoder_attention": "none"}),
+}
+OPTIONS = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "word:20", "TOKENIZER": "moses"}
+
+
+def write_run(folder: Path) -> Path:
+    """Writes the folder, whose models have one pair of dictionaries."""
+    (folder / "data").mkdir(parents=True)
+    (folder / "options").write_text("".join(f"{name} {value}\n" for name, value in OPTIONS.items()))
+    for seed, (name, (architecture, options)) in enumerate(ARCHITECTURES.items()):
+        torch.manual_seed(seed)
+        small_checkpoint(folder / "data", architecture, LANGUAGES, **options)
+        file = folder / PARAMETERS.format(name, 1)
+        file.parent.mkdir(parents=True)
+        shutil.move(folder / "data" / "checkpoint.pt", file)
+    return folder
+
+
+def write_box(folder: Path) -> Path:
+    """The same, with a default."""
+    write_manifest(write_run(folder), "gru")
+    return folder
