@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.experiments.slurm import living, states, write_commands
 from tests.waiting import wait_until
-from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration
+from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration, repair_executor
 
 OURS = WORKFLOW / "profiles" / "slurm"
 SQUEUE = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks"]
@@ -124,6 +124,26 @@ def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
     assert process.returncode == 1 and not states(folder)
     assert "Splitting train.fr into words: failed" in said
     assert "not submitted: FileNotFoundError: [Errno 2] No such file or directory: 'sinfo'" in said
+
+
+def test_no_node_is_left_out_because_a_job_of_it_began_anew(monkeypatch):
+    class Executor:
+        workflow = SimpleNamespace(executor_settings=SimpleNamespace(exclude_failed_nodes="slow1, slow2"))
+        _failed_nodes = frozenset({"slow1", "slow2", "None assigned"})
+
+        def run_jobs(self, jobs):
+            pass
+
+        def run_job(self, job):
+            job.extend(sorted(self._failed_nodes))
+
+    module = ModuleType("snakemake_executor_plugin_slurm")
+    module.Executor = Executor
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    repair_executor()
+    submitted = []
+    Executor().run_job(submitted)
+    assert submitted == ["slow1", "slow2"]
 
 
 def test_a_job_finds_the_configuration_where_the_cluster_has_it(monkeypatch):

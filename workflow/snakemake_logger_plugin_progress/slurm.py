@@ -1,7 +1,8 @@
 """What Snakemake's executor for Slurm, version 2.6.1, leaves out: jobs are announced, and what is not submitted fails.
 
 It hands jobs to threads, whose exceptions nobody reads: the run would wait for ever for a job that was never submitted.
-What starts the command within a job, version 0.6.1 of another executor, forgets where Slurm's configuration is.
+It leaves out nodes that it takes for failed. What starts the command within a job, version 0.6.1 of another executor,
+forgets where Slurm's configuration is.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ def repair_executor() -> None:
 
     @functools.wraps(run_job)
     def run_or_report(self: Any, job: Any) -> None:
+        # To these it adds what sacct says of a job that begins anew: "None assigned", which sbatch does not take, or the
+        # node where the job is now. Slurm itself sends nothing to a node that is down.
+        excluded = self.workflow.executor_settings.exclude_failed_nodes or ""
+        self._failed_nodes = {name.strip() for name in excluded.split(",") if name.strip()}
         try:
             run_job(self, job)
         except Exception as error:
