@@ -94,9 +94,9 @@ def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_
     lost, folder = next((job, folder) for job, (node, folder) in find_trainings(cluster).items() if node == "node1")
     wait_until((tmp_path / "out" / folder / "checkpoints/checkpoint_last.pt").exists, run.process)
     lose_node(cluster, run)
-    assert run.wait() == 0, run.text
     said = cluster.run("scontrol", "show", "job", lost).stdout
-    assert "Restarts=1" in said and ("Account=laboratory" in said) == cluster.accounting
+    assert "Restarts=1" in said and (f"Account={ACCOUNT}" in said) == cluster.accounting
+    assert run.wait() == 0, run.text
     (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
     assert 0 < update < 30
     for seed in ("1", "2"):
