@@ -33,8 +33,8 @@ def repair_executor() -> None:
 
     @functools.wraps(run_job)
     def run_or_report(self: Any, job: Any) -> None:
-        # To these it adds what sacct says of a job that begins anew: "None assigned", which sbatch does not take, or the
-        # node where the job is now. Slurm itself sends nothing to a node that is down.
+        # To these it adds what sacct says of a job that begins anew: "None assigned", which sbatch does not take, or
+        # the node where the job is now. Slurm itself sends nothing to a node that is down.
         excluded = self.workflow.executor_settings.exclude_failed_nodes or ""
         self._failed_nodes = {name.strip() for name in excluded.split(",") if name.strip()}
         try:
