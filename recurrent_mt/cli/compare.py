@@ -28,11 +28,12 @@ from ..evaluation.scores import PAIRED_TESTS, RESAMPLES, Settings
 from ..evaluation.tables import tables_as_text
 from ..evaluation.test_set import TestSet
 from ..evaluation.training import TrainedRuns
+from ..evaluation.translated_files import read_system
 from ..option_types import whole_numbers
 from ..text_files import FileError, read_sentences
 from ..text_form import TextForm, read_text_form
 from .arguments import add_jobs_argument, make_settings, split_named
-from .inputs import add_metrics_argument, find_system, read_system, refuse_options
+from .inputs import add_metrics_argument, find_system, refuse_options
 
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
@@ -158,7 +159,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     if resamples is None or (options.paired == "bootstrap" and not resamples):
         resamples = RESAMPLES if options.paired == "bootstrap" else 0
     settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
-    systems = [read_system(name, files, reference, test_set, None) for name, files in named]
+    systems = [read_system(name, files.split(","), reference, test_set) for name, files in named]
     if options.baseline:
         find_system(systems, options.baseline, "--baseline")
     return compare_translations(test_set, systems, settings, baseline=options.baseline)

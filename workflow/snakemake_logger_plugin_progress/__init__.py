@@ -162,7 +162,9 @@ class LogHandler(LogHandlerBase):
             self.say(*lines, drawn=len(lines))
 
     def close(self) -> None:
-        """Says what Snakemake has said of no job."""
+        """Says what Snakemake has said of no job, once: Python closes handlers again when it ends."""
+        if self.ended.is_set():
+            return
         self.ended.set()
         self.say()
         if any(LOCKED in error for error in self.errors):
