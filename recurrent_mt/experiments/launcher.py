@@ -68,11 +68,12 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         *find_failed(plan, out, trainings=False),
         *(find_failed(plan, out, trainings=True) if settings.retry else ()),
     ]
+    names = [str(file.relative_to(out)) for file in again]
     if settings.dry_run:
         with TemporaryDirectory() as elsewhere:
             # Snakemake would make a folder that does not exist.
             folder, place = out if out.is_dir() else Path(elsewhere), Path(elsewhere)
-            status = run_workflow(plan, settings, folder, place, again=[str(file.relative_to(out)) for file in again])
+            status = run_workflow(plan, settings, folder, place, again=names)
         return f"Snakemake ended with status {status}, see above" if status else ""
     if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
         raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
@@ -84,7 +85,8 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
     for name, title in training_outcomes(plan).items():
         if (outcome := read_outcome(out / name)) and outcome.failed:
             say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
-    status = run_workflow(plan, settings, out, out / plan["results"])
+    # Snakemake makes no missing file again that only older results were made of, unless it is told to.
+    status = run_workflow(plan, settings, out, out / plan["results"], again=names)
     show_results(plan, out)
     return describe_failures(plan, out, status, say)
 

@@ -77,7 +77,7 @@ def running(folder):
 def test_a_new_file_is_run_from_text_to_table_with_a_stop_on_the_way(whole, folder):
     results = json.loads((folder / "out" / "mine.json").read_text())
     names = ["plain", "skip-io", "no-such-layer", "diverging", "few-words"]
-    assert [cell["name"] for cell in results["cells"]] == names and results["baseline"] == "plain"
+    assert [system["name"] for system in results["systems"]] == names and results["baseline"] == "plain"
     bleu = [record for record in results["records"] if record["metric"] == "BLEU" and record["seed"]]
     seeds = {(record["system"], record["seed"]) for record in bleu}
     assert seeds == {(name, seed) for name in ("plain", "skip-io", "few-words") for seed in ("1", "2")}
