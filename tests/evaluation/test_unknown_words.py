@@ -39,3 +39,10 @@ def test_whole_words_are_not_counted_with_a_dictionary_of_subwords(tmp_path, sub
     dictionary.write_text(subwords)
     with pytest.raises(FileError, match=r"test\.fr: it is not split into subwords, which .*dict\.fr\.txt has"):
         read_unknown_words([text, text], [dictionary, dictionary])
+
+
+def test_sentences_without_a_word_that_was_split_are_read(tmp_path):
+    text, dictionary = tmp_path / "test.fr", tmp_path / "dict.fr.txt"
+    text.write_text("un chat\n")
+    dictionary.write_text("ch@@ 2\nun 2\nchat 2\n")
+    assert read_unknown_words([text, text], [dictionary, dictionary]).source == [0]
