@@ -175,3 +175,26 @@ def write_text(path: str | PathLike[str], text: str) -> None:
     """Writes a text file in one piece, as `write_aside` does."""
     with write_aside(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_layout(file: Path, layout: str, *, what: str, remedy: str) -> dict[str, Any]:
+    """A JSON object that says in ``format`` which layout its folder has.
+
+    Args:
+        file: to read.
+        layout: the one that is known.
+        what: the folder is, for people.
+        remedy: what to do if it has another.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        FileError: if it is no JSON, or says another layout or none.
+    """
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(file, f"this is no manifest of {what}: {error}") from None
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != layout:
+        raise FileError(file, f"the format is {found!r}, and {layout!r} is read: {remedy}")
+    return manifest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnxruntime
 
-from ..text_files import FileError, read_lines
+from ..text_files import FileError, read_layout, read_lines
 
 #: The layout of the folder that this program reads.
 FORMAT = "recurrent-mt-onnx-1"
@@ -122,15 +121,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
         FileError: if there is no such file, if it is something else, or if another version of this program wrote it.
     """
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again")
     except FileNotFoundError:
         message = "there is no such file: is the folder one that recurrent-mt export has written?"
         raise FileError(path, message) from None
-    except (ValueError, RecursionError) as error:
-        raise FileError(path, f"this is no manifest of an exported model: {error}") from None
-    found = manifest.get("format") if isinstance(manifest, dict) else None
-    if found != FORMAT:
-        raise FileError(path, f"the format is {found!r}, and {FORMAT!r} is read: export the model again")
     special = manifest.get("special")
     numbers = [special.get(name) for name in SPECIAL] if isinstance(special, dict) else [None]
     numbers += [manifest.get(name) for name in ("longest_source", "longest_target")]

@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..text_files import FileError, read_lines, write_text
+from ..text_files import FileError, read_layout, read_lines, write_text
 from ..text_form import RECORDED, TextForm, read_text_form
 
 GROUP = "recurrent_mt.boxes"
@@ -89,14 +89,7 @@ def read_default(folder: Path) -> str | None:
     file = folder / MANIFEST
     if not file.is_file():
         return None
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FileError(file, f"this is no manifest of a box: {error}") from None
-    found = manifest.get("format") if isinstance(manifest, dict) else None
-    if found != FORMAT:
-        raise FileError(file, f"the format is {found!r}, and {FORMAT!r} is read: pack the box again")
-    default = manifest.get("default")
+    default = read_layout(file, FORMAT, what="a box", remedy="pack the box again").get("default")
     known = isinstance(default, str) and NAME.fullmatch(default)
     if not known or not (folder / PARAMETERS.format(default, 1)).is_file():
         raise FileError(file, f"the default is {default!r}, which is no system of the box: pack it again")
