@@ -13,6 +13,7 @@ from .encoder_output import EncoderOutput
 from .initialization import orthogonal_blocks_, xavier_blocks_
 
 ANNOTATIONS = ("sum", "top", "top_and_leaf")
+SUMMARIES = ("roots", "max")
 
 
 class Merges(NamedTuple):
@@ -83,7 +84,9 @@ class DilatedGRConvEncoder(nn.Module):
 
     The annotation of a word has a part for each direction: the highest node that ends at it, which has merged all words
     up to there; or with its leaf added; or the sum of its nodes on all levels and its leaf. The summary is the two
-    nodes that have merged the whole sentence: the last word's forward, and the first word's backward.
+    nodes that have merged the whole sentence: the last word's forward, and the first word's backward; or of each unit
+    the largest number in any annotation, as in Conneau et al. (2017), "Supervised Learning of Universal Sentence
+    Representations", section 3.2.2, over the states of two LSTMs.
 
     Leaf j of a direction is U x_j + b, as in :class:`~recurrent_mt.layers.grconv.GRConvEncoder`.
 
@@ -91,11 +94,12 @@ class DilatedGRConvEncoder(nn.Module):
         input_size: E.
         hidden_size: of both directions together, 2H.
         annotations: ``sum``, ``top`` or ``top_and_leaf``.
+        summary: ``roots`` or ``max``.
         merges: what the merges are like.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if the size is odd, if there is no set of weights, or if the annotations are unknown.
+        ValueError: if the size is odd, if there is no set of weights, or if annotations or summary are unknown.
     """
 
     def __init__(
@@ -104,6 +108,7 @@ class DilatedGRConvEncoder(nn.Module):
         hidden_size: int,
         *,
         annotations: str = "sum",
+        summary: str = "roots",
         merges: Merges = SHARED,
         backend: str = "packed",
     ) -> None:
@@ -113,10 +118,12 @@ class DilatedGRConvEncoder(nn.Module):
                 "--grconv-dilated gives each direction half of --encoder-hidden-size, which must be even, "
                 f"not {hidden_size}"
             )
-        if annotations not in ANNOTATIONS:
-            raise ValueError(f"there are no annotations {annotations!r}; there are: {', '.join(ANNOTATIONS)}")
+        for what, name, known in (("annotations", annotations, ANNOTATIONS), ("summary", summary, SUMMARIES)):
+            if name not in known:
+                raise ValueError(f"a dilated grConv has no {what} {name!r}; it has: {', '.join(known)}")
         self.annotation_size = self.summary_size = hidden_size
         self.annotations = annotations
+        self.summary = summary
         self.leaves = nn.Linear(input_size, hidden_size)
         xavier_blocks_(self.leaves.weight, hidden_size // 2)
         nn.init.zeros_(self.leaves.bias)
@@ -145,7 +152,16 @@ class DilatedGRConvEncoder(nn.Module):
         annotations = packing.join_directions(*rows)
         if self.annotations == "top_and_leaf":
             annotations = annotations + leaves
+        padded = packing.unpack(annotations)
+        if self.summary == "max":
+            return EncoderOutput(padded, padding_mask, largest(padded, padding_mask))
         roots = torch.cat([forward.summaries, backward.summaries], dim=1)
         empty = roots.new_zeros(embedded.size(0) - roots.size(0), roots.size(1))
         summary = packing.unsort(torch.cat([roots, empty]))
-        return EncoderOutput(packing.unpack(annotations), padding_mask, summary)
+        return EncoderOutput(padded, padding_mask, summary)
+
+
+def largest(annotations: Tensor, padding_mask: Tensor) -> Tensor:
+    """Each unit's largest number over the words of a sentence: (B, S, D) → (B, D), zeros for a sentence without any."""
+    words = annotations.masked_fill(padding_mask.unsqueeze(2), -torch.inf)
+    return words.max(dim=1).values.masked_fill(padding_mask.all(dim=1, keepdim=True), 0)

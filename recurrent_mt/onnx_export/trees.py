@@ -76,6 +76,8 @@ def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedd
     annotations = graph.op("Concat", *rows, axis=1)
     if layer.annotations == "top_and_leaf":
         annotations = graph.op("Add", annotations, leaves)
+    if layer.summary == "max":
+        return annotations, graph.op("ReduceMax", annotations, [0], keepdims=1)
     return annotations, graph.op("Concat", *roots, axis=1)
 
 

@@ -57,6 +57,12 @@ def test_the_summary_is_the_two_nodes_that_have_merged_all_words(annotations):
     torch.testing.assert_close(summary, torch.cat([top[-1, :HIDDEN], top[0, HIDDEN:]]), **INVARIANCE)
 
 
+@pytest.mark.parametrize("annotations", ["sum", "top", "top_and_leaf"])
+def test_the_summary_is_each_units_largest_number_over_the_words(annotations):
+    layer = encoder(annotations=annotations, summary="max")
+    torch.testing.assert_close(alone(layer, the_longest()).summary, alone(layer, the_longest()).annotations.amax(dim=1))
+
+
 def test_annotations_are_top_nodes_with_or_without_leaves_or_sums():
     """A sentence of one word has its leaf alone; of two words, the second one's sum is its leaf and the root."""
     one, two = the_longest()[:1], the_longest()[:2]
@@ -99,5 +105,7 @@ def test_sizes_and_sets_of_a_dilated_grconv_that_cannot_be_are_refused_by_name()
         encoder(merges=Merges(weight_sets=0))
     with pytest.raises(ValueError, match=r"--grconv-dilated-biases must be 1 .* or more, not -1"):
         encoder(merges=Merges(bias_sets=-1))
-    with pytest.raises(ValueError, match="no annotations 'mean'; there are: sum, top, top_and_leaf"):
+    with pytest.raises(ValueError, match="no annotations 'mean'; it has: sum, top, top_and_leaf"):
         encoder(annotations="mean")
+    with pytest.raises(ValueError, match="no summary 'mean'; it has: roots, max"):
+        encoder(summary="mean")

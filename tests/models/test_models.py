@@ -86,6 +86,7 @@ OPTIONS = {
         "grconv_unit_gates": True,
         "encoder_hidden_size": 6,
     },
+    "dilated_max": {"grconv_dilated": True, "grconv_dilated_summary": "max", "encoder_hidden_size": 6},
     "published_grconv_variants": {
         "grconv_annotations": "pyramid",
         "grconv_annotation_height": 1,

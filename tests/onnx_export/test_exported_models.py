@@ -69,6 +69,7 @@ OPTIONS = [
         },
     ),
     ("grconv_encoder", "none", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
+    ("grconv_encoder", "none", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_summary": "max"}),
     (
         "grconv_encoder",
         "additive",

@@ -8,7 +8,7 @@ from fairseq.models import register_model
 from torch import nn
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS
-from recurrent_mt.layers.dilated_grconv import ANNOTATIONS, DilatedGRConvEncoder, Merges
+from recurrent_mt.layers.dilated_grconv import ANNOTATIONS, SUMMARIES, DilatedGRConvEncoder, Merges
 from recurrent_mt.layers.grconv import GRConvEncoder
 
 from .config import EncoderDecoderConfig, option
@@ -17,6 +17,7 @@ from .encoder_decoder import EncoderDecoderModel
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
 ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
 DILATED_ANNOTATION_CHOICES = ChoiceEnum(list(ANNOTATIONS))
+DILATED_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 
 
 @dataclass
@@ -60,6 +61,11 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
         "what attention reads of a word with --grconv-dilated: the 'sum' of its nodes on all levels and its leaf, the "
         "'top' node, or the 'top_and_leaf', added up (this project's own)",
     )
+    grconv_dilated_summary: DILATED_SUMMARY_CHOICES = option(
+        "roots",
+        "the fixed vector of a sentence with --grconv-dilated: the 'roots', two nodes that have merged all its words, "
+        "or of each unit the 'max' over what attention would read (Conneau et al. 2017, section 3.2.2)",
+    )
     grconv_dilated_weights: int = option(
         1,
         "sets of matrices with --grconv-dilated, one for each of the lowest levels, the last also for all above it; 1: "
@@ -71,7 +77,12 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
 
 
 PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "grconv_height", "checkpoint_levels")
-DILATED_ONLY = ("grconv_dilated_annotations", "grconv_dilated_weights", "grconv_dilated_biases")
+DILATED_ONLY = (
+    "grconv_dilated_annotations",
+    "grconv_dilated_summary",
+    "grconv_dilated_weights",
+    "grconv_dilated_biases",
+)
 
 
 @register_model("grconv_encoder", dataclass=GRConvEncoderConfig)
@@ -118,14 +129,17 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
             "use --initialization default"
         )
     check_defaults(config, PYRAMID_ONLY, "is for the pyramid of grconv_encoder: it does not work with --grconv-dilated")
-    if str(config.decoder_attention) == "none":
+    if str(config.decoder_attention) == "none" and str(config.grconv_dilated_summary) == "roots":
         check_defaults(
-            config, DILATED_ONLY[:1], "with --decoder-attention none is never read: use attention, or leave it"
+            config,
+            DILATED_ONLY[:1],
+            "with --decoder-attention none is never read: use attention, or --grconv-dilated-summary max",
         )
     return DilatedGRConvEncoder(
         config.encoder_embed_dim,
         config.encoder_hidden_size,
         annotations=str(config.grconv_dilated_annotations),
+        summary=str(config.grconv_dilated_summary),
         merges=Merges(
             activation=str(config.grconv_activation),
             unit_gates=config.grconv_unit_gates,
