@@ -26,7 +26,7 @@ IDENTITIES = {
     "skips": "d3478acd",
     "vocabulary": "c31137a3",
     "comparison": "1662635f",
-    "quickstart": "ecaa92f9",
+    "quickstart": "c38a6da2",
     "replication": "53075800",
     "wmt-fr-en": "2262c8a1",
     "wmt-zh-en": "120f0dbc",
