@@ -20,8 +20,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..evaluation.alignment.heat_map import draw_heat_map
-from ..evaluation.alignment.links import GoldLinks, alignment_table, read_gold_links, score_alignments
+from ..evaluation.alignment.links import GoldLinks, alignment_table, draw_heat_map, read_gold_links, score_alignments
 from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_lines, read_alignment_log
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.tables import tables_as_text, write_results

@@ -13,12 +13,26 @@ For any other output, one sentence per line; several files for one system are it
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..evaluation.analysis import analyze
 from ..evaluation.plots import write_plots
+from ..evaluation.scores import Settings
 from ..evaluation.tables import tables_as_text
-from .inputs import add_input_arguments, read_input
+from ..evaluation.test_set import System, TestSet, UnknownWords, choose_baseline, read_unknown_words
+from ..evaluation.translated_files import read_runs, read_system, read_test_set
+from ..metrics import METRICS
+from ..option_types import whole_numbers
+from ..text_files import require_same_count, stream_sentences
+from .arguments import add_jobs_argument, make_settings, split_named
+
+#: The options of plain files, which run folders have no use for.
+FILE_OPTIONS = (
+    *("source", "reference", "source_lang", "target_lang", "training_text"),
+    *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens", "lowercase"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,3 +47,150 @@ def run(options: argparse.Namespace) -> None:
     analysis.write(folder / "analysis")
     write_plots(analysis, folder)
     print(tables_as_text(analysis.list_tables()), end="")
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments that `read_input` reads."""
+    parser.add_argument("run", nargs="*", help="run folder of scripts/quickstart.sh or scripts/compare_baselines.sh")
+    files = parser.add_argument_group("instead of run folders, files with one sentence per line")
+    files.add_argument("--source", metavar="FILE", help="raw sources")
+    files.add_argument("--reference", metavar="FILE", help="raw references")
+    files.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME=FILE[,FILE]",
+        help="translations, detokenized, or logs of fairseq-generate (*.log); several files count as seeds",
+    )
+    files.add_argument("--source-lang", default="", help="chooses how words of the source are counted")
+    files.add_argument("--target-lang", default="", help="chooses the tokenization of scores and words")
+    files.add_argument("--training-text", metavar="FILE", help="target side of the training set: words by frequency")
+    files.add_argument("--source-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the source")
+    files.add_argument("--target-dictionary", metavar="FILE", help="dict.LANG.txt: unknown words of the reference")
+    files.add_argument("--source-tokens", metavar="FILE", help="the sources as models read them: words or subwords")
+    files.add_argument("--reference-tokens", metavar="FILE", help="the references as models were taught them")
+    files.add_argument("--lowercase", action="store_true", help="ignore case")
+    what = parser.add_argument_group("what to count")
+    add_metrics_argument(what)
+    what.add_argument(
+        "--detailed", type=metric_names, default=Settings.detailed, help="metrics that are broken down as well"
+    )
+    what.add_argument("--only", metavar="NAME[,NAME]", help="only these systems of the run folder, in this order")
+    what.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="the system others are tested against (default: the first of lstm, fconv and transformer; else the first)",
+    )
+    add_resamples_argument(what)
+    what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
+    what.add_argument(
+        "--most-unknown",
+        type=int,
+        default=Settings.most_unknown,
+        help="N of the last group, 'N or more unknown words'",
+    )
+    what.add_argument("--window", type=int, default=Settings.window, help="width of the smoothing window, in words")
+    add_jobs_argument(parser)
+
+
+def add_metrics_argument(parser: Any) -> None:
+    """Adds ``--metrics`` to a parser or a group of it."""
+    parser.add_argument(
+        "--metrics",
+        type=metric_names,
+        default=Settings.metrics,
+        metavar="NAME,…",
+        help=f"any of {','.join(METRICS)}; meteor needs nltk (default: {','.join(Settings.metrics)})",
+    )
+
+
+def add_resamples_argument(parser: Any) -> None:
+    """Adds ``--resamples`` to a parser or a group of it."""
+    parser.add_argument(
+        "--resamples", type=int, default=Settings.resamples, help="bootstrap resamples; 0: no intervals, no tests"
+    )
+
+
+def read_input(options: argparse.Namespace) -> dict[str, Any]:
+    """What `analyze` takes, from the files that the options of `add_input_arguments` name.
+
+    Raises:
+        OSError: if a file cannot be read.
+        ValueError: if a file is damaged, or does not go with the others.
+    """
+    if bool(options.run) == bool(options.system):
+        options.parser.error("give run folders, or --reference and --system")
+    training_text = None
+    if options.run:
+        refuse_options(
+            options, FILE_OPTIONS, "goes with --system: a run folder has its own text, languages, and casing"
+        )
+        test_set, systems, training_text = read_runs(options.run)
+    else:
+        if not options.reference:
+            options.parser.error("--system needs --reference")
+        languages = options.source_lang, options.target_lang
+        test_set = read_test_set(options.reference, options.source, languages, lowercase=options.lowercase)
+        unknown = read_unknown(options, test_set)
+        named = split_named(options.parser, options.system, "NAME=FILE[,FILE]")
+        systems = [read_system(name, files.split(","), options.reference, test_set, unknown) for name, files in named]
+        if options.training_text:
+            training_text = stream_sentences(options.training_text)
+    settings = make_settings(
+        *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed
+    )
+    if options.only:
+        systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
+    name = options.baseline or choose_baseline(
+        [system.name for system in systems], [system.name_in_run or system.name for system in systems]
+    )
+    baseline = find_system(systems, name, "--baseline")
+    systems = [baseline, *(system for system in systems if system is not baseline)]
+    return {"test_set": test_set, "systems": systems, "settings": settings, "training_text": training_text}
+
+
+def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Ends the tool with a message if one of these options is given, which would have no effect."""
+    for name in names:
+        if getattr(options, name):
+            options.parser.error(f"--{name.replace('_', '-')} {why}")
+
+
+def read_unknown(options: argparse.Namespace, test_set: TestSet) -> UnknownWords | None:
+    """Counts by dictionaries that all systems share; None without them.
+
+    What is unknown is a matter of the tokens that models read, which cannot be told from raw text.
+    """
+    dictionaries = options.source_dictionary, options.target_dictionary
+    files = options.source_tokens, options.reference_tokens
+    if not any(dictionaries + files):
+        return None
+    if not all((*dictionaries, *files, test_set.source)):
+        options.parser.error(
+            "unknown words need --source, both dictionaries (--source-dictionary, --target-dictionary), and the test "
+            "set as models read it (--source-tokens, --reference-tokens)"
+        )
+    unknown = read_unknown_words(files, dictionaries)
+    require_same_count(files[1], unknown.reference, options.reference, test_set.reference)
+    return unknown
+
+
+def find_system(systems: Sequence[System], name: str, option: str) -> System:
+    """The system of that name.
+
+    Raises:
+        ValueError: naming the option and the systems that there are.
+    """
+    for system in systems:
+        if system.name == name:
+            return system
+    raise ValueError(f"{option} {name}: the systems are {', '.join(system.name for system in systems)}")
+
+
+def metric_names(text: str) -> list[str]:
+    """Reads names of metrics separated by commas."""
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise argparse.ArgumentTypeError(f"unknown metric {name!r}: choose from {', '.join(METRICS)}")
+    return names

@@ -1,21 +1,143 @@
-"""Calls the tool named on the command line. Loads nothing else, so the list of tools appears at once."""
+"""The index of tools, and the call of the one named on the command line.
+
+Nothing but that one is loaded, so the index appears at once.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib.util import find_spec
 from io import TextIOWrapper
-from types import ModuleType
+from textwrap import dedent
+from typing import Any, NamedTuple
 
 from ..plugin_finder import import_from_plugin
-from .tools import INDEX, RENAMED, TOOLS, Tool
 
+#: By purpose: each tool's name and summary in one line, an example in the next. A tool is the module of the same name,
+#: with underscores, in this folder or in the plug-in's, or is in `BESIDE`.
+INDEX = """\
+Experiments:
+  experiment           run an experiment: train, translate, compare, report
+      recurrent-mt experiment configs/experiments/quickstart.yaml pair=zh-en --jobs 2
+  train                train the system of a configuration file with fairseq-train
+      recurrent-mt train configs/rnnsearch-50.yaml task.data=DATA pair=fr-en
+  translate            translate raw text with a trained model, or with one in the box
+      recurrent-mt translate RUN MODEL.pt <input.fr >output.en
+
+Scores and reports:
+  compare              compare translations, or systems with their costs: BLEU, chrF, TER, METEOR; paired tests
+      recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired bootstrap
+  analyze              show where translation breaks: scores by length, unknown words, frequency
+      recurrent-mt analyze runs/quickstart-fr-en --out analysis
+  report               make one HTML page: tables, charts, and a browser of all sentences
+      recurrent-mt report runs/quickstart-fr-en --out report.html
+  samples              show the translations with the best, the median, and the worst chrF
+      recurrent-mt samples --source test.fr --reference test.en --system mine=mine.en
+  beams                print BLEU, length, and speed by beam, and draw the curve
+      recurrent-mt beams --system mine=FOLDER --reference test.en --target-lang en --out beams
+  learning-curves      draw validation loss against updates; one line per system, the mean of its seeds
+      recurrent-mt learning-curves --system lstm=1/train.log,2/train.log --out curves.svg
+  hypotheses           write the translations in a fairseq-generate log
+      recurrent-mt hypotheses test.log --out test.hypotheses
+
+Trained models:
+  demo                 type a sentence and watch models translate it in a local web page
+      recurrent-mt demo
+  align                draw soft alignments; measure their entropy and alignment error rate
+      recurrent-mt align --log test.log --sentences 0 3 --out alignments
+  structure            draw the gates of a grConv; score its trees against gold trees
+      recurrent-mt structure --checkpoint MODEL.pt --data DATA --source test.fr --out structure
+  translate-segmented  translate long sentences in pieces
+      recurrent-mt translate-segmented --forward FR-EN.pt --inverse EN-FR.pt --data DATA --input test.fr --out OUT
+  count-operations     count a model's arithmetic per target token
+      recurrent-mt count-operations --checkpoint MODEL.pt --data DATA
+  factorize            make a low-rank model from a trained one
+      recurrent-mt factorize --checkpoint MODEL.pt --rank 64 --save-dir DIR
+  import-groundhog     turn a model from the authors' released code into a fairseq checkpoint
+      recurrent-mt import-groundhog --params FILE.npz --save-dir DIR
+  average              average the parameters of checkpoints, or take their moving averages
+      recurrent-mt average checkpoint8.pt checkpoint9.pt checkpoint10.pt --out averaged.pt
+  export               write a model as ONNX, in 32 or 8 bits
+      recurrent-mt export MODEL.pt --data DATA --out FOLDER
+  translate-onnx       translate with an exported model, without fairseq and PyTorch
+      recurrent-mt translate-onnx FOLDER --input test.fr --out test.en
+  pack                 pack trained models into a box: a distribution that others install and translate with
+      recurrent-mt pack pretrained/fr-en.yaml --run RUN --out pretrained/fr-en gru=gru/checkpoint_best.pt
+  user-dir             print the folder to pass to fairseq as --user-dir
+      recurrent-mt user-dir
+
+Data:
+  get                  get parallel text: published corpora by name, or local files
+      recurrent-mt get local mine/train --pair fr-en --out text
+  clean                clean parallel text, and report what was dropped and why
+      recurrent-mt clean --source raw.fr --target raw.en --source-lang fr --target-lang en --out clean --report clean.md
+  select               select the sentence pairs most similar to a domain
+      recurrent-mt select --source clean.fr --target clean.en --source-lang fr --target-lang en --in-domain news --words 20M --out selected --report selected.md
+  data-report          report what a prepared corpus holds
+      recurrent-mt data-report --prepared text --dictionaries data --source-lang fr --target-lang en --out report.md
+  words                tokenize, detokenize, or normalize text
+      recurrent-mt words split --language fr <RAW >WORDS
+  sentencepiece        learn a SentencePiece model, or split text with one
+      recurrent-mt sentencepiece train --size 4000 --model model train.fr train.en
+  synthetic-corpus     make a synthetic corpus with gold trees and alignments
+      recurrent-mt synthetic-corpus --pair fr-en --out corpus
+  word-vectors         train skip-gram vectors for --encoder-embed-path
+      recurrent-mt word-vectors --text train.fr --dictionary data/dict.fr.txt --size 256 --out fr.vec
+
+Ratings:
+  rate                 make a page for blind rating of translations
+      recurrent-mt rate --source test.fr --system a=a.en --system b=b.en --out page.html
+  ratings              score systems from the ratings that people send back
+      recurrent-mt ratings anna.json ben.json --key page.html.key.json --out ratings
+
+Used by the workflow:
+  choose-rate          choose a learning rate by validation loss
+      recurrent-mt choose-rate runs/rates/lstm --seed 1 --rates 1e-3,3e-4
+  training             run one training of an experiment; keep its log, its peak memory, and how it ended
+      recurrent-mt training FOLDER fairseq-train DATA --arch lstm
+  outcome              write why a step of an experiment failed
+      recurrent-mt outcome test.outcome --log test.search --status 1
+  limit-lengths        copy the sentence pairs of lengths that models take
+      recurrent-mt limit-lengths text/train --pair fr-en --max 100 --out prepared/train
+"""  # noqa: E501 (lines of the terminal)
+#: Tools that are beside others in a module: a class with the tool's name has its functions, and the text of its help.
+BESIDE = {
+    "learning-curves": "beams",
+    "select": "clean",
+    "data-report": "clean",
+    "synthetic-corpus": "get",
+    "limit-lengths": "get",
+    "ratings": "rate",
+    "user-dir": "train",
+    "choose-rate": "training",
+    "outcome": "training",
+    "hypotheses": "translate",
+    "average": "conversions",
+    "export": "conversions",
+    "factorize": "conversions",
+    "import-groundhog": "conversions",
+    "count-operations": "inspection",
+}
+#: Names of earlier versions -> the tool that does it now.
+RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
+
+
+class Tool(NamedTuple):
+    """A subcommand: its name, what it does, and an example of a command line."""
+
+    name: str
+    summary: str
+    example: str
+
+
+TOOLS = {name: Tool(name, *texts) for name, *texts in re.findall(r"^  (\S+) +(.+)\n {6}(.+)$", INDEX, re.MULTILINE)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,12 +165,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {describe_unknown(name)}", file=sys.stderr)
         return 2
     try:
-        module = load_module(name)
-        parser = make_parser(TOOLS[name], module)
+        code = load_tool(name)
+        parser = make_parser(TOOLS[name], code)
         # KEY=VALUE, or FLAGs after --, may come before and after options, where a tool says so.
-        mixed = getattr(module, "OPTIONS_ANYWHERE", False)
+        mixed = getattr(code, "OPTIONS_ANYWHERE", False)
         options = parser.parse_intermixed_args(words[1:]) if mixed else parser.parse_args(words[1:])
-        return module.run(options) or 0
+        return code.run(options) or 0
     except EXPLAINED as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         return 1
@@ -62,28 +184,30 @@ def write_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
 
 
-def load_module(name: str) -> ModuleType:
-    """Imports the module of a tool, which is in this folder or in the plug-in's.
+def load_tool(name: str) -> Any:
+    """Imports what has the functions of a tool: a module in this folder or in the plug-in's, or a class in one.
 
     Raises:
         ModuleNotFoundError: if the tool needs something that is not installed, such as fairseq.
     """
-    module = name.replace("-", "_")
-    if find_spec(f"{__package__}.{module}") is None:
-        return import_from_plugin(module)
-    return importlib.import_module(f"{__package__}.{module}")
+    place = BESIDE.get(name, name.replace("-", "_"))
+    in_plugin = find_spec(f"{__package__}.{place}") is None
+    module = import_from_plugin(place) if in_plugin else importlib.import_module(f"{__package__}.{place}")
+    return getattr(module, name.title().replace("-", "")) if name in BESIDE else module
 
 
-def make_parser(tool: Tool, module: ModuleType) -> ArgumentParser:
+def make_parser(tool: Tool, code: Any) -> ArgumentParser:
     """The parser of a tool's options; it is an option itself, so that `run` can reject some with ``parser.error``."""
+    # That of a class is indented, but for its first line.
+    summary, _, rest = (code.__doc__ or "").partition("\n")
     parser = ArgumentParser(
         prog=f"recurrent-mt {tool.name}",
-        description=module.__doc__,
+        description="\n".join([summary, dedent(rest)]),
         epilog=f"example:\n  {tool.example}",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.set_defaults(parser=parser)
-    module.configure(parser)
+    code.configure(parser)
     return parser
 
 

@@ -32,8 +32,8 @@ from ..evaluation.translated_files import read_system
 from ..option_types import whole_numbers
 from ..text_files import FileError, read_sentences
 from ..text_form import TextForm, read_text_form
+from .analyze import add_metrics_argument, find_system, refuse_options
 from .arguments import add_jobs_argument, make_settings, split_named
-from .inputs import add_metrics_argument, find_system, refuse_options
 
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")

@@ -24,7 +24,7 @@ from ..evaluation.training import read_run_trainings
 from ..report.attachments import Attachment, read_attachment
 from ..report.page import LISTED_SENTENCES, Report, render_page
 from ..text_files import write_text
-from .inputs import add_input_arguments, read_input
+from .analyze import add_input_arguments, read_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

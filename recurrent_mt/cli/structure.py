@@ -5,8 +5,8 @@ r"""Draws the gates of a grConv encoder, writes the trees that they imply, and s
 
 DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
 figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
-recurrent_mt/evaluation/structure/most_probable_tree.py. With --grconv-dilated, a model implies no tree: DIR gets
-gates.jsonl and the figures, which show the windows that its nodes join.
+recurrent_mt/evaluation/structure/trees.py. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
+figures, which show the windows that its nodes join.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
+from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
-from ..evaluation.structure.most_probable_tree import find_most_probable_tree
-from ..evaluation.structure.sentence_figure import draw_sentence
 from ..evaluation.structure.tree_scores import score_trees, tree_tables
-from ..evaluation.structure.trees import read_penn_trees, write_brackets
+from ..evaluation.structure.trees import find_most_probable_tree, read_penn_trees, write_brackets
 from ..evaluation.tables import tables_as_text, write_results
 from ..option_types import positive
 from ..plugin_finder import import_from_plugin

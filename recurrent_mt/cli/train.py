@@ -113,3 +113,14 @@ def repeat_call(options: argparse.Namespace, rank: str, rendezvous: str) -> list
     call += ["--node-rank", rank, "--rendezvous", rendezvous, "--processes", str(options.processes)]
     call += ["--timeout", str(options.timeout)] if options.timeout else []
     return [*call, options.configuration, *options.words]
+
+
+class UserDir:
+    """Prints the plug-in's folder, for --user-dir of the fairseq commands."""
+
+    @staticmethod
+    def configure(parser: argparse.ArgumentParser) -> None: ...
+
+    @staticmethod
+    def run(options: argparse.Namespace) -> None:
+        print(find_plugin())

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..evaluation.outcomes import OUTCOME, STOPPED, judge
+from ..evaluation.train_log import choose_rate
 from ..experiments.torchrun import share_threads, start_processes
 from ..option_types import positive
 from ..text_files import write_text
@@ -114,3 +115,41 @@ def keep_greater(file: Path, used: int) -> None:
     """Writes the number unless the file has a greater one."""
     if used > (int(file.read_text(encoding="utf-8")) if file.is_file() else 0):
         write_text(file, f"{used}\n")
+
+
+class Outcome:
+    """Writes why a step of an experiment failed, by its log and status: the steps that do not need it go on.
+
+    A step that was stopped from outside has no outcome: this command then ends with the same status.
+    """
+
+    @staticmethod
+    def configure(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE", help="file to write")
+        parser.add_argument("--log", type=Path, required=True, help="log of the step")
+        parser.add_argument("--status", type=int, required=True, help="status that it ended with")
+
+    @staticmethod
+    def run(options: argparse.Namespace) -> int:
+        if options.status in STOPPED:
+            return int(options.status)
+        judge(options.log, options.status).write(options.file)
+        return 0
+
+
+class ChooseRate:
+    """Chooses a model's learning rate by validation loss, once, and prints the seed of the search and the rate.
+
+    FOLDER has a training run in seed-S/R for each rate; the choice is kept in FOLDER/choice.json.
+    """
+
+    @staticmethod
+    def configure(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder")
+        parser.add_argument("--seed", type=int, required=True, help="seed of the training runs")
+        parser.add_argument("--rates", required=True, help="comma-separated, as in the folder names")
+
+    @staticmethod
+    def run(options: argparse.Namespace) -> None:
+        choice = choose_rate(options.folder, seed=options.seed, rates=options.rates.split(","))
+        print(choice.seed, choice.chosen)

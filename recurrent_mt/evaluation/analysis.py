@@ -60,7 +60,6 @@ class Analysis:
 
     @property
     def names(self) -> list[str]:
-        """The names of the systems, in order."""
         return [system.name for system in self.systems]
 
     def find_differences(

@@ -13,11 +13,11 @@ from os import PathLike
 import pandas
 
 from ..text_files import read_sentences
-from .learning_rates import RateChoice, read_choice
 from .score_tables import interval_table, score_table
 from .scores import SeedNoise, Settings, pool_seed_noise, score_systems
 from .tables import ALL, UNKNOWN, Cell, Table, format_number, make_frame, select, write_results
 from .test_set import System, TestSet, choose_baseline
+from .train_log import RateChoice, read_choice
 from .training import (
     COLUMNS,
     OPERATIONS,
@@ -73,7 +73,6 @@ class Comparison:
 
     @property
     def names(self) -> list[str]:
-        """The systems' names, in order."""
         return [system.name for system in self.systems]
 
     def tables(self) -> list[Table]:

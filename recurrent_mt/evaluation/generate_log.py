@@ -131,7 +131,6 @@ class Messages:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """`path` is for messages."""
         self.path = path
         self.speed: Speed | None = None
         self.end: int | None = None
@@ -165,7 +164,6 @@ class SentenceBlocks:
     """Collects the sentences of one log and refuses what cannot come from one run."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """`path` is for messages."""
         self.path = path
         self.sentences: dict[int, TranslatedSentence] = {}
         self.current: TranslatedSentence | None = None
@@ -207,7 +205,6 @@ class SentenceBlocks:
                 raise FileError(self.path, message, line=hypothesis.line)
 
     def add_side(self, side: str, value: str, line: int) -> None:
-        """Stores the source or the reference of the current sentence."""
         assert self.current
         if self.current.hypotheses or getattr(self.current, side) is not None:
             message = f"a second {side} of sentence {self.current.number}: two runs in one file"
@@ -215,7 +212,6 @@ class SentenceBlocks:
         setattr(self.current, side, value)
 
     def add_detail(self, hypothesis: LoggedHypothesis, key: str, value: str, line: int) -> None:
-        """Stores a ``D``, ``P`` or ``A`` line."""
         if key == "D":
             hypothesis.text = self.split_score(value, line)[1]
         elif key == "A":

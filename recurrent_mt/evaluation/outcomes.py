@@ -70,8 +70,12 @@ class Outcome:
         return self.status in (Status.DIVERGED, Status.FAILED)
 
     def write(self, file: Path) -> None:
-        """Writes the file in one piece."""
         write_text(file, "".join(f"{line}\n" for line in (self.status, self.reason, self.log) if line))
+
+
+def seed_of(file: Path) -> int:
+    """The seed of a file in ``seed-N``."""
+    return int(file.parent.name.removeprefix("seed-"))
 
 
 def read_outcome(file: Path) -> Outcome | None:

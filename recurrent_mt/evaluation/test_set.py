@@ -37,7 +37,6 @@ class TestSet:
     words: str = ""  # what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
 
     def __len__(self) -> int:
-        """Number of sentences."""
         return len(self.reference)
 
     def count(
@@ -93,7 +92,6 @@ class System:
 
     @property
     def first_seed(self) -> Sequence[str]:
-        """The translations of the first seed."""
         return next(iter(self.translations.values()))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.learning_rates import read_choice
 from ..evaluation.outcomes import OUTCOME, Status, read_outcome
+from ..evaluation.train_log import read_choice
 from .plan import all_trainings, translation_folder
 from .systems import DATA, PLUGIN, SEED
 

@@ -1,7 +1,7 @@
 """Text in, `Score` out. No torch, no fairseq."""
 
 from .builders import METRICS, choose_tokenization, guess_tokenization, split_words, stream_words
-from .sentence_statistics import Interval, Score, SentenceStatistics, estimate_interval, score, statistics
+from .sentence_statistics import Score, SentenceStatistics, estimate_interval, score, statistics
 from .significance import (
     bootstrap_p_value,
     randomization_p_value,
@@ -11,7 +11,6 @@ from .significance import (
 
 __all__ = [
     "METRICS",
-    "Interval",
     "Score",
     "SentenceStatistics",
     "bootstrap_p_value",

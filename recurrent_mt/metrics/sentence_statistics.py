@@ -37,12 +37,10 @@ class Interval:
 
     @property
     def low(self) -> float:
-        """The lower end of the interval."""
         return self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """The upper end of the interval."""
         return self.mean + self.half_width
 
 
@@ -84,7 +82,6 @@ class SentenceStatistics:
         )
 
     def sign(self) -> Signature:
-        """Returns the signature: everything that determines the numbers."""
         signature = self.metric.get_signature()
         signature.update("text", "normalized" if self.normalized else None)
         return signature

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from ..silence import silence
 
 #: What the quantizer is left: linear layers, which it turns into MatMul first.
 OPERATORS = ["MatMul"]
@@ -35,7 +36,8 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
 
     turned = turn_matrices(model.graph)
     attention = [node.name for node in model.graph.node if node.op_type == "MatMul"]
-    with tempfile.TemporaryDirectory() as folder, _silence():
+    # The quantizer logs advice for static quantization, and a line for each value without constants.
+    with tempfile.TemporaryDirectory() as folder, silence(logging.WARNING):
         before, after = Path(folder, "before.onnx"), Path(folder, "after.onnx")
         onnx.save(model, str(before))
         quantize_dynamic(
@@ -163,14 +165,3 @@ def _all_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 yield from _all_nodes(attribute.g)
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Drops what the quantizer logs: advice for static quantization, and a line for each value without constants."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        yield
-    finally:
-        logging.disable(before)

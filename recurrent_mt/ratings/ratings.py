@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..text_files import FileError
-from .scales import MODES, Scale
-from .study import DEGRADED, FILLER, KEY_FORMAT, RATINGS_FORMAT, REPEAT, SYSTEM
+from .study import DEGRADED, FILLER, KEY_FORMAT, MODES, RATINGS_FORMAT, REPEAT, SYSTEM, Scale
 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
 
@@ -47,7 +46,6 @@ class Key:
 
     @property
     def scales(self) -> tuple[Scale, ...]:
-        """The scales on which each item was rated."""
         return MODES[self.mode]
 
     def of_kind(self, kind: str) -> dict[str, KeyItem]:

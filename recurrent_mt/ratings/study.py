@@ -1,13 +1,14 @@
-"""A rating study: what each screen shows, told apart from whose translations they are."""
+"""A rating study: its questions, what each screen shows, told apart from whose translations they are, and its page."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from .scales import MODES
+from ..pages.rendering import render
 
 PAGE_FORMAT = "rating-page/1"
 KEY_FORMAT = "rating-key/1"
@@ -21,6 +22,62 @@ REPEAT = "repeat"
 DEGRADED = "degraded"
 #: A translation shown beside a degraded one to fill the screen: its ratings are not used.
 FILLER = "filler"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One question with whole numbers as answers.
+
+    Attributes:
+        name: key of the answers in files, and, capitalized, the heading on the page.
+        question: as asked.
+        low: smallest answer.
+        high: largest answer.
+        anchors: what is written at an answer; all of them on a scale of few points, the two ends on a slider.
+        level: level of measurement (Stevens), which Krippendorff's alpha needs: ``ordinal`` or ``interval``.
+    """
+
+    name: str
+    question: str
+    low: int
+    high: int
+    anchors: dict[int, str]
+    level: Literal["ordinal", "interval"]
+
+
+#: Five-point scales of the Linguistic Data Consortium (2005), as used by Koehn and Monz (2006).
+ADEQUACY = Scale(
+    name="adequacy",
+    question="How much of the meaning is expressed?",
+    low=1,
+    high=5,
+    anchors={1: "None", 2: "Little", 3: "Much", 4: "Most", 5: "All"},
+    level="ordinal",
+)
+FLUENCY = Scale(
+    name="fluency",
+    question="How good is the language, whatever it means?",
+    low=1,
+    high=5,
+    anchors={1: "Incomprehensible", 2: "Disfluent", 3: "Non-native", 4: "Good", 5: "Flawless"},
+    level="ordinal",
+)
+
+#: Direct assessment (Graham et al. 2013, "Continuous Measurement Scales in Human Evaluation of Machine Translation").
+ASSESSMENT = Scale(
+    name="assessment",
+    question="How much do you agree that this translation expresses the meaning of the text above adequately?",
+    low=0,
+    high=100,
+    anchors={0: "Strongly disagree", 100: "Strongly agree"},
+    level="interval",
+)
+
+SIDE_BY_SIDE = "side-by-side"
+DIRECT = "direct"
+
+#: Way of rating -> its scales.
+MODES: dict[str, tuple[Scale, ...]] = {SIDE_BY_SIDE: (ADEQUACY, FLUENCY), DIRECT: (ASSESSMENT,)}
 
 
 @dataclass(frozen=True)
@@ -129,3 +186,22 @@ def checksum(data: dict[str, Any]) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of the data as JSON."""
     text = json.dumps(data, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def render_page(study: RatingStudy) -> str:
+    """Renders the rating page of a study."""
+    return render(
+        Path(__file__).parent / "page",
+        study.page_data(),
+        scripts=["progress.js", "scales.js", "page.js"],
+        title=study.title,
+        mode=study.mode,
+        scales=MODES[study.mode],
+        screens=len(study.screens),
+        most=max(len(screen.items) for screen in study.screens),
+    )
+
+
+def render_key(study: RatingStudy) -> str:
+    """The key of a page: which item is whose, for `ratings.read_key`."""
+    return json.dumps(study.key(), indent=1, ensure_ascii=False) + "\n"

@@ -9,9 +9,17 @@ from statistics import median
 
 from tabulate import tabulate
 
-from .controls import REPEAT_LIMIT, SIGNIFICANCE, Controls, check_controls
 from .ratings import Key, Ratings
-from .scores import RatingDifference, ScaleScores, SystemRating, score_scale
+from .scores import (
+    REPEAT_LIMIT,
+    SIGNIFICANCE,
+    Controls,
+    RatingDifference,
+    ScaleScores,
+    SystemRating,
+    check_controls,
+    score_scale,
+)
 
 ANNOTATOR_COLUMNS = ("Name", "Unrated", "Seconds a screen", "Degraded: drop", "p", "Repeated: difference", "Controls")
 
@@ -36,7 +44,7 @@ class RatingOutcome:
         unrated: annotator -> number of items without a rating.
         seconds: annotator -> median time for which a screen was in sight.
         controls: one an annotator.
-        left_out: annotators whose ratings were not scored, because they fail the controls.
+        excluded: annotators whose ratings were not scored, because they fail the controls.
         scales: one a scale.
     """
 
@@ -46,7 +54,7 @@ class RatingOutcome:
     unrated: dict[str, int]
     seconds: dict[str, float]
     controls: tuple[Controls, ...]
-    left_out: tuple[str, ...]
+    excluded: tuple[str, ...]
     scales: tuple[ScaleScores, ...]
 
 
@@ -61,7 +69,7 @@ def evaluate_ratings(
     """Checks the controls and scores every scale.
 
     Raises:
-        ValueError: as `score_scale`; also if all annotators fail and `exclude_failing` leaves them out.
+        ValueError: as `score_scale`; also if all annotators fail and `exclude_failing` is set.
     """
     controls = tuple(check_controls(ratings, key) for ratings in annotators)
     failing = {result.annotator for result in controls if result.failures} if exclude_failing else set()
@@ -73,7 +81,7 @@ def evaluate_ratings(
         unrated={ratings.annotator: len(ratings.unrated) for ratings in annotators},
         seconds={ratings.annotator: median(screen_seconds(ratings)) for ratings in annotators},
         controls=controls,
-        left_out=tuple(ratings.annotator for ratings in annotators if ratings.annotator in failing),
+        excluded=tuple(ratings.annotator for ratings in annotators if ratings.annotator in failing),
         scales=tuple(score_scale(scored, key, scale, resamples=resamples, seed=seed) for scale in key.scales),
     )
 
@@ -95,8 +103,8 @@ def as_text(outcome: RatingOutcome) -> str:
     for result in outcome.controls:
         lines += [f"{result.annotator} fails the controls: {failure}" for failure in result.failures]
         lines += [f"{result.annotator} cannot be judged in full: {remark}" for remark in result.remarks]
-    if outcome.left_out:
-        lines.append(f"Left out of what follows: {', '.join(outcome.left_out)}")
+    if outcome.excluded:
+        lines.append(f"Left out of what follows: {', '.join(outcome.excluded)}")
     elif any(result.failures for result in outcome.controls):
         lines.append("Those who fail are scored all the same; --exclude-failing leaves them out.")
     for scale in outcome.scales:

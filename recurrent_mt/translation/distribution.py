@@ -45,7 +45,7 @@ VERSION = "1.0"
 
 
 class Facts(Protocol):
-    """What a checkpoint says of its model, see ``user_dir/checkpoints/half_precision.py``."""
+    """What a checkpoint says of its model, see ``user_dir/checkpoints/conversions.py``."""
 
     architecture: str
     parameters: int

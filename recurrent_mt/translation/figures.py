@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from ..evaluation.alignment.heat_map import draw_heat_map
+from ..evaluation.alignment.links import draw_heat_map
 from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
-from ..evaluation.structure.sentence_figure import draw_sentence
+from ..evaluation.structure.gate_figures import draw_sentence
 from .model import Cut
 
 __all__ = ["draw_cuts", "draw_heat_map", "draw_sentence"]

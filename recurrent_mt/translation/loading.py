@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from ..evaluation.seeds import seed_of
+from ..evaluation.outcomes import seed_of
 from ..fairseq_dictionary import dictionary_folder
 from ..plugin_finder import import_from_plugin
+from ..silence import silence
 from ..text_form import TextForm, read_text_form
 from .box import BEST, PARAMETERS, find_folder, read_default
 from .model import Model
@@ -92,7 +92,8 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     folder = find_run([path, data] if data else [path])
     form = read_text_form(folder) if folder else None
     dictionaries = data or find_dictionaries(path, folder)
-    with hide_information():
+    # fairseq says a line about every dictionary that it reads.
+    with silence(logging.INFO):
         translator = import_from_plugin("inspection").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
@@ -107,17 +108,6 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
         used.join,
         form,
     )
-
-
-@contextmanager
-def hide_information() -> Iterator[None]:
-    """Keeps off the screen what fairseq logs of every dictionary that it reads; warnings are shown."""
-    before = logging.root.manager.disable
-    logging.disable(logging.INFO)
-    try:
-        yield
-    finally:
-        logging.disable(before)
 
 
 def find_run(paths: Sequence[Path]) -> Path | None:

@@ -14,7 +14,7 @@ from benchmarks.setting import Setting
 from benchmarks.systems import SYSTEMS, prepare_models
 from benchmarks.table import label
 from benchmarks.translation import BEAM, translator
-from user_dir.checkpoints.operations import FORMULAS
+from user_dir.checkpoints.inspection import FORMULAS
 from user_dir.models import products
 
 SETTING = Setting(backend="packed")

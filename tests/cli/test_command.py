@@ -1,5 +1,6 @@
 """recurrent-mt itself: the list of its tools, what it says about wrong calls, where it finds the plug-in."""
 
+import inspect
 import re
 import shlex
 import subprocess
@@ -10,13 +11,12 @@ import pytest
 
 import recurrent_mt.cli
 import user_dir.cli
-from recurrent_mt.cli.command import load_module, make_parser, write_utf8
-from recurrent_mt.cli.tools import INDEX, TOOLS, Tool
+from recurrent_mt.cli.command import BESIDE, INDEX, TOOLS, Tool, load_tool, make_parser, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
 #: Modules beside the tools.
-MACHINERY = {"__init__", "arguments", "command", "inputs", "inspection", "tools"}
+MACHINERY = {"__init__", "arguments", "command"}
 TEXTS = [
     *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "configs/README.md")),
     *sorted(REPOSITORY.glob("docs/*.md")),
@@ -54,9 +54,14 @@ def modules_of(package):
     return {path.stem for path in Path(package.__file__).parent.glob("*.py")} - MACHINERY
 
 
-def test_every_module_is_a_tool_and_every_tool_has_one_module():
+def module_of(name):
+    return BESIDE.get(name, name.replace("-", "_"))
+
+
+def test_every_module_has_tools_and_every_tool_is_in_one_module():
     modules = sorted([*modules_of(recurrent_mt.cli), *modules_of(user_dir.cli)])
-    assert modules == sorted(name.replace("-", "_") for name in TOOLS)
+    assert modules == sorted(set(map(module_of, TOOLS)))
+    assert set(BESIDE) <= set(TOOLS)
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -64,11 +69,11 @@ def test_a_tool_explains_itself_and_takes_its_example(name):
     done = call(name, "--help")
     assert done.returncode == 0 and done.stdout.startswith(f"usage: recurrent-mt {name} ")
     tool = TOOLS[name]
-    module = load_module(name)
-    assert module.__doc__.strip() in done.stdout and tool.example in done.stdout
+    code = load_tool(name)
+    assert inspect.getdoc(code).strip() in done.stdout and tool.example in done.stdout
     words = shlex.split(re.sub(r" [<>]\w+", "", tool.example))
     assert words[:2] == ["recurrent-mt", name]
-    make_parser(tool, module).parse_args(words[2:])
+    make_parser(tool, code).parse_args(words[2:])
 
 
 def test_the_list_is_there_before_anything_heavy_is_loaded():
@@ -114,7 +119,7 @@ def test_a_system_that_is_given_twice_is_named(tmp_path, tool):
 
 
 def test_a_bug_is_not_reported_as_a_user_error(monkeypatch):
-    monkeypatch.setattr("recurrent_mt.cli.user_dir.find_plugin", lambda: {}["no such key"])
+    monkeypatch.setattr("recurrent_mt.cli.train.find_plugin", lambda: {}["no such key"])
     with pytest.raises(KeyError):
         call("user-dir")
 
@@ -126,10 +131,10 @@ def test_a_missing_library_is_named_with_where_to_get_it(monkeypatch):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
-@pytest.mark.parametrize("name", sorted(modules_of(user_dir.cli)))
+@pytest.mark.parametrize("name", [name for name in TOOLS if module_of(name) in modules_of(user_dir.cli)])
 def test_where_fairseq_is_missing_one_line_says_what_to_install(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "fairseq", None)
-    done = call(name.replace("_", "-"), "--help")
+    done = call(name, "--help")
     assert done.returncode == 1 and done.stdout == ""
     assert re.fullmatch(r"error: .*fairseq 0\.12\.2.*scripts/setup\.sh.*\n", done.stderr)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from recurrent_mt.evaluation.figures import save_figure
-from recurrent_mt.evaluation.learning_curves import draw_learning_curves, learning_curve_table, read_learning_curves
 from recurrent_mt.evaluation.tables import tables_as_text
+from recurrent_mt.evaluation.training import draw_learning_curves, learning_curve_table, read_learning_curves
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import MODEL, interval, valid

@@ -127,7 +127,7 @@ def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
     assert "not submitted: WorkflowError: Failed to run sinfo" in said and "no such cluster" in said
 
 
-def test_no_node_is_left_out_because_a_job_of_it_began_anew(monkeypatch):
+def test_no_node_is_excluded_because_a_job_of_it_began_anew(monkeypatch):
     class Executor:
         workflow = SimpleNamespace(executor_settings=SimpleNamespace(exclude_failed_nodes="slow1, slow2"))
         _failed_nodes = frozenset({"slow1", "slow2", "None assigned"})

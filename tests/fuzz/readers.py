@@ -32,7 +32,7 @@ from recurrent_mt.onnx_translation.model import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog_checkpoint import read_file, read_words
+from user_dir.checkpoints.groundhog import read_file, read_words
 
 ROOT = Path(__file__).parents[2]
 

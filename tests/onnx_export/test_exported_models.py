@@ -14,8 +14,7 @@ from recurrent_mt.onnx_translation.search import largest
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog import KINDS
-from user_dir.checkpoints.groundhog_checkpoint import import_model
+from user_dir.checkpoints.groundhog import KINDS, import_model
 from user_dir.checkpoints.onnx_model import take_apart
 
 LENGTHS = [3, 7, 1, 5]

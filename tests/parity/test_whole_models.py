@@ -12,8 +12,7 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from tests.cli import toy
 from tests.parity import groundhog_equations, oracle
 from tests.parity.made_up import made_up
-from user_dir.checkpoints.groundhog import KINDS, expected_shapes, read_parameters
-from user_dir.checkpoints.groundhog_checkpoint import UNKNOWN, import_model
+from user_dir.checkpoints.groundhog import KINDS, UNKNOWN, expected_shapes, import_model, read_parameters
 
 SIZES = [
     {"H": 16, "E": 12, "S": 41, "T": 41},

@@ -4,8 +4,7 @@ import json
 
 from recurrent_mt.ratings.ratings import read_key, read_ratings
 from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
-from recurrent_mt.ratings.scales import MODES
-from recurrent_mt.ratings.study import KEY_FORMAT, RATINGS_FORMAT, RatingStudy
+from recurrent_mt.ratings.study import KEY_FORMAT, MODES, RATINGS_FORMAT, RatingStudy
 
 SENTENCES = 30
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.ratings.page import render_page
 from recurrent_mt.ratings.sampling import Corpus
+from recurrent_mt.ratings.study import render_page
 from tests.browser import complaints, requested_addresses, resize
 from tests.ratings.studies import make_corpus, make_study
 

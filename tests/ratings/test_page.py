@@ -6,9 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from recurrent_mt.ratings.page import render_key, render_page
 from recurrent_mt.ratings.sampling import Corpus, Sample, sample_screens
-from recurrent_mt.ratings.study import RatingStudy
+from recurrent_mt.ratings.study import RatingStudy, render_key, render_page
 from tests.ratings.studies import make_corpus, make_study
 
 PLANTED = "</script><script>document.title='broken'</script><img src=x onerror=\"alert(1)\">&amp;{{data}}\\u003c'"

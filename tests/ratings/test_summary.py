@@ -31,13 +31,13 @@ def test_those_who_fail_are_named_and_scored(files):
     )
     assert "--exclude-failing leaves them out" in text
     assert "Ann fails" not in text
-    assert outcome.left_out == ()
+    assert outcome.excluded == ()
 
 
-def test_those_who_fail_are_left_out_on_request(files):
+def test_those_who_fail_are_excluded_on_request(files):
     annotators, key = files
     outcome = evaluate_ratings(annotators, key, exclude_failing=True)
-    assert outcome.left_out == ("Bob",)
+    assert outcome.excluded == ("Bob",)
     assert "Left out of what follows: Bob" in as_text(outcome)
     assert outcome.scales == evaluate_ratings(annotators[:1], key).scales
     with pytest.raises(ValueError, match="no annotators left"):

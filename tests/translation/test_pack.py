@@ -18,7 +18,7 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
 from tests.once import build_once
 from tests.translation.toy_box import write_run
-from user_dir.checkpoints.half_precision import write_half_precision
+from user_dir.checkpoints.conversions import write_half_precision
 
 SYSTEM = {"summary": "A toy.", "training": "fairseq-train data"}
 DESCRIPTION = {

@@ -17,7 +17,7 @@ from recurrent_mt.text_form import LENGTH_LIMITS
 
 from ..tasks.native_translation import NativeGenerator
 from .checkpoint import Checkpoint
-from .gates import GRCONVS, sentence_gates
+from .inspection import GRCONVS, sentence_gates
 
 MAX_TOKENS = 4000
 

@@ -17,8 +17,7 @@ from fairseq.tasks.translation import TranslationTask
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
-from .confidence import Candidate
-from .spans import Words
+from .spans import Candidate, Words
 
 #: A translation has at most this many times as many words as its source, counting the end of both, as in the authors'
 #: code.
@@ -136,7 +135,6 @@ class ForwardTranslator:
         self.generator = system.task.build_generator(system.models, arguments)
 
     def is_unknown(self, word: str) -> bool:
-        """Whether the model does not know a source word."""
         dictionary = self.system.task.source_dictionary
         return dictionary.index(word) == dictionary.unk()
 

@@ -14,12 +14,12 @@ import pandas
 
 from ..tables import Cell, Record, Table, make_frame, pivot_cells, score_cell, select
 from .gates import PyramidGates
-from .most_probable_tree import find_most_probable_tree
 from .trees import (
     BracketingScore,
     GoldTree,
     Spans,
     balanced,
+    find_most_probable_tree,
     keep_leaves,
     left_branching,
     random_tree,

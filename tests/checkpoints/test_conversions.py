@@ -1,4 +1,4 @@
-"""A trained model's checkpoint with its GRU matrices as products."""
+"""The mean of checkpoints: in each parameter's own format, with the last one's options, of one model's parameters."""
 
 import argparse
 
@@ -9,11 +9,12 @@ from omegaconf import OmegaConf
 
 from recurrent_mt.layers.low_rank import kept_share, truncate
 from tests.checkpoints.checkpoints import small_checkpoint
+from tests.commands import call
 from tests.models.building import ARCHITECTURES, build, sources
 from tests.models.test_search import generate
 from tests.tolerances import INVARIANCE
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.low_rank_checkpoint import factorize_checkpoint
+from user_dir.checkpoints.conversions import average_checkpoints, factorize_checkpoint
 
 NEW_OPTIONS = (
     *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),
@@ -21,6 +22,134 @@ NEW_OPTIONS = (
     *("encoder_transition_depth", "decoder_transition_depth"),
     *("encoder_cell_layer_norm", "decoder_cell_layer_norm", "decoder_attention_heads"),
 )
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Writes checkpoints 1.pt, 2.pt, …, one for each model, and returns their paths."""
+
+    def write(*models, options=None, **extra_state):
+        paths = []
+        for number, model in enumerate(models, 1):
+            own = options[number - 1] if options else {}
+            state = {
+                "args": None,
+                "cfg": {
+                    "model": {
+                        "_name": "gru_encoder",
+                        "dropout": number / 10,
+                        **own,
+                    }
+                },
+                "model": model,
+                "task_state": {},
+                "extra_state": {name: values[number - 1] for name, values in extra_state.items()},
+                "optimizer_history": [
+                    {"criterion_name": "", "optimizer_name": "", "lr_scheduler_state": {}, "num_updates": number}
+                ],
+                "last_optimizer_state": {"step": number},
+            }
+            paths.append(tmp_path / f"{number}.pt")
+            checkpoint_utils.torch_persistent_save(state, str(paths[-1]))
+        return paths
+
+    return write
+
+
+@pytest.fixture
+def average(tmp_path):
+    def run(paths, **options):
+        average_checkpoints(paths, tmp_path / "mean.pt", **options)
+        return torch.load(tmp_path / "mean.pt")
+
+    return run
+
+
+def test_each_of_three_models_has_a_third_of_the_weight(save, average):
+    found = average(save(*({"w": torch.tensor([1.0 * n, -n]), "b": torch.tensor(2.0**n)} for n in (1, 2, 6))))
+    assert found["model"].keys() == {"w", "b"}
+    assert found["model"]["w"].tolist() == [3, -3]
+    torch.testing.assert_close(found["model"]["b"], torch.tensor((2 + 4 + 64) / 3))
+
+
+def test_a_single_model_is_its_own_mean_and_the_files_stay(save, average):
+    weight = torch.randn(3, 2)
+    (path,) = save({"w": weight})
+    before = path.read_bytes()
+    assert torch.equal(average([path])["model"]["w"], weight) and path.read_bytes() == before
+
+
+def test_whole_numbers_are_rounded_down_and_stay_whole(save, average):
+    found = average(save({"version": torch.tensor([3, 7, -1])}, {"version": torch.tensor([3, 10, -2])}))["model"]
+    assert found["version"].tolist() == [3, 8, -2] and found["version"].dtype is torch.int64
+
+
+@pytest.mark.parametrize("number", [torch.float16, torch.bfloat16])
+def test_narrow_formats_are_added_in_a_wide_one(number, save, average):
+    """In their own, 256 + 1 would be 256 in bfloat16, and the sum of large ones would be infinite in float16."""
+    models = [{"w": torch.tensor([one, 60000.0], dtype=number)} for one in (256, 1, 1, 1, 1)]
+    found = average(save(*models))["model"]["w"]
+    assert found.dtype is number
+    assert found.tolist() == torch.tensor([52.0, 60000.0], dtype=number).tolist()
+
+
+def test_options_are_the_last_models_and_nothing_of_a_training_is_left(save, average):
+    found = average(save(*({"w": torch.ones(1)} for _ in range(3)), best=[1, 2, 3]))
+    assert found["cfg"]["model"] == {"_name": "gru_encoder", "dropout": 0.3}
+    assert found["last_optimizer_state"] is None and "best" not in found["extra_state"]
+    assert [one["num_updates"] for one in found["optimizer_history"]] == [0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"w": torch.ones(2)},
+        {"w": torch.ones(2), "c": torch.ones(1)},
+        {"w": torch.ones(2), "b": torch.ones(2)},
+        {"w": torch.ones(2), "b": torch.ones(1), "c": torch.ones(1)},
+        {"w": torch.ones(2, 1), "b": torch.ones(1)},
+    ],
+    ids=["fewer", "renamed", "larger", "more", "broadcast"],
+)
+def test_different_models_are_refused_by_name(other, save, average, tmp_path):
+    one = {"w": torch.ones(2), "b": torch.ones(1)}
+    paths = save(one, one, other)
+    with pytest.raises(ValueError, match=r"3\.pt and \S+1\.pt hold different models: .* differ in name or shape"):
+        average(paths)
+    assert not (tmp_path / "mean.pt").exists()
+
+
+def test_models_that_compute_something_else_with_the_same_parameters_are_refused_by_name(save, average, tmp_path):
+    orders = [{}, {"decoder_order": "word_first"}, {"decoder_order": "attention_first"}]
+    paths = save(*[{"w": torch.ones(1)}] * 3, options=orders)
+    assert average(paths[:2])["model"]["w"].item() == 1
+    (tmp_path / "mean.pt").unlink()
+    message = r"1\.pt and \S+3\.pt hold different models: --decoder-order word_first → attention_first"
+    with pytest.raises(ValueError, match=message):
+        average(paths)
+    assert not (tmp_path / "mean.pt").exists()
+
+
+def test_moving_averages_are_averaged_instead_where_they_are_asked_for(save, average):
+    moving = [{"w": torch.tensor([float(n)])} for n in (10, 20)]
+    paths = save({"w": torch.ones(1)}, {"w": torch.ones(1)}, ema=moving)
+    assert average(paths, ema=True)["model"]["w"].item() == 15
+    assert average(paths)["model"]["w"].item() == 1
+
+
+def test_what_cannot_be_averaged_is_named_by_the_command(save, tmp_path):
+    (path,) = save({"w": torch.ones(1)})
+    (tmp_path / "text.pt").write_text("no checkpoint")
+    for arguments, message in (
+        ([path, "--ema"], f"{path} has no moving average: it was trained without --store-ema"),
+        ([path, tmp_path / "missing.pt"], f"there is no checkpoint {tmp_path}/missing.pt"),
+        ([path, tmp_path / "text.pt"], f"{tmp_path}/text.pt cannot be loaded: "),
+    ):
+        done = call("average", *arguments, "--out", tmp_path / "mean.pt")
+        assert done.returncode == 1 and message in done.stderr
+        assert not (tmp_path / "mean.pt").exists()
+    done = call("average", path, "--out", tmp_path / "mean.pt")
+    assert done.returncode == 0 and done.stdout == f"{tmp_path}/mean.pt\n" and (tmp_path / "mean.pt").exists()
 
 
 def beams(checkpoint):

@@ -1,0 +1,211 @@
+"""Models made of trained ones: the mean of several, one of low rank, one in half precision to hand on."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from omegaconf import OmegaConf, open_dict
+from torch import Tensor
+
+from fairseq_compat.changed_models import changed_options, model_options
+from recurrent_mt.layers.low_rank import kept_share, truncate
+
+from .checkpoint import read_checkpoint, write_model
+
+#: The matrices that ``--gru-rank`` factors, by the last part of their names; no other layer has weights with these
+#: names.
+FACTORED = ("input_weight", "gate_weight", "candidate_weight", "context_weight")
+
+
+def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) -> None:
+    """Writes the mean of the models, with the options of the last (Junczys-Dowmunt et al. 2016, section 2.3).
+
+    Works with any fairseq model.
+
+    Args:
+        paths: checkpoints of models of the same shapes.
+        out: the file to write, without an optimizer's state.
+        ema: average what fairseq's ``--store-ema`` has kept, the exponential moving averages, instead of the models.
+
+    Raises:
+        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters or in options that
+            change what they compute, or if one has no moving average though it is asked for.
+    """
+    sums: dict[str, Tensor] = {}
+    first: Any = None
+    for path in paths:
+        state = read_checkpoint(path)
+        first = model_options(state) if first is None else first
+        if changes := changed_options(first, model_options(state)):
+            raise ValueError(f"{paths[0]} and {path} hold different models: {', '.join(changes)}")
+        parameters = state["model"]
+        if ema:
+            if "ema" not in state["extra_state"]:
+                raise ValueError(f"{path} has no moving average: it was trained without --store-ema")
+            parameters = state["extra_state"]["ema"]
+        shapes = {name: tuple(value.shape) for name, value in parameters.items()}
+        if sums and shapes != {name: tuple(value.shape) for name, value in sums.items()}:
+            raise ValueError(f"{path} and {paths[0]} hold different models: their parameters differ in name or shape")
+        for name, value in parameters.items():
+            sums[name] = value.double() if name not in sums else sums[name] + value.double()
+    means = {name: mean(total, len(paths), like=parameters[name]) for name, total in sums.items()}
+    config = state["cfg"]
+    if OmegaConf.is_config(config):
+        config = OmegaConf.to_container(config, resolve=True, enum_to_str=True)
+    write_model(out, config, means, state=state)
+
+
+def mean(total: Tensor, count: int, *, like: Tensor) -> Tensor:
+    """A sum as a mean in a parameter's own format; whole numbers, such as counters, are rounded down."""
+    return (total / count if like.is_floating_point() else torch.floor(total / count)).to(like.dtype)
+
+
+class FactoredMatrix(NamedTuple):
+    """What happened to one matrix.
+
+    Attributes:
+        name: the parameter's name.
+        shape: (M, K), the matrix's shape.
+        rank: inner size of the product that replaced it.
+        kept: the share of its squared singular values that the product keeps.
+    """
+
+    name: str
+    shape: tuple[int, int]
+    rank: int
+    kept: float
+
+
+def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tuple[Path, list[FactoredMatrix]]:
+    """Writes ``checkpoint.pt`` into ``save_dir``: the model that ``--gru-rank`` builds, closest to the trained one.
+
+    Each matrix is replaced by its truncated singular value decomposition; see
+    :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. Everything else in the model is unchanged; the optimizer's
+    state is left out. What concerns the training of whole matrices alone has its default in the written options:
+    ``--initialization`` with its spectral radii, and ``--recurrent-dropout``.
+
+    Args:
+        checkpoint: a trained model with whole matrices.
+        save_dir: created if missing.
+        rank: R.
+
+    Returns:
+        The file, and what happened to each matrix.
+
+    Raises:
+        ValueError: if there is no such file, if it has no whole GRU layer of this package, or if the rank is not
+            positive.
+    """
+    if rank < 1:
+        raise ValueError(f"--rank must be at least 1, not {rank}")
+    state = read_checkpoint(checkpoint)
+    try:
+        model, matrices = factor_matrices(state["model"], rank)
+    except ValueError as error:
+        raise ValueError(f"{checkpoint}: {error}") from error
+    config = OmegaConf.to_container(low_rank_options(state["cfg"], rank), resolve=True, enum_to_str=True)
+    write_model(save_dir / "checkpoint.pt", config, model, state=state)
+    return save_dir / "checkpoint.pt", matrices
+
+
+def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, Tensor], list[FactoredMatrix]]:
+    """The parameters with each matrix of :data:`FACTORED` as a product, and what happened to each.
+
+    Raises:
+        ValueError: if there is no such matrix, or if they already are products.
+    """
+    parameters, matrices = {}, []
+    for name, weight in model.items():
+        *_, owner, last = ("", *name.split("."))
+        if last in ("left", "right") and owner in FACTORED:
+            raise ValueError("its GRU layers are already low-rank: start from the checkpoint with whole matrices")
+        if last not in FACTORED:
+            parameters[name] = weight
+            continue
+        left, right = truncate(weight.float(), rank)
+        parameters[f"{name}.left"], parameters[f"{name}.right"] = left.to(weight.dtype), right.to(weight.dtype)
+        shape = (weight.size(0), weight.size(1))
+        matrices.append(FactoredMatrix(name, shape, left.size(1), kept_share(weight.float(), rank)))
+    if not matrices:
+        raise ValueError("it has no GRU layer of this package")
+    return parameters, matrices
+
+
+def low_rank_options(config: Any, rank: int) -> Any:
+    """The checkpoint's configuration with that rank, and without what no low-rank layer has."""
+    radii = {"encoder_spectral_radius": 1.0, "decoder_spectral_radius": 1.0}
+    options = {"gru_rank": rank, "initialization": "default", **radii, "recurrent_dropout": 0.0}
+    model = config["model"]
+    if isinstance(model, Namespace):
+        vars(model).update(options)
+    else:
+        with open_dict(config):
+            model.update(options)
+    return config
+
+
+class ModelFacts(NamedTuple):
+    """What a checkpoint says of its model.
+
+    Attributes:
+        architecture: fairseq's name of it.
+        parameters: how many, shared ones counted once.
+        updates: of its training.
+        epochs: begun.
+    """
+
+    architecture: str
+    parameters: int
+    updates: int
+    epochs: int
+
+
+def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:
+    """Writes the model of a checkpoint with parameters of 16 bits; whoever loads it computes in 32.
+
+    Left out are the optimizer's state, what was measured, and all names of files and folders. Products are those of
+    single precision again, whatever the training had.
+
+    Raises:
+        ValueError: if the checkpoint cannot be read, or a number is too large for 16 bits.
+    """
+    state = read_checkpoint(checkpoint)
+    halved = halve(state["model"])
+    for name, parameter in halved.items():
+        if not torch.isfinite(parameter).all():
+            raise ValueError(f"{checkpoint}: {name} has numbers that half precision cannot hold")
+    config: Any = OmegaConf.to_container(OmegaConf.create(state["cfg"]), resolve=True, enum_to_str=True)
+    config = forget_places(config)
+    if "autocast" in config["model"]:
+        config["model"]["autocast"] = "none"
+    write_model(path, config, halved, state={"args": None, "task_state": {}})
+    extra, history = state.get("extra_state") or {}, state.get("optimizer_history") or [{}]
+    different = {parameter.data_ptr(): parameter.numel() for parameter in halved.values()}
+    return ModelFacts(
+        str(config["model"]["_name"]),
+        sum(different.values()),
+        int(history[-1].get("num_updates", 0)),
+        int((extra.get("train_iterator") or {}).get("epoch", 0)),
+    )
+
+
+def halve(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The parameters in half precision; those that share memory still do, and whole numbers stay."""
+    made: dict[tuple[int, torch.Size], Tensor] = {}
+    return {
+        name: made.setdefault((value.data_ptr(), value.shape), value.half() if value.is_floating_point() else value)
+        for name, value in parameters.items()
+    }
+
+
+def forget_places(options: Any) -> Any:
+    """Options without the values that name a place on this machine."""
+    if isinstance(options, dict):
+        return {name: forget_places(value) for name, value in options.items()}
+    if isinstance(options, list):
+        return [forget_places(value) for value in options]
+    return "" if isinstance(options, str) and any(Path(part).is_absolute() for part in options.split(":")) else options

@@ -1,0 +1,258 @@
+"""What is read out of a trained model: grConv's gates, the alignments of given translations, arithmetic per word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import torch
+from fairseq.sequence_scorer import SequenceScorer
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from recurrent_mt.kernels.dilated_grconv import count_levels
+from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
+from recurrent_mt.layers.dilated_grconv import DilatedGRConv, DilatedGRConvEncoder
+from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.gru import GRU
+
+from ..models.products import Products
+from .checkpoint import Checkpoint, tokens_of
+
+#: How many decimals of a gate or a weight are kept.
+DIGITS = 5
+#: The layers of encoders that have gates: grConv as published, and dilated.
+GRCONVS = (GRConvEncoder, DilatedGRConvEncoder)
+
+
+def sentence_gates(checkpoint: Checkpoint, sentences: Sequence[str], *, max_tokens: int = 4000) -> list[dict[str, Any]]:
+    """The gates of every node over each sentence, in sentence order.
+
+    Args:
+        checkpoint: a ``grconv_encoder``.
+        sentences: space-separated source tokens.
+        max_tokens: the most tokens in a batch.
+
+    Returns:
+        For each sentence ``{"sentence": number from 0, "source": tokens, "gates": levels}``. The tokens are the leaves,
+        ``</s>`` included. ``gates[t - 1][j]`` is [new, left, right] of the node on level t that covers the leaves j to
+        j + t, rounded to five decimals. n leaves make n − 1 levels, or as many as ``--grconv-height`` allows. If a node
+        has gates for each unit, these are their means.
+
+        With ``--grconv-dilated``, there is also ``"dilated": true``, and ``gates`` are the levels of both directions:
+        see :class:`recurrent_mt.evaluation.structure.gates.WindowGates`.
+
+    Raises:
+        ValueError: if the model has no such encoder, or if a sentence is too long for it.
+    """
+    layer = getattr(getattr(checkpoint.model, "encoder", None), "layer", None)
+    if not isinstance(layer, GRCONVS):
+        raise ValueError(f"{checkpoint.path} is not a grconv_encoder: no other model has such gates")
+    kind = {"dilated": True} if isinstance(layer, DilatedGRConvEncoder) else {}
+    gates: dict[int, list] = {}
+    for batch in checkpoint.batches(sentences, max_tokens=max_tokens):
+        found = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])
+        gates |= zip(batch["id"].tolist(), found)
+    return [
+        {"sentence": number, "source": tokens_of(text), **kind, "gates": gates[number]}
+        for number, text in enumerate(sentences)
+    ]
+
+
+@torch.no_grad()
+def batch_gates(
+    embedding: torch.nn.Embedding, layer: GRConvEncoder | DilatedGRConvEncoder, tokens: Tensor
+) -> Iterator[list]:
+    """Yields the levels of each sentence of a batch, in its order; of a dilated grConv those of both directions.
+
+    Args:
+        embedding: the encoder's; it knows which token is padding.
+        layer: the encoder's.
+        tokens: (B, S), padded on either side.
+    """
+    assert embedding.padding_idx is not None
+    packing = make_packing(padding_at_ends(tokens, embedding.padding_idx))
+    if isinstance(layer, DilatedGRConvEncoder):
+        _, outputs = layer.merge(embedding(tokens), packing)
+        distances = [2**level for level in range(count_levels(packing.counts))]
+        forward, backward = (unpack_gates(output.gates, packing, distances) for output in outputs)
+        yield from ([levels, [reverse_level(level) for level in other]] for levels, other in zip(forward, backward))
+        return
+    _, pyramid = layer.pyramid(embedding(tokens), packing)
+    above = min(layer.height + 1, len(packing.counts)) if layer.height else len(packing.counts)
+    yield from unpack_gates(pyramid.gates, packing, range(1, above))
+
+
+def reverse_level(level: list[list[float]]) -> list[list[float]]:
+    """The nodes of a reversed sentence in the order of the sentence itself, where left and right change places."""
+    return [[new, right, left] for new, left, right in reversed(level)]
+
+
+def unpack_gates(gates: Tensor, packing: Packing, distances: Sequence[int]) -> Iterator[list[list[list[float]]]]:
+    """Yields the levels of each sentence, in the batch's order.
+
+    Args:
+        gates: (nodes, 3), as returned by :func:`recurrent_mt.kernels.grconv.grconv` or
+            :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv`.
+        packing: the packing of the leaves.
+        distances: of each level, how many nodes fewer it has than a sentence has leaves; increasing.
+    """
+    values = gates.double().cpu().numpy().round(DIGITS).tolist()
+    counts = packing.counts
+    # first[t - 1][j]: the row of the first sentence's node on level t at position j.
+    first: list[list[int]] = []
+    row = 0
+    for distance in distances:
+        first.append([])
+        for running in counts[distance:]:
+            first[-1].append(row)
+            row += running
+    for rank in packing.rank.tolist():
+        leaves = sum(count > rank for count in counts)
+        own = [(distance, starts) for distance, starts in zip(distances, first) if distance < leaves]
+        yield [[values[start + rank] for start in starts[: leaves - distance]] for distance, starts in own]
+
+
+def forced_alignments(
+    checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str], *, max_tokens: int = 4000
+) -> list[dict[str, Any]]:
+    """The attention of a model that is forced to produce the given translations, in sentence order.
+
+    ``fairseq-generate --print-alignment soft`` prints the alignments of the model's own translations. For given
+    translations, fairseq 0.12.2 has ``--score-reference``, but that prints hard links only: with ``--print-alignment
+    soft`` it fails with a TypeError. Its scorer does compute the weights, so we use the scorer here.
+
+    Args:
+        checkpoint: an encoder–decoder with attention.
+        sources: space-separated tokens.
+        targets: the same, and as many.
+        max_tokens: the most tokens in a batch, on either side.
+
+    Returns:
+        For each sentence ``{"sentence": number from 0, "source": tokens, "target": tokens, "weights": (T, S)}``, both
+        sides with ``</s>``; row t holds what the model attends to when it produces target token t, and sums to 1 up to
+        rounding to five decimals.
+
+    Raises:
+        ValueError: if the model has no attention, if there are not as many targets as sources, or if a sentence is too
+            long.
+    """
+    scorer = SequenceScorer(checkpoint.task.target_dictionary)
+    padding = checkpoint.task.source_dictionary.pad()
+    weights: dict[int, list[list[float]]] = {}
+    for batch in checkpoint.batches(sources, targets, max_tokens=max_tokens):
+        scored = scorer.generate([checkpoint.model], batch)
+        rows = zip(batch["id"].tolist(), batch["net_input"]["src_tokens"], scored)
+        for number, source, (translation, *_) in rows:
+            if translation["attention"] is None:
+                raise ValueError(f"{checkpoint.path} has no attention, so it has no alignments")
+            weights[number] = without_padding(
+                translation["attention"],
+                ~padding_at_ends(source[None], padding)[0],
+                length=translation["tokens"].numel(),
+            )
+    return [
+        {"sentence": number, "source": tokens_of(source), "target": tokens_of(target), "weights": weights[number]}
+        for number, (source, target) in enumerate(zip(sources, targets, strict=True))
+    ]
+
+
+def without_padding(attention: Tensor, valid: Tensor, *, length: int) -> list[list[float]]:
+    """One sentence's weights, rounded.
+
+    Args:
+        attention: (T, S) from a padded batch.
+        valid: (S,) False on padding.
+        length: the target's length.
+    """
+    return attention[:length, valid].double().cpu().numpy().round(DIGITS).tolist()
+
+
+Shape = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What was counted.
+
+    Attributes:
+        total: floating-point operations in matrix products and convolutions, two for each multiplication with its
+            addition; elementwise work is left out.
+        sentences: how many were scored, one at a time, so that nothing was counted on padding.
+        target_tokens: how many they have, ends of sentences included.
+    """
+
+    total: int
+    sentences: int
+    target_tokens: int
+
+    @property
+    def per_token(self) -> float:
+        """Operations per target token, including the encoder's share."""
+        return self.total / self.target_tokens
+
+
+def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Sequence[str]) -> Operations:
+    """Counts a forward pass over each pair, with the target given.
+
+    Args:
+        checkpoint: any fairseq encoder–decoder.
+        sources: space-separated tokens.
+        targets: the same, and as many.
+
+    Raises:
+        ValueError: if there is no pair, if there are not as many targets as sources, or if a sentence is too long.
+    """
+    if not sources:
+        raise ValueError("there are no sentences to count operations on")
+    total = tokens = 0
+    # oneDNN's fused LSTM would hide the products of fairseq's lstm, and the native kernels those of our models.
+    with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), _packed_kernels(checkpoint.model):
+        for source, target in zip(sources, targets, strict=True):
+            longest = max(map(len, (source.split(), target.split()))) + 1
+            for batch in checkpoint.batches([source], [target], max_tokens=longest):
+                with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+                    checkpoint.model(**batch["net_input"])
+                total += counter.get_total_flops()
+                tokens += batch["ntokens"]
+    return Operations(total, len(sources), tokens)
+
+
+@contextmanager
+def _packed_kernels(model: torch.nn.Module) -> Iterator[None]:
+    """Computes everything by PyTorch's own products, which can be counted."""
+    kinds = GRU, GRConvEncoder, DilatedGRConv, Products
+    before = {module: module.backend for module in model.modules() if isinstance(module, kinds)}
+    try:
+        for layer in before:
+            layer.backend = "packed"
+        yield
+    finally:
+        for layer, backend in before.items():
+            layer.backend = backend
+
+
+def matrix_product(_: Shape, left: Shape, right: Shape, *rest: Any, **keywords: Any) -> int:
+    """Counts ``sums.addmm_(left, right)``."""
+    return 2 * prod(left) * right[-1]
+
+
+def matrix_vector_product(matrix: Shape, vector: Shape, *rest: Any, **keywords: Any) -> int:
+    """Counts ``matrix @ vector``."""
+    return 2 * prod(matrix)
+
+
+def scaled_dot_product_attention(query: Shape, key: Shape, value: Shape, *rest: Any, **keywords: Any) -> int:
+    """Scores and their weighted sum; (B, heads, T, d), (B, heads, S, d), (B, heads, S, d')."""
+    return 2 * prod(query) * key[-2] + 2 * prod(query[:-1]) * prod(value[-2:])
+
+
+#: What torch's own counter misses.
+FORMULAS: dict[Any, Callable[..., int]] = {
+    torch.ops.aten.addmm_: matrix_product,
+    torch.ops.aten.mv: matrix_vector_product,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: scaled_dot_product_attention,
+}
