@@ -18,14 +18,14 @@ from pathlib import Path
 
 from ..text_files import read_sentences, read_standard_input, write_text
 from ..text_form import read_text_form
-from ..translation.box import ONNX, find_box
+from ..translation.box import ONNX, find_folder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", nargs="?", type=Path, help="folder written by recurrent-mt export (default: the installed box's)"
     )
-    parser.add_argument("--run", type=Path, metavar="RUN", help="run folder or box that says how raw text is split")
+    parser.add_argument("--run", metavar="RUN", help="run folder, or name of a box, that says how raw text is split")
     parser.add_argument("--input", type=Path, help="text file to translate (default: standard input)")
     parser.add_argument("--out", type=Path, help="text file to write (default: standard output)")
     parser.add_argument("--beam", type=int, default=5, help="hypotheses per sentence (default: 5)")
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
             options.parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
     from ..onnx_translation import OnnxModel, translate
 
-    place = options.run or (None if options.model else find_box())
+    place = None if options.model and not options.run else find_folder(options.run)
     split, join = choose_text(place)
     model = OnnxModel(options.model or find_onnx(place), threads=options.threads)
     lines = read_sentences(options.input) if options.input else list(read_standard_input())

@@ -172,6 +172,13 @@ def test_the_box_translates_without_fairseq_and_torch(packed, box):
     assert done.stdout.endswith("\n\n") and done.stdout.count("\n") == 2
 
 
+def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_path):
+    monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", lambda: {"toy": box})
+    (tmp_path / "source").write_text(f"{TEXT}\n")
+    words = ("translate-onnx", box / "onnx", "--input", tmp_path / "source", "--max-words", 16, "--run")
+    assert call(*words, "toy").stdout == call(*words, box).stdout != ""
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
