@@ -16,15 +16,21 @@ import torch
 
 from recurrent_mt.text_files import write_text
 
-from .comparison import check_same_machine, compare, load
-from .growth import measure_growth
-from .machine import describe
-from .measurement import measure
+from .families import FAMILIES
+from .measurement import measure, measure_growth, measure_profile
 from .parity import ParityError
-from .profile import measure_profile
-from .registry import FAMILIES
-from .setting import AUTOCAST, DTYPES, Setting
-from .table import GROWTH_HEADER, HEADER, PROFILE_HEADER, growth_line, line, profile_line
+from .setting import AUTOCAST, DTYPES, Setting, describe
+from .tables import (
+    GROWTH_HEADER,
+    HEADER,
+    PROFILE_HEADER,
+    check_same_machine,
+    compare,
+    growth_line,
+    line,
+    load,
+    profile_line,
+)
 
 PARTS = ("time", "memory", "growth", "profile")
 

@@ -1,14 +1,164 @@
-"""One case: checked, timed, its memory measured."""
+"""A case checked and timed, its peak memory, how its costs grow, and where its time goes."""
 
 from __future__ import annotations
 
-from typing import Any
+import ctypes
+import gc
+import logging
+import math
+import multiprocessing
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from .case import Family, Shape
-from .memory import peak_memory
-from .products import operations, runner
+import torch
+from torch.profiler import ProfilerActivity
+from torch.profiler import profile as recorded
+
+from .case import Family, Shape, operations, runner
+from .families import FAMILIES
 from .setting import Setting
-from .timing import Spread, ratios, time_in_turn
+
+#: The fewest and the most rounds of timing, however long one takes.
+FEWEST, MOST = 3, 25
+
+
+class Spread(NamedTuple):
+    """A median with its quartiles.
+
+    Attributes:
+        median: of the figures.
+        low: their first quartile.
+        high: their third quartile.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> Spread:
+        """The spread of two figures or more."""
+        low, median, high = statistics.quantiles(figures, n=4, method="inclusive")
+        return cls(median, low, high)
+
+
+def time_in_turn(
+    runs: Mapping[str, Callable[[], object]], *, seconds: float, device: str = "cpu"
+) -> dict[str, list[float]]:
+    """The seconds that each took, round by round; in a round each runs once.
+
+    Taking turns exposes all of them to the same drift of the machine, so their ratios hold even if the times do not.
+    Each round starts with a different run.
+
+    Args:
+        runs: functions without arguments, by name. Each is called once before anything is timed.
+        seconds: time to spend, but never on fewer than :data:`FEWEST` rounds or more than :data:`MOST`.
+        device: whose queue must be empty before and after each call.
+    """
+    for function in runs.values():
+        function()
+    names = list(runs)
+    taken: dict[str, list[float]] = {name: [] for name in names}
+    start = time.perf_counter()
+    for turn in range(MOST):
+        if turn >= FEWEST and time.perf_counter() - start > seconds:
+            break
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            taken[name].append(_seconds(runs[name], device))
+    return taken
+
+
+def ratios(above: Sequence[float], below: Sequence[float]) -> Spread:
+    """The spread of the ratios of two runs' times, round by round."""
+    return Spread.of([ours / theirs for ours, theirs in zip(above, below, strict=True)])
+
+
+def _seconds(function: Callable[[], object], device: str) -> float:
+    _synchronize(device)
+    start = time.perf_counter()
+    function()
+    _synchronize(device)
+    return time.perf_counter() - start
+
+
+def _synchronize(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+_PROCESS = Path("/proc/self")
+
+
+def peak_memory(family: str, shape: Shape, which: str, setting: Setting) -> int | None:
+    """Bytes that the first run takes at its peak, beyond what is held when model and batch are ready.
+
+    It therefore excludes the model's weights but includes gradients and, in a training step, Adam's moments.
+
+    Args:
+        family: the case's family.
+        shape: the case's shape.
+        which: ``ours`` or ``stock``.
+        setting: the run's setting.
+
+    Returns:
+        None on a CPU whose system does not report the peak (it is read where Linux keeps it).
+
+    Raises:
+        RuntimeError: if the process ends before it has an answer, as when memory runs out.
+    """
+    if setting.device == "cpu" and not (_PROCESS / "clear_refs").exists():
+        return None
+    spawn = multiprocessing.get_context("spawn")
+    # fairseq logs when it is imported.
+    with ProcessPoolExecutor(1, spawn, initializer=logging.disable, initargs=(logging.INFO,)) as pool:
+        try:
+            return pool.submit(measure_here, family, shape, which, setting).result()
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                f"the process that measured the memory of {which} in {family} {dict(shape)} ended: "
+                "there may not be enough memory"
+            ) from error
+
+
+def measure_here(family: str, shape: Shape, which: str, setting: Setting) -> int:
+    """The same in this process, which must not have done anything else."""
+    torch.set_num_threads(setting.threads)
+    # Libraries load their kernels on first use.
+    FAMILIES[family].case(setting, FAMILIES[family].quick[0]).runs()[which]()
+    run = FAMILIES[family].case(setting, shape).runs()[which]
+    if setting.device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run()
+        torch.cuda.synchronize()
+        return torch.cuda.max_memory_allocated() - before
+    _return_what_is_free()
+    # 5 resets the peak to what is held now: see proc_pid_clear_refs(5).
+    (_PROCESS / "clear_refs").write_text("5")
+    before = _resident_peak()
+    run()
+    return _resident_peak() - before
+
+
+def _return_what_is_free() -> None:
+    """Makes the C library return freed memory: the run could use what it keeps without a trace in the peak."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _resident_peak() -> int:
+    """The most that this process has held. ``ru_maxrss`` would not do: it is inherited from the starting process."""
+    lines = (_PROCESS / "status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
 def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool) -> dict[str, Any]:
@@ -36,3 +186,93 @@ def measure(family: Family, shape: Shape, setting: Setting, *, with_memory: bool
     if with_memory:
         record["memory"] = {name: peak_memory(family.name, shape, name, setting) for name in case.runs()}
     return record
+
+
+#: What the quantity is multiplied by, starting from the family's ``growth`` shape.
+FACTORS = (1, 2, 4)
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """The power of the size that best fits the costs: the slope of the least-squares line through the logarithms."""
+    return statistics.linear_regression([math.log(size) for size in sizes], [math.log(cost) for cost in costs]).slope
+
+
+def measure_growth(family: Family, setting: Setting, *, quick: bool, with_memory: bool) -> list[dict[str, Any]]:
+    """A record for length and one for the number of sentences, each with its costs and their exponents.
+
+    Raises:
+        ParityError: if ours does not agree with the reference kernels.
+    """
+    base = family.small_growth if quick else family.growth
+    records = []
+    for quantity in ("length", "sentences"):
+        sizes = [int(base[quantity]) * factor for factor in FACTORS]
+        costs: dict[str, list[float]] = {name: [] for name in ("seconds", "operations", *(["bytes"] * with_memory))}
+        for size in sizes:
+            shape = {**base, quantity: size}
+            case = family.case(setting, shape)
+            case.check()
+            taken = time_in_turn({"ours": case.run}, seconds=setting.seconds / 4, device=setting.device)["ours"]
+            costs["seconds"].append(statistics.median(taken))
+            costs["operations"].append(operations(case.products))
+            if with_memory:
+                costs["bytes"].append(peak_memory(family.name, shape, "ours", setting) or 0)
+        fitted = {name: exponent(sizes, values) for name, values in costs.items() if all(value > 0 for value in values)}
+        fixed = {name: value for name, value in base.items() if name != quantity}
+        records.append(
+            {"case": family.name, "quantity": quantity, "shape": fixed, "sizes": sizes, **costs, "exponents": fitted}
+        )
+    return records
+
+
+#: torch's names of matrix products, without the ``_`` of those that work in place.
+PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv"}
+
+#: Whose operations are counted: torch's and our native ones, which do their products themselves.
+LIBRARIES = ("aten", "recurrent_mt")
+
+RUNS = 3
+
+
+def measure_profile(family: Family, shape: Shape, setting: Setting) -> dict[str, Any]:
+    """Our part of a case under torch's profiler, after a warm-up run.
+
+    The profiler takes about a microsecond per operation, which counts as time between operations: if there are many
+    small ones, that share is too large.
+
+    Args:
+        family: the case's family.
+        shape: the case's shape.
+        setting: the run's setting, on a CPU: on a GPU, operations continue while Python runs ahead.
+
+    Returns:
+        The case, its shape, and shares of the time: ``products`` of torch all together; ``operations``, the others
+        by name, largest first, native ones with their products; ``between``, everything that is not an operation:
+        Python, autograd's bookkeeping, the profiler.
+    """
+    run = family.case(setting, shape).run
+    run()
+    with recorded(activities=[ProfilerActivity.CPU]) as record:
+        start = time.perf_counter()
+        for _ in range(RUNS):
+            run()
+        passed = time.perf_counter() - start
+    shares: dict[str, float] = {}
+    for event in record.key_averages():
+        library, _, operation = event.key.rpartition("::")
+        if library in LIBRARIES:
+            name = "products" if is_product(event.key) else operation
+            shares[name] = shares.get(name, 0.0) + event.self_cpu_time_total / 1e6 / passed
+    products = shares.pop("products", 0.0)
+    return {
+        "case": family.name,
+        "shape": dict(shape),
+        "products": products,
+        "operations": dict(sorted(shares.items(), key=lambda item: -item[1])),
+        "between": max(0.0, 1 - products - sum(shares.values())),
+    }
+
+
+def is_product(operation: str) -> bool:
+    """Whether an operation multiplies matrices, by its name."""
+    return operation.removeprefix("aten::").removesuffix("_") in PRODUCTS

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .products import Product, ProductList, linear, recurrent
+from .case import Product, ProductList, linear, recurrent
 
 
 class Sizes(NamedTuple):

@@ -1,10 +1,15 @@
-"""How everything in one run is computed: device, number format, threads, time limit."""
+"""How everything in one run is computed, and on what: figures from different machines should not be compared."""
 
 from __future__ import annotations
 
+import os
+import platform
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
+
+from recurrent_mt.kernels.backend import resolve
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -23,7 +28,7 @@ class Setting:
             does.
         backend: of our kernels; with ``auto`` and ``native``, the search and Adam are compiled, too.
         threads: torch's threads, in this process and in those that measure memory.
-        seconds: how long a case is timed, but never for fewer than :data:`~benchmarks.timing.FEWEST` rounds.
+        seconds: how long a case is timed, but never for fewer than :data:`~benchmarks.measurement.FEWEST` rounds.
     """
 
     device: str = "cpu"
@@ -55,5 +60,33 @@ class Setting:
 
     @property
     def stock_number(self) -> torch.dtype:
-        """The dtype of the stock models."""
         return DTYPES[self.stock_dtype]
+
+
+#: Facts that two runs must share for their times to be comparable.
+IDENTITY = ("processor", "cores", "device", "torch", "threads", "dtype", "stock_dtype", "float32_products")
+
+
+def describe(setting: Setting) -> dict[str, str | int]:
+    """The facts of this machine and run, by name."""
+    device = torch.cuda.get_device_name() if setting.device == "cuda" else "cpu"
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count() or 0,
+        "device": device,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "threads": setting.threads,
+        "dtype": setting.dtype,
+        "stock_dtype": setting.stock_dtype,
+        "backend": setting.backend if setting.backend != "auto" else resolve("auto", torch.zeros(0)),
+        "float32_products": torch.get_float32_matmul_precision(),
+    }
+
+
+def processor() -> str:
+    """The processor's name, or its kind if the system does not say the name."""
+    table = Path("/proc/cpuinfo")
+    lines = table.read_text().splitlines() if table.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

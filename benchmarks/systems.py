@@ -1,4 +1,4 @@
-"""Our models and fairseq's ``lstm``, built by fairseq with random weights and equal sizes."""
+"""Our models and fairseq's ``lstm``, built by fairseq with random weights and equal sizes, and batches for them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,71 @@ from typing import Any, NamedTuple
 
 import torch
 from fairseq import models, utils
+from fairseq.data import Dictionary
+from fairseq.data.language_pair_dataset import collate
 from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 import user_dir.models  # noqa: F401, registers them
 
-from .batches import dictionary, make_sample, source_lengths, target_lengths
-from .case import Shape
+from .case import ProductList, Shape
 from .model_products import SIZES, Sizes, dilated_grconv_encoder, grconv_encoder, gru_encoder
 from .parity import SENTENCES, assert_model_agrees
-from .products import ProductList
 from .setting import Setting
+
+
+def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
+    """Lengths, the longest one first.
+
+    They are all ``equal``; or ``alike``, up to a fifth shorter than the longest, as in fairseq's batches of similar
+    sentences; or ``mixed``, from 5 to the longest, evenly.
+    """
+    least = {"equal": longest, "alike": max(1, longest * 4 // 5), "mixed": min(5, longest)}[kind]
+    generator = torch.Generator().manual_seed(seed)
+    return [longest, *torch.randint(least, longest + 1, (sentences - 1,), generator=generator).tolist()]
+
+
+def dictionary(size: int) -> Dictionary:
+    """A dictionary of this size, including fairseq's symbols."""
+    result = Dictionary()
+    for word in range(size - result.nspecial):
+        result.add_symbol(f"w{word}", n=size - word)
+    return result
+
+
+def make_sample(vocabulary: Dictionary, *, sentences: int, length: int, lengths: str, seed: int = 1) -> dict[str, Any]:
+    """A batch of sentence pairs, collated by fairseq; lengths count the end symbol.
+
+    Args:
+        vocabulary: for both languages.
+        sentences: B.
+        length: the longest source's and the longest target's.
+        lengths: as in :func:`draw_lengths`, for either side.
+        seed: for lengths and words.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    sources = draw_lengths(sentences, length, lengths, seed=seed)
+    targets = draw_lengths(sentences, length, lengths, seed=seed + 1)
+
+    def words(count: int) -> torch.Tensor:
+        drawn = torch.randint(vocabulary.nspecial, len(vocabulary), (count - 1,), generator=generator)
+        return torch.cat([drawn, torch.tensor([vocabulary.eos()])])
+
+    pairs = [
+        {"id": row, "source": words(source), "target": words(target)}
+        for row, (source, target) in enumerate(zip(sources, targets))
+    ]
+    return collate(pairs, pad_idx=vocabulary.pad(), eos_idx=vocabulary.eos(), left_pad_source=True)
+
+
+def source_lengths(sample: dict[str, Any]) -> list[int]:
+    """The lengths of a batch's sources."""
+    return sample["net_input"]["src_lengths"].tolist()
+
+
+def target_lengths(sample: dict[str, Any], vocabulary: Dictionary) -> list[int]:
+    """The lengths of a batch's targets."""
+    return sample["target"].ne(vocabulary.pad()).sum(dim=1).tolist()
 
 
 class Architecture(NamedTuple):
@@ -90,7 +144,7 @@ def prepare_models(
         size: a name of :data:`~benchmarks.model_products.SIZES`.
         sentences: B.
         length: the longest sentence's, on either side.
-        lengths: as in :func:`~benchmarks.batches.draw_lengths`.
+        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
         dropout: wherever the models have dropout.
     """
     chosen, units = SYSTEMS[system], SIZES[size]

@@ -130,7 +130,6 @@ class SearchProcess:
         return texts, said
 
     def close(self) -> None:
-        """Lets the process end."""
         if self._process is None:
             return
         process, self._process = self._process, None

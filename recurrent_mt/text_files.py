@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +30,6 @@ class FileError(ValueError):
     """A file that cannot be trusted: says which, the line if there is one, what is wrong, and what to do."""
 
     def __init__(self, path: str | PathLike[str], message: str, *, line: int | None = None) -> None:
-        """Puts the file and the line before the message."""
         place = f"{path}, line {line}" if line else f"{path}"
         super().__init__(f"{place}: {message}")
 
@@ -198,3 +198,37 @@ def read_layout(file: Path, layout: str, *, what: str, remedy: str) -> dict[str,
     if found != layout:
         raise FileError(file, f"the format is {found!r}, and {layout!r} is read: {remedy}")
     return manifest
+
+
+#: In fairseq's dictionaries, it may follow a count: the entry replaces an earlier one of the same word.
+OVERWRITE = " #fairseq:overwrite"
+#: Entries without a word, which fairseq-preprocess adds to round the size up to a multiple.
+PADDING = re.compile(r"madeupword\d{4,}")
+COUNT = re.compile(r"[0-9]{1,18}")
+
+
+def dictionary_folder(data: str | PathLike[str]) -> Path:
+    """The part of a folder of binarized data that has the dictionaries: its first shard, if it is in shards."""
+    shard = Path(data) / "shard0"
+    return shard if shard.is_dir() else Path(data)
+
+
+def read_dictionary(path: str | PathLike[str]) -> dict[str, int]:
+    """The words of a ``dict.LANG.txt`` of fairseq-preprocess and how often each was counted, in the file's order.
+
+    Every entry is a word but the padding (``madeupword0000`` …), whatever its count. fairseq's special symbols are not
+    in the file unless the text contained them.
+
+    Raises:
+        FileError: if the file is missing, and at the first line that is not a word and a count.
+    """
+    words = {}
+    for number, text in read_lines(path):
+        # As fairseq, from the right: what comes before the last space is the word.
+        word, _, count = text.removesuffix(OVERWRITE).rpartition(" ")
+        if not (word and COUNT.fullmatch(count)):
+            message = f"expected a word and its count, as in fairseq's dictionaries, not {text[:80]!r}"
+            raise FileError(path, message, line=number)
+        if not PADDING.fullmatch(word):
+            words[word] = int(count)
+    return words

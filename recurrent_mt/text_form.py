@@ -16,10 +16,9 @@ from pathlib import Path
 
 from .characters import normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
-from .fairseq_dictionary import dictionary_folder, read_dictionary
 from .languages import base_language, is_chinese
 from .subwords import load_bpe, load_sentencepiece, merge_pieces, word_numbers
-from .text_files import FileError, read_lines
+from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
 
 #: What is read of the file ``options``, and what each line may say.
 RECORDED = {
@@ -67,7 +66,6 @@ class TextForm:
 
     @classmethod
     def from_record(cls, record: Mapping[str, str], folder: str | PathLike[str]) -> TextForm:
-        """The form that `record` describes."""
         kind, _, size = record["SEGMENTATION"].partition(":")
         return cls(
             folder=Path(folder),
@@ -144,11 +142,9 @@ class TextForm:
         return self._segmenter(words)
 
     def read(self, text: str, language: str) -> str:
-        """What the model reads of raw text."""
         return self.segment(self.split(text, language)).strip()
 
     def merge(self, pieces: Sequence[str]) -> list[str]:
-        """Puts pieces together to words."""
         return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)
 
     def join(self, words: str) -> str:

@@ -20,7 +20,7 @@ ALLOWED = {
             *("numpy", "onnx", "onnxruntime", "torch", "recurrent_mt.layers"),
             *("recurrent_mt.silence", "recurrent_mt.text_files"),
         },
-        "onnx_translation": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
+        "onnx_translation.py": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
         "option_types.py": set(),
         "silence.py": set(),
         "ordered_map.py": set(),
@@ -28,10 +28,9 @@ ALLOWED = {
         "resumable_file.py": {"recurrent_mt.text_files"},
         "characters.py": set(),
         "languages.py": {"langcodes"},
-        "fairseq_dictionary.py": {"recurrent_mt.text_files"},
         "subwords.py": {"sentencepiece", "subword_nmt"},
         "text_form.py": {
-            *("recurrent_mt.characters", "recurrent_mt.data", "recurrent_mt.fairseq_dictionary"),
+            *("recurrent_mt.characters", "recurrent_mt.data"),
             *("recurrent_mt.languages", "recurrent_mt.subwords", "recurrent_mt.text_files", "sacremoses"),
         },
         "metrics": {
@@ -41,7 +40,7 @@ ALLOWED = {
         "evaluation": {
             *("numpy", "pandas", "tabulate", "matplotlib", "nltk", "yaml"),
             *("recurrent_mt.metrics", "recurrent_mt.ordered_map"),
-            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary", "recurrent_mt.text_form"),
+            *("recurrent_mt.text_files", "recurrent_mt.text_form"),
             "recurrent_mt.subwords",
         },
         "search_process.py": {"recurrent_mt.evaluation"},
@@ -57,12 +56,12 @@ ALLOWED = {
         "translation": {
             *("numpy", "matplotlib", "yaml", "recurrent_mt.metrics", "recurrent_mt.evaluation"),
             *("recurrent_mt.data", "recurrent_mt.plugin_finder", "recurrent_mt.subwords", "recurrent_mt.text_form"),
-            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary", "recurrent_mt.silence"),
+            *("recurrent_mt.text_files", "recurrent_mt.silence"),
         },
         "plugin_finder.py": set(),
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
-            *("recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
+            "recurrent_mt.text_files",
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
             *("recurrent_mt.characters", "recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
@@ -80,7 +79,7 @@ ALLOWED = {
             *("recurrent_mt.demo", "recurrent_mt.translation", "recurrent_mt.plugin_finder"),
             *("recurrent_mt.experiments", "recurrent_mt.onnx_translation", "sacrebleu", "sentencepiece"),
             *("recurrent_mt.subwords", "recurrent_mt.text_form"),
-            *("recurrent_mt.characters", "recurrent_mt.text_files", "recurrent_mt.fairseq_dictionary"),
+            *("recurrent_mt.characters", "recurrent_mt.text_files"),
             *("recurrent_mt.option_types", "recurrent_mt.resumable_file", "recurrent_mt.search_process"),
         },
         "__main__.py": {"recurrent_mt.cli"},

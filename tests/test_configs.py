@@ -11,10 +11,10 @@ from fairseq.data import Dictionary
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
-from recurrent_mt.experiments.configurations import compose_settings, read_arguments
-from recurrent_mt.experiments.identity import identify
+from recurrent_mt.experiments.corpora import identify
 from recurrent_mt.experiments.options import read_experiment
 from recurrent_mt.experiments.systems import SEED, training_arguments
+from recurrent_mt.experiments.training_command import compose_settings, read_arguments
 from tests.commands import call
 from tests.kernels.batches import needs_native
 from user_dir.models import native_search

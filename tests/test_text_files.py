@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from recurrent_mt.fairseq_dictionary import read_dictionary
 from recurrent_mt.text_files import (
     FileError,
     find_file,
+    read_dictionary,
     read_lines,
     read_sentences,
     read_standard_input,

@@ -12,9 +12,8 @@ import re
 from pathlib import Path
 
 from ..data import cleaning, selection
-from ..data.data_report import as_markdown, count_side
-from ..fairseq_dictionary import read_dictionary
-from ..text_files import read_lines, write_text
+from ..data.reports import as_markdown, count_side
+from ..text_files import read_dictionary, read_lines, write_text
 from .arguments import add_parallel_text_arguments, make_settings
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}

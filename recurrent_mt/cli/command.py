@@ -9,14 +9,14 @@ import importlib
 import os
 import re
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib.util import find_spec
 from io import TextIOWrapper
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from ..plugin_finder import import_from_plugin
+from ..plugin_finder import find_plugin, import_from_plugin
 
 #: By purpose: each tool's name and summary in one line, an example in the next. A tool is the module of the same name,
 #: with underscores, in this folder or in the plug-in's, or is in `BESIDE`.
@@ -113,7 +113,7 @@ BESIDE = {
     "synthetic-corpus": "get",
     "limit-lengths": "get",
     "ratings": "rate",
-    "user-dir": "train",
+    "user-dir": "command",  # which needs no other package
     "choose-rate": "training",
     "outcome": "training",
     "hypotheses": "translate",
@@ -232,3 +232,14 @@ def explain(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
         return f"{error}: install it, or everything in requirements.txt"
     return str(error)
+
+
+class UserDir:
+    """Prints the plug-in's folder, for --user-dir of the fairseq commands."""
+
+    @staticmethod
+    def configure(parser: ArgumentParser) -> None: ...
+
+    @staticmethod
+    def run(options: Namespace) -> None:
+        print(find_plugin())

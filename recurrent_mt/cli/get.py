@@ -20,7 +20,7 @@ from ..data import published_sets
 from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, require_room, write_pairs
 from ..data.synthetic import writing
-from ..experiments.text import limit_lengths
+from ..experiments.corpora import limit_lengths
 from ..text_files import FileError, read_lines
 
 

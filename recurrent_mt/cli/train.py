@@ -19,8 +19,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..experiments.configurations import assign, read_arguments
 from ..experiments.torchrun import Machines, split_rendezvous, start_processes
+from ..experiments.training_command import assign, read_arguments
 from ..option_types import positive
 from ..plugin_finder import find_plugin
 
@@ -113,14 +113,3 @@ def repeat_call(options: argparse.Namespace, rank: str, rendezvous: str) -> list
     call += ["--node-rank", rank, "--rendezvous", rendezvous, "--processes", str(options.processes)]
     call += ["--timeout", str(options.timeout)] if options.timeout else []
     return [*call, options.configuration, *options.words]
-
-
-class UserDir:
-    """Prints the plug-in's folder, for --user-dir of the fairseq commands."""
-
-    @staticmethod
-    def configure(parser: argparse.ArgumentParser) -> None: ...
-
-    @staticmethod
-    def run(options: argparse.Namespace) -> None:
-        print(find_plugin())

@@ -27,15 +27,14 @@ from typing import NamedTuple
 
 from ..characters import normalize
 from ..evaluation.generate_log import read_generate_log
-from ..experiments.text import checksum
+from ..experiments.corpora import checksum
 from ..experiments.torchrun import has_gpu
-from ..fairseq_dictionary import dictionary_folder
 from ..option_types import positive
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile
 from ..search_process import LOG_END, SearchError, SearchProcess
-from ..text_files import FileError, read_lines, read_standard_input, write_text
+from ..text_files import FileError, dictionary_folder, read_lines, read_standard_input, write_text
 from ..text_form import TextForm, read_text_form
 from ..translation.box import find_default, find_folder
 

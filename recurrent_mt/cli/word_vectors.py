@@ -21,10 +21,21 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from ..data.word_vectors.orthogonal_map import apply_map, covered_pairs, fit_map, precision_at_one, read_lexicon
-from ..data.word_vectors.skip_gram import UNKNOWN, TrainingText, frequent_words, train_skip_gram
-from ..data.word_vectors.word_vectors import WordVectors, read_vectors, write_vectors
-from ..fairseq_dictionary import read_dictionary
+from ..data.word_vectors import (
+    UNKNOWN,
+    TrainingText,
+    WordVectors,
+    apply_map,
+    covered_pairs,
+    fit_map,
+    frequent_words,
+    precision_at_one,
+    read_lexicon,
+    read_vectors,
+    train_skip_gram,
+    write_vectors,
+)
+from ..text_files import read_dictionary
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,23 +1,117 @@
-"""Parallel text as it is read and written here: a sentence a line, line n of one side translating line n of the other.
+"""Parallel text as it is read and written here: a sentence a line, line n of one translating line n of the other.
 
-What comes from elsewhere is read strictly, as text (:func:`read_pairs`); what is to be cleaned is read as bytes, block
-by block and in step (:func:`read_blocks`). Either may be compressed.
+Files that belong together appear together, and a long pass over them says how far it is.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from itertools import compress, islice, zip_longest
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from ..text_files import DAMAGE, OPENERS, FileError, find_file, read_lines
-from .partial_files import partial_folder
+
+_SECONDS = 5.0
+
+
+class ProgressLine:
+    """Prints a plain line now and then, which a log file can hold as well as a terminal."""
+
+    def __init__(self, task: str) -> None:
+        self._task = task
+        self._start = self._printed = time.monotonic()
+        self._pairs = 0
+
+    def update(self, pairs: int, share: float) -> None:
+        """Counts more pairs done; ``share`` is how much of the input that makes, of 1."""
+        self._pairs += pairs
+        now = time.monotonic()
+        if now - self._printed >= _SECONDS:
+            self._printed = now
+            self._print(f"{share:4.0%}", now)
+
+    def finish(self) -> None:
+        self._print("done", time.monotonic())
+
+    def _print(self, state: str, now: float) -> None:
+        rate = self._pairs / max(now - self._start, 1e-9)
+        print(f"{self._task}: {state}, {self._pairs:,} pairs, {rate:,.0f} a second", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def partial_folder(prefix: Path) -> Iterator[Path]:
+    """A folder ``PREFIX.partial`` to write in, empty at first and removed at the end.
+
+    What a killed run left there is removed at the start.
+    """
+    folder = Path(f"{prefix}.partial")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def publish_corpus(
+    sides: Mapping[str, Path], out: Path, report: Path, *, markdown: str, numbers: Mapping[str, Any]
+) -> None:
+    """Makes a prepared corpus appear: both sides, then the report, then its numbers, which tell that all are there.
+
+    Older files of those names go first, all of them: sides of two runs are never found together, whenever this
+    is stopped. If a renaming fails, those done are undone.
+
+    Args:
+        sides: the file written aside for each language.
+        out: the prefix of ``OUT.LANGUAGE``.
+        report: the file of the report; the numbers go to the file of that name that ends with .json.
+        markdown: the report to read.
+        numbers: the same as data.
+    """
+    files = {written: Path(f"{out}.{language}") for language, written in sides.items()}
+    as_json = json.dumps(numbers, indent=2, ensure_ascii=False) + "\n"
+    for final, text in {report: markdown, report.with_suffix(".json"): as_json}.items():
+        partial = final.with_name(f"{final.name}.partial")
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        files[partial] = final
+    for final in files.values():
+        final.unlink(missing_ok=True)
+    done: list[Path] = []
+    try:
+        for written, final in files.items():
+            final.parent.mkdir(parents=True, exist_ok=True)
+            written.rename(final)
+            done.append(final)
+    except OSError:
+        for final in done:
+            final.unlink(missing_ok=True)
+        raise
+
+
+def refuse_overwriting(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
+    """Refuses names of results that would overwrite an input, or each other.
+
+    Raises:
+        ValueError: naming the file.
+    """
+    if report.suffix == ".json":
+        raise ValueError(f"{report}: the report's name must not end with .json, which is that of the numbers")
+    made = {Path(f"{out}.{language}").resolve() for language in languages}
+    for path in inputs:
+        if path.resolve() in made:
+            raise ValueError(f"{path} would be overwritten: choose another --out")
+
 
 #: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
 LINE_BREAKS = re.compile("[\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029]+")

@@ -19,8 +19,7 @@ from urllib.parse import urlsplit
 
 from ..languages import three_letter_code
 from ..text_files import write_text
-from .archives import extract
-from .download import download
+from .download import download, extract
 from .parallel_text import one_line
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"

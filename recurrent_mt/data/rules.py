@@ -1,18 +1,99 @@
-"""Which sentence pairs are no good to learn from, one small test each.
-
-A test sees one normalized pair. What needs the whole corpus (misaligned lines, duplicates) is in
-:mod:`.corpus_rules`. A new rule is a function here and a line in :func:`pair_rules`; the report finds it there.
-"""
+"""Which sentence pairs are no good to learn from: by a test of each pair, by its language, and beside all others."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
-from .language import is_other_language, require_known
+import numpy as np
+import pycld2
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from ..characters import HAN
+from ..languages import base_language, is_chinese
 from .words import count_words
+
+# CLD2 finds several languages in a line, with percentages of its text.
+_DOMINANT = 80
+# Fewer letters in words of lower case are no evidence.
+_MIN_LETTERS = 25
+_EAST_ASIAN = frozenset({"ja", "ko", "zh"})
+
+_WORD = re.compile(r"\b[^\W\d_]+\b")
+_HAN = re.compile(f"[{HAN}]")
+_KANA_AND_HANGUL = "\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af"
+_EAST_ASIAN_LETTER = re.compile(f"[{HAN}{_KANA_AND_HANGUL}]")
+_KANA_OR_HANGUL = re.compile(f"[{_KANA_AND_HANGUL}]")
+_OTHER_WORD = re.compile(rf"[^\W\d_{HAN}{_KANA_AND_HANGUL}]+")
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    return LanguageIdentifier.from_pickled_model(MODEL_FILE)
+
+
+def require_known(language: str) -> None:
+    """Loads what tells the language.
+
+    Raises:
+        ValueError: it is none of those that can be told.
+    """
+    if is_chinese(language):
+        return
+    known = {code for _, code in pycld2.LANGUAGES} & set(_identifier().nb_classes)
+    if base_language(language) not in known:
+        raise ValueError(
+            f"language '{language}' cannot be told from others: use --no-language-check; those that can are zh, "
+            f"{', '.join(sorted(known))}"
+        )
+
+
+def is_other_language(text: str, language: str) -> bool:
+    """Whether a normalized line is surely in another language.
+
+    In doubt it is not: short lines, names and numbers pass.
+    """
+    if is_chinese(language):
+        return _is_other_script(text)
+    language = base_language(language)
+    if _is_east_asian(text) and language not in _EAST_ASIAN:
+        return True
+    if not _is_suspect(text, language):
+        return False
+    words = [word for word in _WORD.findall(text) if not word[0].isupper()]
+    if sum(map(len, words)) < _MIN_LETTERS:
+        return False
+    lower = " ".join(words)
+    return _is_suspect(lower, language) and all(
+        _identifier().classify(evidence)[0] != language for evidence in (text, lower)
+    )
+
+
+def _is_suspect(text: str, language: str) -> bool:
+    """What CLD2 thinks, with a hint that tips the balance toward the language expected."""
+    reliable, _, found = pycld2.detect(text, hintLanguage=language)
+    _, dominant, percent, _ = found[0]
+    return reliable and dominant != "un" and percent >= _DOMINANT and language not in (code for _, code, _, _ in found)
+
+
+def _is_east_asian(text: str) -> bool:
+    """Whether more than half of the letters are of Chinese, Japanese or Korean."""
+    if text.isascii():
+        return False
+    return 2 * len(_EAST_ASIAN_LETTER.findall(text)) > sum(map(str.isalpha, text))
+
+
+def _is_other_script(text: str) -> bool:
+    """Chinese has more than a few Han characters, and at most a name in kana or hangul."""
+    han, other = len(_HAN.findall(text)), len(_OTHER_WORD.findall(text))
+    return 5 * len(_KANA_OR_HANGUL.findall(text)) > han or 10 * han < 3 * (han + other)
+
 
 _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img"
@@ -33,7 +114,6 @@ class Rule:
     parameters: dict[str, Any] = field(default_factory=dict)  # of the test, by name; the report shows them
 
     def __call__(self, *subject: Any) -> Any:
-        """Tells whether the rule drops a pair."""
         return self.test(*subject, **self.parameters)
 
 
@@ -51,7 +131,6 @@ class SentencePair:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The source and the target text."""
         return (self.source, self.target)
 
 
@@ -148,3 +227,123 @@ def _is_markup(pair: SentencePair, max_address_share: float) -> bool:
 def _is_foreign(pair: SentencePair, source: str, target: str) -> bool:
     """Tells whether a side is in another language, as :mod:`.language` identifies it."""
     return is_other_language(pair.source, source) or is_other_language(pair.target, target)
+
+
+#: What is known of a pair: a hash of both sides, and how many bytes they have. 16 bytes on disk.
+RECORD = np.dtype([("hash", "<u8"), ("source", "<u4"), ("target", "<u4")])
+
+# Four megabytes at a time.
+_CHUNK = 1 << 18
+
+# The median of the absolute deviations of a normal distribution, in standard deviations.
+_MAD_OF_NORMAL = 0.6745
+
+
+def pair_record(source: str, target: str) -> tuple[int, int, int]:
+    """The values of a :data:`RECORD`: pairs that differ in case alone have the same hash."""
+    text = f"{source}\n{target}".casefold().encode()
+    digest = int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+    return digest, len(source.encode()), len(target.encode())
+
+
+def mark_misaligned(records: Path, verdicts: np.ndarray, code: int, *, max_deviations: float, min_pairs: int) -> None:
+    """Gale and Church (1993), with a mean and a deviation that are robust (see :class:`LengthModel`).
+
+    Lengths are in bytes of UTF-8: a Han character has three and is worth about three letters, so that Latin names
+    in a Chinese line do not make it look long. Translations are freer than a normal distribution has it: six
+    deviations, not three. Fewer than ``min_pairs`` pairs tell no deviation to trust, and all pass.
+    """
+    if len(verdicts) < min_pairs:
+        return
+    model = fit_lengths(records, len(verdicts))
+    for first, chunk in _chunks(records):
+        deviations = model.deviations(chunk["source"].astype(float), chunk["target"].astype(float))
+        part = verdicts[first : first + len(chunk)]
+        part[(part == 0) & (deviations > max_deviations)] = code
+
+
+def mark_duplicates(records: Path, verdicts: np.ndarray, code: int, *, bucket_pairs: int) -> None:
+    """The first of several stays.
+
+    Pairs are dealt to files by their hash, so that the same pairs meet in one that fits into memory. Two different
+    pairs of a hundred million have the same 64 bits with a probability of 0.0003.
+    """
+    buckets = min(512, -(-len(verdicts) // bucket_pairs))
+    paths = [records.with_name(f"{records.name}.{bucket}") for bucket in range(buckets)]
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("wb")) for path in paths]
+        for first, chunk in _chunks(records):
+            there = np.flatnonzero(verdicts[first : first + len(chunk)] == 0)
+            entries = np.stack([chunk["hash"][there], (there + first).astype("<u8")], axis=1)
+            # The low bits choose the bucket, all of them the order in it.
+            bucket_of = entries[:, 0] % np.uint64(buckets)
+            for bucket, file in enumerate(files):
+                entries[bucket_of == bucket].tofile(file)
+    for path in paths:
+        hashes, indices = np.fromfile(path, "<u8").reshape(-1, 2).T
+        # Stable: among equal hashes the earliest pair comes first.
+        order = np.argsort(hashes, kind="stable")
+        repeated = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
+        verdicts[indices[order[repeated]]] = code
+        path.unlink()
+
+
+@dataclass(frozen=True)
+class LengthModel:
+    """Gale and Church (1993): a unit of source length gives rise to ``ratio`` of the target, with a variance."""
+
+    ratio: float  # their c
+    variance: float  # their s squared, for each unit of source length
+
+    @classmethod
+    def fit(cls, source: np.ndarray, target: np.ndarray) -> LengthModel:
+        """From lengths of pairs (N,), by medians, which misaligned pairs hardly move.
+
+        Raises:
+            ValueError: no pairs.
+        """
+        if not len(source):
+            raise ValueError("there is no pair to fit lengths to")
+        ratio = float(np.median(target / source))
+        deviation = np.median(np.abs(_scaled(source, target, ratio))) / _MAD_OF_NORMAL
+        # Where most pairs have the very same ratio, one more or less in a hundred is still no error.
+        return cls(ratio, max(float(deviation) ** 2, 0.01))
+
+    def deviations(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """How many standard deviations each target is from the length expected: their delta, unsigned (N,)."""
+        return np.abs(_scaled(source, target, self.ratio)) / self.variance**0.5
+
+
+def _scaled(source: np.ndarray, target: np.ndarray, ratio: float) -> np.ndarray:
+    """Differences from the expected length over the root of the length, the mean of both sides' (symmetric)."""
+    return (target - ratio * source) / np.sqrt((source + target / ratio) / 2)
+
+
+def fit_lengths(records: Path, count: int, sample: int = _CHUNK) -> LengthModel:
+    """The lengths of a corpus, from pairs at equal distances, at most ``sample`` of them."""
+    step = -(-count // sample)
+    lengths = [
+        np.stack([chunk["source"], chunk["target"]])[:, -first % step :: step].astype(float)
+        for first, chunk in _chunks(records)
+    ]
+    return LengthModel.fit(*np.concatenate(lengths, axis=1))
+
+
+def _chunks(records: Path) -> Iterator[tuple[int, np.ndarray]]:
+    first = 0
+    with records.open("rb") as file:
+        while len(chunk := np.fromfile(file, RECORD, _CHUNK)):
+            yield first, chunk
+            first += len(chunk)
+
+
+#: In order; each is called with the records, verdicts and its number.
+CORPUS_RULES = (
+    Rule(
+        "misaligned",
+        "lengths in bytes that are not those of a translation in this corpus",
+        mark_misaligned,
+        {"max_deviations": 6.0, "min_pairs": 1000},
+    ),
+    Rule("duplicate", "the same pair, but for case, comes earlier", mark_duplicates, {"bucket_pairs": 1 << 19}),
+)

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 
-from ..fairseq_dictionary import read_dictionary
 from ..metrics import SentenceStatistics, statistics
 from ..subwords import is_subword
-from ..text_files import FileError, read_sentences, require_same_count
+from ..text_files import FileError, read_dictionary, read_sentences, require_same_count
 from .tables import Group
 
 SIDES = ("source", "reference", "both")

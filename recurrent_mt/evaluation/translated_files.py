@@ -8,9 +8,15 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from ..fairseq_dictionary import dictionary_folder, read_dictionary
 from ..metrics import split_words
-from ..text_files import FileError, read_sentences, require_same_count, stream_sentences
+from ..text_files import (
+    FileError,
+    dictionary_folder,
+    read_dictionary,
+    read_sentences,
+    require_same_count,
+    stream_sentences,
+)
 from ..text_form import read_text_form
 from .analysis import Analysis, analyze
 from .generate_log import read_generate_log

@@ -2,13 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+    with_config,
+)
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict  # that of typing has no `extra_items` yet
 
-from . import option_values as values
 from .training_command import check_training_flag
+
+
+def must(text: str) -> WrapValidator:
+    """Says what a value must be when it is not, unless a part of it has a message of its own."""
+
+    def validate(value: Any, check: Callable[[Any], Any]) -> Any:
+        try:
+            return check(value)
+        except ValidationError as error:
+            if any(one["type"] == "must" for one in error.errors()):
+                raise
+            raise PydanticCustomError("must", "{text}", {"text": text}) from None
+
+    return WrapValidator(validate)
+
+
+def check_distinct(values: list[Any]) -> list[Any]:
+    """Returns a list that has nothing twice."""
+    if len(set(values)) < len(values):
+        raise ValueError
+    return values
+
+
+def write_number(value: Any) -> Any:
+    """A number that YAML has read, as text again: that of a learning rate is a name, too."""
+    return str(value) if type(value) in (int, float) else value
+
+
+Distinct = AfterValidator(check_distinct)
+Switch = Annotated[bool, must("true or false")]
+Count = Annotated[int, must("a whole number")]
+Positive = Annotated[int, Field(ge=1), must("a whole number above zero")]
+Minutes = Annotated[int | float, Field(gt=0), must("a number above zero")]
+Probability = Annotated[int | float, Field(ge=0, lt=1), must("a number from 0 to below 1")]
+Beams = Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")]
+Exponent = Annotated[int | float, Field(ge=0), must("a number not below zero")]
+Exponents = Annotated[list[Exponent], Distinct, must("numbers not below zero, separated by commas, each once")]
+Seed = Annotated[int, Field(ge=0), must("a whole number")]
+Seeds = Annotated[list[Seed], Field(min_length=1), Distinct, must("whole numbers separated by commas, each once")]
+Rate = Annotated[
+    str, Field(pattern=r"^([0-9]+\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?$"), BeforeValidator(write_number), must("a number")
+]
+Rates = Annotated[list[Rate], Distinct, must("numbers separated by commas, each once")]
+Words = Annotated[
+    Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern="^[1-9][0-9]*[kMG]?$")],
+    must("a number of words such as 348M"),
+]
+
+# No character that fairseq takes for something else, and none but spaces that a shell does; those are quoted.
+PATH = r"[\w./~+@%-]+( +[\w./~+@%-]+)*"
+PLACE = must("a path of letters, digits, spaces, and ._/~+@%-")
+Place = Annotated[str, Field(pattern=f"^{PATH}$"), PLACE]
+ListedPlaces = Annotated[list[Place], must("paths separated by commas")]
+Places = Annotated[str, Field(pattern=f"^{PATH}(,{PATH})*$"), PLACE]
+Pattern = Annotated[str, Field(pattern=f"^{PATH.replace('%', '%{}')}$"), PLACE]
+Address = Annotated[str, Field(pattern=r"^https?://[\w./:~+@%-]+$"), must("an address")]
+# Folders and files get it.
+Name = Annotated[
+    str,
+    Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
+    must("a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"),
+]
+NamedPlaces = Annotated[dict[Name, Place], must("NAME=PREFIX, several separated by commas")]
+Configuration = Annotated[str, Field(pattern="^[a-z0-9][a-z0-9._-]*$"), must("the name of a file of configs/")]
+Pair = Annotated[str, Field(pattern="^[A-Za-z_]+-[A-Za-z_]+$"), must("two languages like fr-en")]
+Segmentation = Annotated[
+    str, Field(pattern="^(word|bpe|sentencepiece):[1-9][0-9]*$"), must("word:N, bpe:N, or sentencepiece:N")
+]
+Tokenizer = Annotated[Literal["moses", "none"], must("moses or none")]
+Schedule = Annotated[Literal["inverse_sqrt", "constant"], must("inverse_sqrt or constant")]
+Size = Annotated[Literal["small", "medium", "full"], must("small, medium, or full")]
+
+# Neither control characters nor other spaces than the usual one.
+Line = Annotated[str, Field(pattern=r"^( |[^\pC\pZ])*$")]
+Value = Annotated[Line | int | float | bool | None, must("one value: true for a flag without one")]
+Flags = Annotated[dict[Line, Value], must("options of fairseq-train, without their dashes, and their values")]
+
+
+# Another configuration would forbid further keys, which pydantic warns of.
+@with_config(ConfigDict(strict=True, allow_inf_nan=False))
+class Changes(TypedDict, total=False, extra_items=Value):  # type: ignore[call-arg]  # PEP 728
+    """What one system of an ablation has of its own: a segmentation, and options of fairseq-train."""
+
+    segmentation: Segmentation | None
+
+
+SystemName = Annotated[Line, must("a name")]
+Baseline = Annotated[str, must("one of the systems")]
+AblationName = Annotated[
+    str, Field(pattern="^[a-z0-9][a-z0-9._-]*$"), must("names of small letters, digits, '.', '_', and '-'")
+]
+SystemNames = Annotated[
+    Annotated[list[SystemName], Distinct] | dict[AblationName, Changes],
+    must("names, each once, separated by commas; of an ablation, with what each has of its own"),
+]
+
+
+class Corpus(TypedDict):
+    """Published text, and the sizes of the experiment that have it."""
+
+    role: Annotated[Literal["train", "valid", "test"], must("train, valid, or test")]
+    sizes: list[Size]
+    id: Name
+    pairs: NotRequired[Count]
+    megabytes: NotRequired[Count]
+
+
+Corpora = Annotated[
+    list[Annotated[Corpus, must("a corpus: its role, sizes, and id, and pairs and megabytes where they are known")]],
+    must("a list of corpora"),
+]
+
 
 #: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
 FIXED = (
@@ -26,31 +149,31 @@ class Options(BaseModel):
 class Text(Options):
     """What text there is, and how it becomes words."""
 
-    pair: values.Pair
+    pair: Pair
     """languages, source first"""
-    corpus: values.Place | None = None
+    corpus: Place | None = None
     """folder of raw text, PREFIX.LANG, one sentence a line; without it, the synthetic corpus (fr-en or zh-en)"""
-    train: values.Place = "train"
+    train: Place = "train"
     """prefix of the text to train on"""
-    valid: values.Place = "valid"
+    valid: Place = "valid"
     """prefix of the development set"""
-    test: values.Places = "test"
+    test: Places = "test"
     """prefix of the test set; with `published`, several, separated by commas"""
-    extra_tests: values.NamedPlaces = {}
+    extra_tests: NamedPlaces = {}
     """further test sets, NAME=PREFIX, each with a table of its own"""
-    published: values.Corpora = []
+    published: Corpora = []
     """corpora to download: role, the sizes that have it, mtdata's id, pairs and megabytes as published"""
-    shards: values.Positive = 1
+    shards: Positive = 1
     """parts of the training data, of which fairseq-train reads one an epoch"""
-    segmentation: values.Segmentation | None = None
+    segmentation: Segmentation | None = None
     """word:N (the N most frequent), bpe:N (N joint merges), or sentencepiece:N (N joint pieces); without it, word:4000
     for the synthetic corpus and sentencepiece:8000 for other text"""
-    tokenizer: values.Tokenizer = "moses"
+    tokenizer: Tokenizer = "moses"
     """moses (Chinese: jieba), or none for text with spaces between its tokens, which stays so in translations and
     scores; sentencepiece needs none"""
-    lowercase: values.Switch = False
+    lowercase: Switch = False
     """lowercase the text; scores then ignore case"""
-    max_length: values.Positive = 250
+    max_length: Positive = 250
     """drop training pairs with more tokens on a side"""
 
     @model_validator(mode="after")
@@ -66,46 +189,46 @@ class Text(Options):
 class Collection(Options):
     """How published text is collected."""
 
-    size: values.Size = "small"
+    size: Size = "small"
     """with `published`, which of them"""
-    add: values.ListedPlaces = []
+    add: ListedPlaces = []
     """with `published`, more local text to train on, PREFIX.LANG"""
-    cleaning: values.Switch = True
+    cleaning: Switch = True
     """clean published text"""
-    select_words: values.Words | None = None
+    select_words: Words | None = None
     """keep the N words of cleaned text most similar to the development set and News Commentary"""
-    mirror: values.Address | None = None
+    mirror: Address | None = None
     """download from URL/HOST/PATH instead"""
-    checksums: values.Place | None = None
+    checksums: Place | None = None
     """file of checksums that downloads must have, in the format of sha256sum: HASH  HOST/PATH"""
 
 
 class Systems(Options):
     """Which systems are trained."""
 
-    systems: values.SystemNames = []
+    systems: SystemNames = []
     """names: lstm, fconv and transformer (fairseq's own), any --arch of this project with its attention, as in
     gru_encoder-additive, unet_encoder-none or grconv_encoder-scaled_general, followed by options of fairseq-train, if
     any, as in grconv_encoder-none+grconv-height=2+dropout=0.3; and names of configs/, which stand for configs/NAME.yaml
     with all its settings except budget and beam. Or, for an ablation, a name and what is its own of fairseq-train's
     options"""
-    configuration: values.Configuration | None = None
+    configuration: Configuration | None = None
     """NAME of configs/NAME.yaml, from which all systems of an ablation start: all its settings except budget and
     beam"""
-    flags: values.Flags = {}
+    flags: Flags = {}
     """options of fairseq-train for every system of an ablation, without their dashes"""
-    baseline: values.Baseline | None = None
+    baseline: Baseline | None = None
     """the system the others are compared with; without it, the first of fairseq's own, or the first of all"""
-    seeds: values.Seeds = [1]
+    seeds: Seeds = [1]
     """train each system once with each seed"""
-    learning_rates: values.Rates = []
+    learning_rates: Rates = []
     """train each system with each rate and the first seed; the one of the lowest validation loss is used for all seeds.
     Systems from configs/ keep their own"""
-    processes: values.Positive = 1
+    processes: Positive = 1
     """that train one system together, started by torchrun"""
 
     @property
-    def changes(self) -> dict[str, values.Changes]:
+    def changes(self) -> dict[str, Changes]:
         """What each system of an ablation has of its own; empty if systems are named, not changes of one."""
         return self.systems if isinstance(self.systems, dict) else {}
 
@@ -127,58 +250,58 @@ class Systems(Options):
 class Sizes(Options):
     """How large models are: in an ablation, its configuration or flags say it."""
 
-    embedding_size: values.Positive = 256
+    embedding_size: Positive = 256
     """of both sides"""
-    encoder_size: values.Positive = 256
+    encoder_size: Positive = 256
     """units per direction"""
-    decoder_size: values.Positive = 512
+    decoder_size: Positive = 512
     """half of it is the width of fconv and transformer: within a few percent of lstm's parameters"""
-    tied: values.Switch = False
+    tied: Switch = False
     """the decoder looks words up in the matrix that it scores them with, in every system; of `embedding_size`"""
-    layer_norm: values.Switch = False
+    layer_norm: Switch = False
     """layer norm on the output of every GRU layer and of the dilated grConv; other models stay as they are"""
 
 
 class Settings(Sizes):
     """How models are trained: in an ablation, its configuration says it, if it has one."""
 
-    max_tokens: values.Positive = 2000
+    max_tokens: Positive = 2000
     """the most tokens in a batch"""
-    dropout: values.Probability = 0.2
+    dropout: Probability = 0.2
     """probability"""
-    learning_rate: values.Rate = "1e-3"
+    learning_rate: Rate = "1e-3"
     """of Adam"""
-    schedule: values.Schedule = "inverse_sqrt"
+    schedule: Schedule = "inverse_sqrt"
     """of the learning rate: inverse_sqrt rises over `warmup` updates to `learning_rate`, then falls with the square
     root of the update number; constant stays, but for the transformer, which needs the other"""
-    warmup: values.Positive | None = None
+    warmup: Positive | None = None
     """updates over which the learning rate rises; without it, a tenth of `updates`, at most 4,000, and 400 with other
     budgets"""
-    label_smoothing: values.Probability = 0
+    label_smoothing: Probability = 0
     """probability that the objective spreads over all words"""
 
 
 class Budget(Options):
     """When a training ends."""
 
-    updates: values.Positive | None = None
+    updates: Positive | None = None
     """training budget in updates (or use epochs or minutes)"""
-    epochs: values.Positive | None = None
+    epochs: Positive | None = None
     """budget"""
-    minutes: values.Minutes | None = None
+    minutes: Minutes | None = None
     """budget of wall time: validations and checkpoints count, what a kill undid does not"""
 
 
 class Translation(Options):
     """How test sets are translated."""
 
-    beam: values.Positive = 5
+    beam: Positive = 5
     """of the search"""
-    without_unknown: values.Switch = False
+    without_unknown: Switch = False
     """translate a second time with <unk> forbidden"""
-    beams: values.Beams = []
+    beams: Beams = []
     """translate once more with each of these beams, and draw what they do to the systems"""
-    lenpens: values.Exponents = [1, 0]
+    lenpens: Exponents = [1, 0]
     """for `beams`, exponents of the length that scores are divided by: 1 is fairseq's default, 0 no division"""
 
     @model_validator(mode="after")
@@ -191,7 +314,7 @@ class Translation(Options):
 class Folder(Options):
     """Where everything goes."""
 
-    out: values.Pattern | None = None
+    out: Pattern | None = None
     """the run folder; in a file, {pair} and {text} (the corpus, or the size of what is published) are filled in"""
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..text_form import TextForm
-from .corpora import describe_corpus, describe_extra_tests, find_checksums
+from .corpora import describe_corpus, describe_extra_tests, find_checksums, identify
 from .experiment import Experiment
-from .identity import identify
 from .options import PROJECT
 from .systems import budget_arguments, has_positions, is_configuration, training_arguments
 

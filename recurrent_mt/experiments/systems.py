@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from .configurations import assign, read_arguments
+from .corpora import POSITION_LIMIT
 from .experiment import Experiment, check_flags
 from .options import PROJECT
-from .text import POSITION_LIMIT
+from .training_command import assign, read_arguments
 
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")
-#: This project's: each is a file of the plug-in, which cannot be imported here.
-ARCHITECTURES = tuple(sorted(file.stem for file in (PROJECT / "user_dir" / "models").glob("*_encoder.py")))
+#: This project's: what the plug-in registers, which cannot be imported here.
+ARCHITECTURES = tuple(
+    sorted(
+        name
+        for file in (PROJECT / "user_dir" / "models").glob("*_encoder.py")
+        for name in re.findall(r'^@register_model\("(\w+)"', file.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+)
 ATTENTIONS = ("none", "additive", "dot", "general", "scaled_dot", "scaled_general")
 #: Updates over which the learning rate rises: the 4,000 of Vaswani et al. (2017) if the budget has ten
 #: times as many, and this many if it is not counted in updates.

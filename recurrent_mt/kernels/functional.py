@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from .backend import check_native, resolve
-from .mixed_precision import precision
+from .matrix import precision
 
 __all__ = ["native_functions"]
 

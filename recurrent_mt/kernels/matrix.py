@@ -1,16 +1,86 @@
-"""A weight matrix as the recurrences take it: whole, or a product of two narrow ones."""
+"""A weight matrix as the recurrences take it, the number formats of its products, and how many rows at a time.
+
+Mixed precision: under ``torch.autocast``, matrix products are in its format and everything else is unchanged. autocast
+works on single operations. Under it, a recurrence would round its states at every step, and in-place operations would
+mix two formats. So the kernels turn it off and do what it is meant to do: their weights are narrowed once per call,
+products are computed in the weights' format, and what they are added to, states, softmax, and sums keep their own.
+"""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .mixed_precision import add_product, add_product_, product
 
+class Precision(NamedTuple):
+    """The formats of a kernel's numbers.
+
+    Attributes:
+        states: the format of everything that is not a product, which is the weights' own.
+        products: the format of matrix products; different only under autocast.
+        outside: a context in which autocast is off.
+    """
+
+    states: torch.dtype
+    products: torch.dtype
+    outside: AbstractContextManager[object]
+
+
+def precision(weight: Tensor, backend: str) -> Precision:
+    """What autocast asks of a kernel with this weight; nothing for the backend ``reference``, the ground truth."""
+    device, own = weight.device.type, weight.dtype
+    if not torch.is_autocast_enabled(device):
+        return Precision(own, own, nullcontext())
+    narrow = own if backend == "reference" else torch.get_autocast_dtype(device)
+    return Precision(own, narrow, torch.autocast(device, enabled=False))
+
+
+def product(rows: Tensor, matrix: Tensor) -> Tensor:
+    """``rows @ matrix``, computed and returned in the matrix's format."""
+    return rows.to(matrix.dtype) @ matrix
+
+
+def add_product(sums: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
+    """``sums + rows @ matrix``: the product in the matrix's format, the sum in its own."""
+    if sums.dtype == matrix.dtype:
+        return torch.addmm(sums, rows, matrix)
+    return sums + product(rows, matrix)
+
+
+def add_product_(sums: Tensor, rows: Tensor, matrix: Tensor, *, alpha: float = 1.0) -> Tensor:
+    """Like :func:`add_product`, in place, ``alpha`` times the product."""
+    if sums.dtype == matrix.dtype:
+        return sums.addmm_(rows, matrix, alpha=alpha)
+    return sums.add_(product(rows, matrix), alpha=alpha)
+
+
+#: Half a megabyte of float32: together with its operands, it fits in a second-level cache.
+NUMBERS = 1 << 17
+
+
+def pieces(rows: int, numbers: int, like: Tensor) -> list[slice]:
+    """Slices of rows, in order: the next operation finds in the cache what the last one wrote.
+
+    Args:
+        rows: how many there are.
+        numbers: how many numbers an operation writes for each row.
+        like: a tensor on the device that does the work; work is only cut on a CPU.
+    """
+    if like.device.type != "cpu":
+        return [slice(0, rows)]
+    return slices(rows, max(1, NUMBERS // max(1, numbers)))
+
+
+def slices(rows: int, size: int) -> list[slice]:
+    """Yields slices of the rows, ``size`` at a time."""
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+
+
+#: How many products with few rows it takes to make up for the cost of :func:`by_columns`.
 STEPS_OF_A_COPY = 12
-"""How many products with few rows it takes to make up for the cost of :func:`by_columns`."""
 
 
 class Matrix(NamedTuple):
@@ -29,7 +99,6 @@ class Matrix(NamedTuple):
     right: Tensor | None = None
 
     def to(self, number: torch.dtype) -> Matrix:
-        """Returns the same matrix in another number format."""
         return Matrix(self.left.to(number), None if self.right is None else self.right.to(number))
 
     def for_steps(self, steps: int) -> Matrix:

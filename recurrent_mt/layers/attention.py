@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ..kernels.mixed_precision import precision, product
+from ..kernels.matrix import precision, product
 
 ATTENTIONS = ("additive", "dot", "general", "scaled_dot", "scaled_general")
 

@@ -9,16 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from ..kernels.attentive_gru import AttentiveGRUWeights, Memory, attend, attentive_gru
-from ..kernels.matrix import as_matrix
-from ..kernels.mixed_precision import precision
+from ..kernels.matrix import as_matrix, precision
 from ..kernels.packing import Packing
 from .attention import Attention
-from .encoder_output import EncoderOutput
+from .encoder_output import EncoderOutput, for_each_hypothesis
 from .gru import GRU
 from .gru_cell import PLAIN, GRUVariant, run_steps
-from .hypotheses import for_each_hypothesis
-from .initialization import xavier_blocks_
-from .low_rank import kernel_weight, linear, weight_of_rank
+from .weights import kernel_weight, linear, weight_of_rank, xavier_blocks_
 
 
 class Contexts(NamedTuple):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ..kernels.dilated_grconv import DilatedGRConvOutput, DilatedGRConvWeights, dilated_grconv
 from ..kernels.packing import Packing, make_packing
 from .encoder_output import EncoderOutput
-from .initialization import orthogonal_blocks_, xavier_blocks_
+from .weights import orthogonal_blocks_, xavier_blocks_
 
 ANNOTATIONS = ("sum", "top", "top_and_leaf")
 SUMMARIES = ("roots", "max")
@@ -69,7 +69,6 @@ class DilatedGRConv(nn.Module):
         nn.init.normal_(self.gate_right, std=0.01)
 
     def weights(self) -> DilatedGRConvWeights:
-        """The weights as the kernel takes them."""
         return DilatedGRConvWeights(self.left, self.right, self.bias, self.gate_left, self.gate_right, self.gate_bias)
 
     def forward(self, leaves: Tensor, packing: Packing) -> DilatedGRConvOutput:

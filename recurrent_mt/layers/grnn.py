@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from ..kernels.packing import make_packing
 from .encoder_output import EncoderOutput
-from .initialization import xavier_blocks_
-from .projection import projection
+from .weights import projection, xavier_blocks_
 
 ANNOTATIONS = ("leaves", "ancestors")
 

@@ -16,8 +16,7 @@ from torch.nn import functional as F
 from ..kernels.matrix import Matrix, as_matrix
 from ..kernels.previous_state import initial_timeline, previous_state
 from .dropout import Dropout
-from .initialization import orthogonal_blocks_, xavier_blocks_
-from .low_rank import LowRankMatrix, kernel_weight, weight_of_rank
+from .weights import LowRankMatrix, kernel_weight, orthogonal_blocks_, weight_of_rank, xavier_blocks_
 
 
 class GRUVariant(NamedTuple):
@@ -27,10 +26,10 @@ class GRUVariant(NamedTuple):
         gate_bias: whether the gates have biases; the authors' code has one only in the candidate.
         rank: inner size of the product as which each matrix is kept, 0 for whole matrices: the input weight, the
             recurrent weights of the gates and the candidate, and, in a decoder's first layer, the context weight. Gates
-            stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`.
-        input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.skip.InputSkip`.
-        time_skip: K of :class:`~recurrent_mt.layers.skip.TimeSkip`, 0 for none.
-        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.skip.LayerOutput`.
+            stacked in one weight share its right factor. See :class:`~recurrent_mt.layers.weights.LowRankMatrix`.
+        input_skip: whether the input is added to the output; see :class:`~recurrent_mt.layers.gru.InputSkip`.
+        time_skip: K of :class:`~recurrent_mt.layers.gru.TimeSkip`, 0 for none.
+        layer_norm: whether the output is normalized; see :class:`~recurrent_mt.layers.gru.LayerOutput`.
         recurrent_dropout: probability of dropping a number of the recurrent matrices, for all steps of a batch at once
             (Merity et al. 2018, "Regularizing and Optimizing LSTM Language Models", section 3): no unit of a state is
             lost on its way, and every kernel can do it. A search that keeps dropout (``--retain-dropout``) calls the

@@ -1,16 +1,19 @@
-"""What the U-Net and the V-Net share: words go into a grid that is halved and doubled, and annotations come out."""
+"""The U-Net of Ronneberger et al. (2015) and the V-Net of Milletari et al. (2016) over the words of a sentence."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .left_edge import mean_over_positions, move_to_left_edge
-from .projection import projection
+from .grid import Convolution, channel_norm, mean_over_positions, move_to_left_edge
+from .weights import projection
 
 
 class HourglassEncoder(nn.Module, ABC):
@@ -18,7 +21,7 @@ class HourglassEncoder(nn.Module, ABC):
 
     Our choices, where the papers leave it open or where a sentence differs from an image:
 
-    - a level of n positions has ⌈n/2⌉ below it (:func:`~recurrent_mt.layers.hourglass.padding_of_levels`), so every
+    - a level of n positions has ⌈n/2⌉ below it (:func:`padding_of_levels`), so every
       length from one word up works;
     - a product with a bias brings the words to the first level's width, and another brings the top to the annotations'
       width;
@@ -31,7 +34,7 @@ class HourglassEncoder(nn.Module, ABC):
     Two things are not in the papers, and without them these encoders hardly learn to translate
     (docs/measurements/ablations.md):
 
-    - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.convolution.ChannelNorm`);
+    - a layer norm before each rectifier and on the words (:class:`~recurrent_mt.layers.grid.ChannelNorm`);
     - the words themselves are added to what becomes their annotations, tanh(W z + x), so that what attention finds is
       about the word in that place. Gehring et al. (2017), eq. (2), add them to what attention returns.
 
@@ -39,12 +42,17 @@ class HourglassEncoder(nn.Module, ABC):
         input_size: E.
         hidden_size: H, the width of the first level, of the annotations and of the summary.
         top_size: channels at full resolution, at the end.
-        bottom_size: channels of the bottleneck.
-        depth: how often the sentence is halved.
-        layer_norm: whether there are norms. The subclass makes the inner ones.
-        word_residual: whether the words are added.
+        depth: how often the sentence is halved (4 in both papers).
+        growth: how many times wider each level is than the one above (2 in both papers).
+        layer_norm: whether there are norms before each rectifier, which the subclass makes, and on the words.
+        word_residual: whether the words are added to what becomes their annotations.
         dropout: probability of dropping a unit of the bottleneck.
+
+    Raises:
+        ValueError: if depth or growth is below one.
     """
+
+    network: ClassVar[str]
 
     def __init__(
         self,
@@ -52,13 +60,17 @@ class HourglassEncoder(nn.Module, ABC):
         hidden_size: int,
         *,
         top_size: int,
-        bottom_size: int,
-        depth: int,
-        layer_norm: bool,
-        word_residual: bool,
-        dropout: float,
+        depth: int = 3,
+        growth: int = 1,
+        layer_norm: bool = True,
+        word_residual: bool = True,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        if depth < 1 or growth < 1:
+            raise ValueError(f"depth and growth of a {self.network} must be at least 1, not {depth} and {growth}")
+        #: Channels of each level, full resolution first.
+        self.widths = [hidden_size * growth**level for level in range(depth + 1)]
         self.annotation_size = self.summary_size = hidden_size
         self.depth = depth
         self.word_residual = word_residual
@@ -66,7 +78,7 @@ class HourglassEncoder(nn.Module, ABC):
         self.norm = nn.LayerNorm(hidden_size) if layer_norm else nn.Identity()
         self.dropout = Dropout(dropout, owner=type(self).__name__)
         self.annotations = projection(top_size, hidden_size)
-        self.summary = projection(bottom_size + hidden_size, hidden_size, bias=False)
+        self.summary = projection(self.widths[-1] + hidden_size, hidden_size, bias=False)
 
     @abstractmethod
     def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
@@ -77,7 +89,7 @@ class HourglassEncoder(nn.Module, ABC):
             levels: the padding of each level, full resolution first.
 
         Returns:
-            For each level, a grid with zeros on padding; the last one is the bottleneck (B, bottom_size, L').
+            For each level, a grid with zeros on padding; the last one is the bottleneck (B, C, L').
         """
 
     @abstractmethod
@@ -114,17 +126,6 @@ class HourglassEncoder(nn.Module, ABC):
         top = mean_over_positions(batch.grid(annotations), batch.padding)
         summary = torch.tanh(self.summary(torch.cat([bottleneck, top], dim=1)))
         return EncoderOutput(batch.packing.unpack(annotations), padding_mask, summary)
-
-
-def widths_of_levels(network: str, hidden_size: int, *, depth: int, growth: int) -> list[int]:
-    """Channels of each level, full resolution first: H times the growth to the power of the level.
-
-    Raises:
-        ValueError: naming the network, if depth or growth is below one.
-    """
-    if depth < 1 or growth < 1:
-        raise ValueError(f"depth and growth of a {network} must be at least 1, not {depth} and {growth}")
-    return [hidden_size * growth**level for level in range(depth + 1)]
 
 
 def padding_of_levels(padding: Tensor, depth: int) -> list[Tensor]:
@@ -173,3 +174,212 @@ class Upsampling(nn.Module):
             (B, C', L) with zeros on padding.
         """
         return self.convolution(grid)[:, :, : padding.size(2)].masked_fill(padding, 0.0)
+
+
+class ConvolutionPair(nn.Module):
+    """Two convolutions of width three, each followed by a rectifier (Ronneberger et al. 2015, section 2).
+
+    Theirs read no padding and therefore shorten their input, which a sentence cannot afford; these keep its length.
+
+    Args:
+        input_size: input channels.
+        output_size: output channels.
+        layer_norm: whether there is a norm before each rectifier.
+    """
+
+    def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
+        super().__init__()
+        self.first = Convolution(input_size, output_size, width=3, layer_norm=layer_norm)
+        self.second = Convolution(output_size, output_size, width=3, layer_norm=layer_norm)
+
+    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
+        """(B, C, L) and its padding (B, 1, L) → (B, C', L), not negative, with zeros on padding."""
+        return self.second(self.first(grid, padding).relu(), padding).relu()
+
+
+class AttentionGate(nn.Module):
+    """How much of each position a skip lets through: Oktay et al. (2018), section 2.1, eqs. (1) and (2).
+
+    With x a position of the skip and g the position below that covers it::
+
+        α = σ(ψᵀ ReLU(W_x x + W_g g + b_g) + b_ψ)    x̂ = α x
+
+    They bring x down to the grid of g and interpolate α back up. Interpolation would mix a sentence's last word with
+    what comes after it and blur the coefficients of neighbors; here, W_g g is repeated for the two positions it covers.
+
+    Args:
+        size: channels of x and of the inner sum.
+        gating_size: channels of g.
+    """
+
+    def __init__(self, size: int, gating_size: int) -> None:
+        super().__init__()
+        self.skip = nn.Conv1d(size, size, 1, bias=False)
+        self.gating = nn.Conv1d(gating_size, size, 1)
+        self.score = nn.Conv1d(size, 1, 1)
+
+    def coefficients(self, skip: Tensor, below: Tensor) -> Tensor:
+        """α (B, 1, L) for a skip (B, C, L) and the level below it (B, C', ⌈L/2⌉)."""
+        gating = self.gating(below).repeat_interleave(2, dim=2)[:, :, : skip.size(2)]
+        return self.score((self.skip(skip) + gating).relu()).sigmoid()
+
+    def forward(self, skip: Tensor, below: Tensor) -> Tensor:
+        """Returns the skip connection (B, C, L), gated."""
+        return skip * self.coefficients(skip, below)
+
+
+class UNetEncoder(HourglassEncoder):
+    """Halves the sentence ``depth`` times and doubles it again, with a skip from each level to its counterpart.
+
+    Ronneberger et al. (2015), figure 1: on the way down, a pair of convolutions, then max pooling by two; on the way
+    up, a transposed convolution, the concatenated skip, and a pair of convolutions; at the end, a product for each
+    position. Dropout is at the bottom, as in theirs. :class:`HourglassEncoder` says what is not in the paper, and what
+    the other arguments are.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        attention_gates: whether the skips go through an :class:`AttentionGate`.
+        layer_norm: whether there are norms.
+        settings: all others.
+    """
+
+    network = "U-Net"
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        attention_gates: bool = False,
+        layer_norm: bool = True,
+        **settings: Any,
+    ) -> None:
+        super().__init__(input_size, hidden_size, top_size=hidden_size, layer_norm=layer_norm, **settings)
+        widths = self.widths
+        self.down = nn.ModuleList(
+            ConvolutionPair(above, below, layer_norm=layer_norm) for above, below in pairwise([hidden_size, *widths])
+        )
+        self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in pairwise(widths))
+        self.up = nn.ModuleList(ConvolutionPair(2 * width, width, layer_norm=layer_norm) for width in widths[:-1])
+        gates = (AttentionGate(above, below) for above, below in pairwise(widths))
+        self.gates = nn.ModuleList(gates) if attention_gates else None
+
+    def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
+        """Pairs of convolutions with pooling between them; the last pair is the bottleneck."""
+        reached: list[Tensor] = []
+        for pair, padding in zip(self.down, levels):
+            # A rectified unit is never below the zeros of padding, so padding never wins over a word.
+            below = F.max_pool1d(reached[-1], 2, ceil_mode=True) if reached else grid
+            reached.append(pair(below, padding))
+        return reached
+
+    def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
+        """The transposed convolution, the skip concatenated to it, and a pair of convolutions."""
+        if self.gates is not None:
+            skip = self.gates[level](skip, grid)
+        return self.up[level](torch.cat([skip, self.upsampling[level](grid, padding)], dim=1), padding)
+
+
+class ResidualStage(nn.Module):
+    """Convolutions of width five whose input is added to the last one's output (Milletari et al. 2016, section 2).
+
+    A PReLU (He et al. 2015, eq. (1), one slope per channel) follows each convolution; the last one acts on the sum.
+
+    Args:
+        size: channels.
+        convolutions: how many, at least one.
+        layer_norm: whether there is a norm before each PReLU; the last one is of the sum.
+    """
+
+    def __init__(self, size: int, *, convolutions: int, layer_norm: bool) -> None:
+        super().__init__()
+        self.convolutions = nn.ModuleList(Convolution(size, size, width=5) for _ in range(convolutions))
+        self.norms = nn.ModuleList(channel_norm(size, wanted=layer_norm) for _ in range(convolutions))
+        self.activations = nn.ModuleList(nn.PReLU(size) for _ in range(convolutions))
+
+    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
+        """(B, C, L) and its padding (B, 1, L) → (B, C, L) with zeros on padding."""
+        hidden = grid
+        for number, (convolution, norm, activation) in enumerate(
+            zip(self.convolutions, self.norms, self.activations), start=1
+        ):
+            hidden = convolution(hidden, padding)
+            if number == len(self.convolutions):
+                hidden = hidden + grid
+            hidden = activation(norm(hidden, padding))
+        return hidden
+
+
+class Downsampling(nn.Module):
+    """A convolution with width and stride two instead of pooling, and a PReLU (Milletari et al. 2016, section 2).
+
+    A last position without a partner is paired with a zero.
+
+    Args:
+        input_size: channels of the level above.
+        output_size: channels of the level below.
+        layer_norm: whether there is a norm before the PReLU.
+    """
+
+    def __init__(self, input_size: int, output_size: int, *, layer_norm: bool) -> None:
+        super().__init__()
+        self.convolution = nn.Conv1d(input_size, output_size, 2, stride=2)
+        self.norm = channel_norm(output_size, wanted=layer_norm)
+        self.activation = nn.PReLU(output_size)
+        nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
+        assert self.convolution.bias is not None
+        nn.init.zeros_(self.convolution.bias)
+
+    def forward(self, grid: Tensor, padding: Tensor) -> Tensor:
+        """(B, C, L) and the padding (B, 1, ⌈L/2⌉) of the level below → (B, C', ⌈L/2⌉) with zeros on padding."""
+        even = F.pad(grid, (0, grid.size(2) % 2))
+        return self.activation(self.norm(self.convolution(even), padding))
+
+
+class VNetEncoder(HourglassEncoder):
+    """Residual stages at full, half, quarter, … length and back, with a skip from each level to its counterpart.
+
+    Milletari et al. (2016), section 2 and figure 2. On the way down, stages and strided convolutions; on the way up, a
+    transposed convolution with a PReLU, to which the skip is concatenated, then a stage as wide as both; at the end, a
+    product for each position. A stage at level l has min(max(l, 1), 3) convolutions, as in the authors' released
+    network. :class:`HourglassEncoder` says what is not in the paper, and what the other arguments are.
+
+    Args:
+        input_size: E.
+        hidden_size: H.
+        layer_norm: whether there are norms.
+        settings: all others.
+    """
+
+    network = "V-Net"
+
+    def __init__(self, input_size: int, hidden_size: int, *, layer_norm: bool = True, **settings: Any) -> None:
+        super().__init__(input_size, hidden_size, top_size=2 * hidden_size, layer_norm=layer_norm, **settings)
+        widths = self.widths
+        counts = [min(max(level, 1), 3) for level in range(self.depth + 1)]
+        raised = [2 * width for width in widths[:-1]] + widths[-1:]
+        self.down = nn.ModuleList(
+            ResidualStage(width, convolutions=count, layer_norm=layer_norm) for width, count in zip(widths, counts)
+        )
+        self.downsampling = nn.ModuleList(
+            Downsampling(above, below, layer_norm=layer_norm) for above, below in pairwise(widths)
+        )
+        self.upsampling = nn.ModuleList(Upsampling(below, above) for above, below in zip(widths, raised[1:]))
+        self.norms = nn.ModuleList(channel_norm(width, wanted=layer_norm) for width in widths[:-1])
+        self.activations = nn.ModuleList(nn.PReLU(width) for width in widths[:-1])
+        self.up = nn.ModuleList(
+            ResidualStage(width, convolutions=count, layer_norm=layer_norm) for width, count in zip(raised[:-1], counts)
+        )
+
+    def descend(self, grid: Tensor, levels: list[Tensor]) -> list[Tensor]:
+        """Stages with strided convolutions between them; the last stage is the bottleneck."""
+        reached = [self.down[0](grid, levels[0])]
+        for downsampling, stage, padding in zip(self.downsampling, self.down[1:], levels[1:]):
+            reached.append(stage(downsampling(reached[-1], padding), padding))
+        return reached
+
+    def ascend(self, grid: Tensor, skip: Tensor, level: int, padding: Tensor) -> Tensor:
+        """The transposed convolution, a PReLU, the skip concatenated to them, and a stage."""
+        raised = self.activations[level](self.norms[level](self.upsampling[level](grid, padding), padding))
+        return self.up[level](torch.cat([raised, skip], dim=1), padding)

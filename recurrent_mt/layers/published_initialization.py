@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from .attention import Attention
 from .grconv import GRConvEncoder
 from .gru import GRU
-from .low_rank import LowRankMatrix
+from .weights import LowRankMatrix
 
 
 def initialize_as_published_(module: nn.Module, *, spectral_radius: float = 1.0) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from .convolution import Convolution
 from .dropout import Dropout
 from .encoder_output import EncoderOutput
-from .left_edge import LeftEdge, mean_over_positions, move_to_left_edge
-from .projection import projection
+from .grid import Convolution, LeftEdge, mean_over_positions, move_to_left_edge
+from .weights import projection
 
 
 class SeparableConvolution(nn.Module):
@@ -49,7 +48,7 @@ class ConvolutionStep(nn.Module):
     Args:
         size: C.
         convolution: :class:`SeparableConvolution`, or its control,
-            :class:`~recurrent_mt.layers.convolution.Convolution`.
+            :class:`~recurrent_mt.layers.grid.Convolution`.
     """
 
     def __init__(self, size: int, *, convolution: nn.Module) -> None:

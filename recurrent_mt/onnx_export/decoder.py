@@ -11,8 +11,7 @@ from ..layers.conditioned_gru import AttentiveGRU
 from ..layers.decoder import GRUDecoder
 from ..layers.gru import GRU
 from .encoders import Encoded
-from .graph import Graph
-from .operations import apply_linear, columns, linear, merge_heads, softmax_attention
+from .graph import Graph, apply_linear, columns, linear, merge_heads, softmax_attention
 from .recurrence import gru_step, layer_output, mix_in_time, project_inputs
 
 #: The score of a place without an annotation: its share in the softmax is exactly zero.
@@ -177,7 +176,7 @@ class Step:
         return merge_heads(graph, layer, rows, heads), past
 
     def _read_out(self, states: str, embedded: str, context: str) -> str:
-        """Exports :class:`recurrent_mt.layers.readout.MaxoutReadout`; there is no previous word at the beginning."""
+        """Exports :class:`recurrent_mt.layers.decoder.MaxoutReadout`; there is no previous word at the beginning."""
         graph, readout = self.graph, self.decoder.readout
         word = apply_linear(graph, embedded, readout.previous_word)
         if self.alive is not None:

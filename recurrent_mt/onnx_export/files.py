@@ -14,8 +14,8 @@ import onnx
 from torch import nn
 
 from ..layers.decoder import GRUDecoder
-from ..layers.embedding import BiasedEmbedding
 from ..layers.self_attention import EncoderSelfAttention
+from ..layers.weights import BiasedEmbedding
 from ..text_files import write_aside, write_text
 from .decoder import Source, Step, prepare_source, score_words, state_shapes
 from .encoders import encode

@@ -9,12 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..layers.gru import GRU
+from ..layers.gru import GRU, LayerOutput
 from ..layers.gru_cell import GRUCell
-from ..layers.low_rank import LowRankMatrix
-from ..layers.skip import LayerOutput
-from .graph import Graph
-from .operations import apply_norm, columns, linear
+from ..layers.weights import LowRankMatrix
+from .graph import Graph, apply_norm, columns, linear
 
 
 def project_inputs(graph: Graph, layer: GRU, rows: str) -> str:
@@ -61,7 +59,7 @@ def mix_in_time(graph: Graph, layer: GRU, last: str, earliest: str) -> str:
 
 
 def layer_output(graph: Graph, output: LayerOutput, states: str, inputs: str, alive: str | None = None) -> str:
-    """Exports :class:`recurrent_mt.layers.skip.LayerOutput`.
+    """Exports :class:`recurrent_mt.layers.gru.LayerOutput`.
 
     Args:
         graph: under construction.

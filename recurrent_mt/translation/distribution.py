@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import yaml
 
-from ..data.markdown import table
+from ..data.reports import table
 from ..metrics import Score
 from ..text_files import FileError, write_text
 from ..text_form import TextForm

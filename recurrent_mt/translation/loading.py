@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from ..evaluation.outcomes import seed_of
-from ..fairseq_dictionary import dictionary_folder
 from ..plugin_finder import import_from_plugin
 from ..silence import silence
+from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
 from .box import BEST, PARAMETERS, find_folder, read_default
 from .model import Model

@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import __main__ as command
 from benchmarks import measurement
-from benchmarks.comparison import check_same_machine, compare, load
+from benchmarks.tables import check_same_machine, compare, load
 from recurrent_mt.kernels import grconv, gru
 from tests.kernels.batches import needs_native
 

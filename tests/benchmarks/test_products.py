@@ -4,16 +4,13 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks import dilated_grconv_layer
-from benchmarks.grconv_layer import outputs_of_pyramid
+from benchmarks.case import Product, ProductList, linear, operations, recurrent, runner
+from benchmarks.families import BEAM, FAMILIES, translator
+from benchmarks.layers import Layer, outputs_of_pyramid, sums_and_roots
 from benchmarks.model_products import SIZES, decoder, dilated_levels, grconv_levels, running, search
-from benchmarks.packed_layer import Layer
-from benchmarks.products import Product, ProductList, linear, operations, recurrent, runner
-from benchmarks.registry import FAMILIES
 from benchmarks.setting import Setting
 from benchmarks.systems import SYSTEMS, prepare_models
-from benchmarks.table import label
-from benchmarks.translation import BEAM, translator
+from benchmarks.tables import label
 from user_dir.checkpoints.inspection import FORMULAS
 from user_dir.models import products
 
@@ -83,7 +80,7 @@ def test_the_products_of_the_pyramid_are_those_it_makes(lengths, gates, options)
 @pytest.mark.parametrize("lengths", [[5, 5], [6, 3, 1]])
 def test_the_products_of_the_dilated_grconv_are_those_it_makes(lengths):
     shapes = [(1, 4, 4), (1, 4, 4), (1, 4), (1, 3, 4), (1, 3, 4), (1, 3)]
-    layer = Layer("dilated", lengths, [*map(torch.ones, shapes)], SETTING, dilated_grconv_layer.outputs)
+    layer = Layer("dilated", lengths, [*map(torch.ones, shapes)], SETTING, sums_and_roots)
     assert counted(layer.passes("reference", "tanh", torch.float32)) == operations(
         dilated_levels(lengths, width=4).all()
     )

@@ -7,7 +7,7 @@ import torch
 from fairseq import checkpoint_utils
 from omegaconf import OmegaConf
 
-from recurrent_mt.layers.low_rank import kept_share, truncate
+from recurrent_mt.layers.weights import kept_share, truncate
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call
 from tests.models.building import ARCHITECTURES, build, sources

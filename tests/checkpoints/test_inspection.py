@@ -11,8 +11,7 @@ from recurrent_mt.kernels.grconv import grconv
 from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.gru import GRUEncoder
-from recurrent_mt.layers.unet import UNetEncoder
-from recurrent_mt.layers.vnet import VNetEncoder
+from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call
 from tests.kernels.batches import random

@@ -9,7 +9,7 @@ from fairseq import utils
 
 from recurrent_mt.data.synthetic import generate
 from recurrent_mt.data.synthetic.lexicon import lexicon
-from recurrent_mt.data.word_vectors.skip_gram import frequent_words
+from recurrent_mt.data.word_vectors import frequent_words
 from tests.cli import toy
 from tests.commands import call
 from tests.once import build_once

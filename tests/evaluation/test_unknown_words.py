@@ -1,8 +1,7 @@
 import pytest
 
 from recurrent_mt.evaluation.test_set import count_unknown, read_unknown_words
-from recurrent_mt.fairseq_dictionary import read_dictionary
-from recurrent_mt.text_files import FileError
+from recurrent_mt.text_files import FileError, read_dictionary
 
 NAMES = (("test.", ""), ("dict.", ".txt"))
 

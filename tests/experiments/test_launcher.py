@@ -1,4 +1,4 @@
-"""What is tried again, what is named as failed, and who may work in a folder: without Snakemake."""
+"""What is tried again, what is named as failed, who may work in a folder, and where caches are: without Snakemake."""
 
 import os
 import platform
@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.experiments import launcher
-from recurrent_mt.experiments.engine import CALL, find_workers
-from recurrent_mt.experiments.launcher import Launch, find_failed, launch, take_over, threads_of_a_training
+from recurrent_mt.experiments.launcher import (
+    CALL,
+    Launch,
+    find_failed,
+    find_home,
+    find_workers,
+    launch,
+    take_over,
+    threads_of_a_training,
+)
 from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import make_plan
 from recurrent_mt.experiments.steps import drawing_outcomes, search_folder, translation_outcomes
@@ -183,3 +191,35 @@ def test_the_lock_of_a_call_on_another_machine_stays(out):
 def test_trainings_share_the_processors_unless_someone_knows_better(jobs, environment, profile, threads, monkeypatch):
     monkeypatch.setattr(launcher, "processors", lambda: 6)
     assert threads_of_a_training(Launch(Path(), jobs=jobs, profile=profile), environment) == threads
+
+
+@pytest.mark.parametrize("home", ["/dev/null/none", None])
+def test_caches_are_in_the_run_folder_where_there_is_no_home_to_write_to(home, tmp_path, monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR"):
+        monkeypatch.delenv(name, raising=False)
+    if home:
+        monkeypatch.setenv("HOME", home)
+    else:
+        # Of a user without an entry among the machine's users, ~ stays as it is.
+        monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    cache = f"{tmp_path}/.cache"
+    expected = {"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": f"{cache}/matplotlib"} | ({} if home else {"HOME": cache})
+    assert find_home(tmp_path) == expected
+
+
+def test_caches_stay_where_they_are_if_they_can_be_written_but_on_a_cluster(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
+    monkeypatch.setenv("MPLCONFIGDIR", "/elsewhere")
+    assert find_home(tmp_path) == {}
+    # Other machines may have no home folder.
+    cache = f"{tmp_path}/.cache"
+    assert find_home(tmp_path, shared=True) == {"XDG_CACHE_HOME": cache, "MPLCONFIGDIR": "/elsewhere"}
+
+
+def test_a_user_without_a_name_has_a_number(tmp_path, monkeypatch):
+    def getuser():
+        raise KeyError("getpwuid(): uid not found: 12345")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("getpass.getuser", getuser)
+    assert find_home(tmp_path) == {"USER": str(os.getuid())}

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from recurrent_mt.experiments.engine import WORKFLOW
+from recurrent_mt.experiments.launcher import WORKFLOW
 from recurrent_mt.experiments.slurm import status_options
 from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment

@@ -1,5 +1,8 @@
 """Outcomes that a plan lists, and command lines of its steps."""
 
+import shutil
+import subprocess
+
 import pytest
 
 from recurrent_mt.experiments.options import PROJECT, read_experiment
@@ -9,14 +12,27 @@ from recurrent_mt.experiments.steps import (
     beam_names,
     beam_outcomes,
     chosen_rate,
+    compared_with,
+    copy_unless_chosen,
     data_argument,
     drawing_outcomes,
+    extra_flags,
     finishing_command,
     first_finished,
+    gold_file,
+    gold_flag,
+    gold_inputs,
     has_finished,
     has_structure,
+    operation_outcomes,
+    penalized_flags,
+    reference_files,
+    result_files,
+    search_flags,
+    system_outcomes,
     training_command,
     training_outcomes,
+    translated_set,
     translation_outcomes,
 )
 
@@ -92,3 +108,88 @@ def test_alignments_and_structure_are_drawn_where_a_system_has_them(arguments, e
 
 def test_searches_are_called_after_their_beam_and_exponent():
     assert beam_names({"beams": [3], "lenpens": [1, 0, 0.5]}) == ["beam-3", "beam-3-unnormalized", "beam-3-lenpen-0.5"]
+
+
+@pytest.fixture
+def own_text(tmp_path):
+    for name in ("train", "valid", "test", "more"):
+        for language in ("fr", "en"):
+            (tmp_path / f"{name}.{language}").write_text(f"{name} {language}\n")
+    return tmp_path
+
+
+def test_an_experiment_ends_in_tables_and_a_report():
+    plan = plan_of("quickstart")
+    assert result_files(plan) == [f"{plan['results']}/table.txt", f"{plan['results']}/report.html"]
+    plan = plan_of("quickstart", "beams=1,5")
+    assert result_files(plan)[2:] == [f"{plan['results']}/beams/beams.txt"]
+    plan = make_plan("cells", read_experiment(EXPERIMENTS / "ablations" / "cells.yaml"))
+    assert result_files(plan) == [f"{plan['results']}/cells.txt"]
+    assert result_files({**plan, "systems": {}}) == []
+
+
+def test_every_seed_of_a_system_may_be_drawn_and_counted():
+    plan = plan_of("quickstart", "systems=lstm,fconv", "seeds=1,2")
+    folder = plan["systems"]["fconv"]["folder"]
+    assert system_outcomes(plan, "fconv") == [f"trainings/{folder}/seed-{seed}/outcome" for seed in (1, 2)]
+    assert f"trainings/{folder}/seed-2/beam-5/operations.outcome" in operation_outcomes(plan)
+    assert len(operation_outcomes(plan)) == 4
+
+
+def test_references_are_those_of_all_test_sets(own_text):
+    plan = plan_of("quickstart", f"corpus={own_text}", f"extra_tests=more={own_text}/more")
+    (corpus,) = plan["corpora"]
+    extra = plan["extra_tests"]["more"]["id"]
+    places = ("text", f"extra/{extra}")
+    assert reference_files(plan) == [f"corpora/{corpus}/{at}/raw/test.{side}" for at in places for side in ("fr", "en")]
+    assert extra_flags(plan) == f"--extra-tests more={extra}"
+    assert extra_flags(plan_of("quickstart")) == ""
+    assert translated_set(plan, f"extra-{extra}") == "the test set more"
+    assert translated_set(plan, "test") == "the test set"
+    assert translated_set(plan, "test-without-unknown") == "the test set, <unk> forbidden,"
+
+
+def test_what_differs_between_searches():
+    assert search_flags("test", "5") == "--nbest 5" and search_flags("test", "50") == "--nbest 10"
+    assert search_flags("test-without-unknown", "5") == "--nbest 5 --unkpen inf"
+    assert search_flags("extra-more-1", "5") == "--nbest 1"
+    flags = {"": "", "-unnormalized": " --unnormalized", "-lenpen-0.5": " --lenpen 0.5"}
+    assert {penalty: penalized_flags(penalty, "3") for penalty in flags} == {
+        penalty: f"--nbest 3{flag}" for penalty, flag in flags.items()
+    }
+
+
+@pytest.mark.parametrize(("outcome", "ends_as"), [("finished\n", "trained"), ("diverged\nwhy\n", "diverged\nwhy\n")])
+def test_a_training_without_a_learning_rate_ends_as_the_search_did(outcome, ends_as, tmp_path):
+    (tmp_path / "choice").write_text(outcome)
+    line = copy_unless_chosen(str(tmp_path / "choice"), str(tmp_path / "outcome"))
+    subprocess.run([shutil.which("bash"), "-c", f"{line}printf trained > {tmp_path}/outcome"], check=True)
+    assert (tmp_path / "outcome").read_text() == ends_as
+
+
+def test_a_report_compares_with_what_the_tables_do(tmp_path):
+    assert compared_with(str(tmp_path / "table.json")) == "BASELINE"
+    (tmp_path / "table.json").write_text('{"test_sets": [{"baseline": "lstm"}]}')
+    assert compared_with(str(tmp_path / "table.json")) == "lstm"
+
+
+def test_the_synthetic_corpus_knows_its_links_and_trees():
+    plan = plan_of("quickstart", "systems=lstm,grconv_encoder-none,grconv_encoder-none+grconv-dilated")
+    folder = "corpora/synthetic-fr-en"
+    assert gold_file(plan, "lstm", "fr-en.align") == f"{folder}/test.fr-en.align"
+    assert gold_flag(plan, "grconv_encoder-none", "--trees", "fr.ptb") == f"--trees {folder}/test.fr.ptb"
+    assert gold_inputs(plan, "lstm", "fr-en.align") == []  # it stays as it was made
+    # No binary trees follow from gates that join the same windows everywhere.
+    assert gold_flag(plan, "grconv_encoder-none+grconv-dilated", "--trees", "fr.ptb") == ""
+    pieces = plan_of("quickstart", "systems=lstm", "segmentation=sentencepiece:100")
+    assert gold_file(pieces, "lstm", "fr-en.align") is None
+
+
+def test_other_text_has_links_where_somebody_put_them_beside_its_words(own_text):
+    changes = ["systems=lstm", f"corpus={own_text}", "segmentation=word:100"]
+    plan = plan_of("quickstart", *changes, "tokenizer=none")
+    assert gold_file(plan, "lstm", "fr-en.align") is None
+    (own_text / "test.fr-en.align").write_text("0-0\n")
+    assert gold_inputs(plan, "lstm", "fr-en.align") == [f"{own_text}/test.fr-en.align"]
+    # Words that the tokenizer makes are not those of the file.
+    assert gold_file(plan_of("quickstart", *changes), "lstm", "fr-en.align") is None

@@ -9,8 +9,7 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir
-from recurrent_mt.experiments.configurations import quote_path, read_arguments
-from recurrent_mt.experiments.training_command import SETTABLE, configuration_arguments
+from recurrent_mt.experiments.training_command import SETTABLE, configuration_arguments, quote_path, read_arguments
 
 
 def test_a_configuration_is_a_command_line():

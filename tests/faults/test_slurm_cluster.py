@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recurrent_mt.experiments.engine import WORKFLOW
+from recurrent_mt.experiments.launcher import WORKFLOW
 from tests.cli.recipes import TINY, experiment, needs_tools, values, write_corpus
 from tests.commands import command_line
 from tests.faults.shared_training import UPDATES, check_same, make_shards, overrides, train_alone

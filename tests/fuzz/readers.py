@@ -14,8 +14,7 @@ import numpy as np
 import yaml
 
 from recurrent_mt.data.parallel_text import stream_sentences
-from recurrent_mt.data.word_vectors.orthogonal_map import read_lexicon
-from recurrent_mt.data.word_vectors.word_vectors import read_vectors
+from recurrent_mt.data.word_vectors import read_lexicon, read_vectors
 from recurrent_mt.evaluation.alignment.links import read_gold_links
 from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.evaluation.generate_log import read_generate_log
@@ -27,9 +26,9 @@ from recurrent_mt.evaluation.train_log import read_train_log
 from recurrent_mt.experiments.options import read_experiment
 from recurrent_mt.experiments.systems import training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
-from recurrent_mt.fairseq_dictionary import read_dictionary
-from recurrent_mt.onnx_translation.model import read_manifest
+from recurrent_mt.onnx_translation import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
+from recurrent_mt.text_files import read_dictionary
 from tests.evaluation.logs import generate_log, train_log
 from tests.parity.made_up import made_up
 from user_dir.checkpoints.groundhog import read_file, read_words

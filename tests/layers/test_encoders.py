@@ -10,9 +10,8 @@ from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.grnn import GRNNEncoder
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.gru_cell import GRUVariant
+from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
-from recurrent_mt.layers.unet import UNetEncoder
-from recurrent_mt.layers.vnet import VNetEncoder
 from tests.kernels.batches import every_backend, needs_native, random
 from tests.tolerances import INVARIANCE
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
-from recurrent_mt.layers.embedding import BiasedEmbedding
 from recurrent_mt.layers.grconv import GRConvEncoder
 from recurrent_mt.layers.gru import GRUEncoder
+from recurrent_mt.layers.hourglass import VNetEncoder
 from recurrent_mt.layers.published_initialization import initialize_as_published_
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
-from recurrent_mt.layers.vnet import VNetEncoder
+from recurrent_mt.layers.weights import BiasedEmbedding
 
 SIZE = 120
 

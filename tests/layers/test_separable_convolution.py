@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from recurrent_mt.layers.convolution import Convolution
+from recurrent_mt.layers.grid import Convolution
 from recurrent_mt.layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder, sinusoids
 from tests.layers.one_sentence import (
     EMBED,

@@ -5,11 +5,10 @@ import torch
 
 from recurrent_mt.kernels.packing import make_packing
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from recurrent_mt.layers.decoder import GRUDecoder
+from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru import GRU, GRUEncoder
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
-from recurrent_mt.layers.readout import MaxoutReadout
 from tests.combinations import half
 from tests.kernels.batches import random
 from tests.layers.one_sentence import EMBED, assert_every_parameter_learns, assert_follows, assert_gradients_are_right

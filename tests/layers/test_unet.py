@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from recurrent_mt.layers.unet import AttentionGate, UNetEncoder
+from recurrent_mt.layers.hourglass import AttentionGate, UNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from recurrent_mt.layers.vnet import VNetEncoder
+from recurrent_mt.layers.hourglass import VNetEncoder
 from tests.layers.one_sentence import (
     EMBED,
     assert_every_parameter_learns,

@@ -8,7 +8,7 @@ import torch
 from tests.combinations import half
 from tests.models.building import SIZES, build, sample
 from tests.models.test_search import assert_search_agrees_with_teacher_forcing, models
-from user_dir.models import gru_variant
+from user_dir.models import parts
 
 EMBED, HIDDEN = SIZES["encoder_embed_dim"], SIZES["encoder_hidden_size"]
 TARGET, DECODER = SIZES["decoder_embed_dim"], SIZES["decoder_hidden_size"]
@@ -109,7 +109,7 @@ def test_a_part_without_kernels_runs_with_narrow_weights(part, number):
 
 @pytest.mark.parametrize("part", WITHOUT_KERNELS)
 def test_a_part_without_kernels_is_named_once_in_the_log(part, caplog):
-    gru_variant._log.cache_clear()
+    parts._log.cache_clear()
     with caplog.at_level(logging.INFO):
         for _ in range(2):
             build("gru_encoder", kernel_backend="auto", **WITHOUT_KERNELS[part])

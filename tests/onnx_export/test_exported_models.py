@@ -9,8 +9,7 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.sequence_generator import SequenceGenerator
 
 from recurrent_mt.onnx_export import export_model
-from recurrent_mt.onnx_translation import OnnxModel, beam_search, translate
-from recurrent_mt.onnx_translation.search import largest
+from recurrent_mt.onnx_translation import OnnxModel, beam_search, largest, translate
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf, open_dict
 from torch import Tensor
 
 from fairseq_compat.changed_models import changed_options, model_options
-from recurrent_mt.layers.low_rank import kept_share, truncate
+from recurrent_mt.layers.weights import kept_share, truncate
 
 from .checkpoint import read_checkpoint, write_model
 
@@ -84,7 +84,7 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
     """Writes ``checkpoint.pt`` into ``save_dir``: the model that ``--gru-rank`` builds, closest to the trained one.
 
     Each matrix is replaced by its truncated singular value decomposition; see
-    :class:`~recurrent_mt.layers.low_rank.LowRankMatrix`. Everything else in the model is unchanged; the optimizer's
+    :class:`~recurrent_mt.layers.weights.LowRankMatrix`. Everything else in the model is unchanged; the optimizer's
     state is left out. What concerns the training of whole matrices alone has its default in the written options:
     ``--initialization`` with its spectral radii, and ``--recurrent-dropout``.
 

@@ -1,11 +1,10 @@
-"""fairseq wiring: one registered model per file. Importing this package registers them all."""
+"""fairseq wiring: one registered model per file; U-Net and V-Net share one. Importing this package registers all."""
 
 from .grconv_encoder import GRConvEncoderModel
 from .grnn_encoder import GRNNEncoderModel
 from .gru_encoder import GRUEncoderModel
+from .hourglass_encoder import UNetEncoderModel, VNetEncoderModel
 from .sepconv_encoder import SepConvEncoderModel
-from .unet_encoder import UNetEncoderModel
-from .vnet_encoder import VNetEncoderModel
 
 __all__ = [
     "GRConvEncoderModel",

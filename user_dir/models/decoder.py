@@ -13,8 +13,7 @@ from recurrent_mt.kernels.cross_entropy import cross_entropy
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
 from recurrent_mt.layers.decoder import DecoderState, GRUDecoder
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
-from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.hypotheses import for_each_hypothesis
+from recurrent_mt.layers.encoder_output import EncoderOutput, for_each_hypothesis
 
 from .products import Products
 
@@ -214,5 +213,4 @@ class Decoder(FairseqIncrementalDecoder):
         return None if cached is None else DecoderState(**cached)
 
     def max_positions(self) -> int:
-        """The longest target, in tokens."""
         return self._max_positions

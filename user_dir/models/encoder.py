@@ -85,5 +85,4 @@ class Encoder(FairseqEncoder):
         return encoder_out.index_select(new_order)
 
     def max_positions(self) -> int:
-        """The longest source, in tokens."""
         return self._max_positions

@@ -15,18 +15,22 @@ from omegaconf import OmegaConf
 from torch import nn
 
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
-from recurrent_mt.layers.decoder import GRUDecoder
+from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.dropout import EmbeddingDropout
 from recurrent_mt.layers.published_initialization import initialize_as_published_
-from recurrent_mt.layers.readout import MaxoutReadout
 
 from .config import WORD_FIRST, EncoderDecoderConfig
 from .decoder import Decoder
-from .embeddings import build_embeddings, load_pretrained
 from .encoder import Encoder
-from .gru_variant import gru_variant, leave_kernels
+from .parts import (
+    build_embeddings,
+    decoder_self_attention,
+    encoder_self_attention,
+    gru_variant,
+    leave_kernels,
+    load_pretrained,
+)
 from .products import Products
-from .self_attention import decoder_self_attention, encoder_self_attention
 
 
 class EncoderDecoderModel(FairseqEncoderDecoderModel):

@@ -10,7 +10,7 @@ from recurrent_mt.layers.gru import SUMMARIES, GRUEncoder
 
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel, dropout
-from .gru_variant import gru_variant
+from .parts import gru_variant
 
 ENCODER_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
 

@@ -13,9 +13,8 @@ from recurrent_mt.kernels.matrix import as_matrix
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
-from recurrent_mt.layers.embedding import BiasedEmbedding
 from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.low_rank import LowRankMatrix, kernel_weight
+from recurrent_mt.layers.weights import BiasedEmbedding, LowRankMatrix, kernel_weight
 
 from .decoder import Decoder
 from .encoder_decoder import EncoderDecoderModel

@@ -1,64 +1,23 @@
 # fairseq's binary form of the prepared text; each side has its own dictionary, made from the training text.
 
 
-def splits_of(corpus):
-    """All splits."""
-    return CORPORA[corpus]["splits"]
-
-
-def files_of(folder, splits):
-    """What fairseq-preprocess writes for some splits."""
-    files = [f"{folder}/{split}.{PAIR}.{lang}.{ending}" for split in splits for lang in (SOURCE, TARGET) for ending in ("bin", "idx")]
-    return files + [f"{folder}/dict.{lang}.txt" for lang in (SOURCE, TARGET)]
-
-
-def dictionary_folder(corpus):
-    """The part of the binarized data that has the dictionaries, and the development and test sets."""
-    return f"corpora/{corpus}/data" + "/shard0" * (CORPORA[corpus]["shards"] > 1)
-
-
-def binarized(corpus):
-    """All binarized files of a corpus."""
-    folder = f"corpora/{corpus}/data"
-    shards = CORPORA[corpus]["shards"]
-    if shards == 1:
-        return files_of(folder, splits_of(corpus))
-    return [
-        file
-        for shard in range(shards)
-        for file in files_of(f"{folder}/shard{shard}", splits_of(corpus) if shard == 0 else ["train"])
-    ]
-
-
-def prepared_files(corpus, splits):
-    """The prepared text of some splits."""
-    return [f"corpora/{corpus}/text/prepared/{split}.{lang}" for split in splits for lang in (SOURCE, TARGET)]
-
-
-def held_out_flags(corpus):
-    """Development and test sets; the latter are test, test1, and so on, as fairseq calls them."""
-    prepared = f"corpora/{corpus}/text/prepared"
-    tests = ",".join(f"{prepared}/{split}" for split in splits_of(corpus)[2:])
-    return f"--validpref {prepared}/valid --testpref {tests}"
-
-
 # One rule a corpus: the output of fairseq-preprocess depends on how many test sets there are.
-for corpus in CORPORA:
+for corpus, files in CORPORA.items():
 
-    if CORPORA[corpus]["shards"] == 1:
+    if files.shards == 1:
 
         rule:
             name:
                 f"binarize_{corpus.replace('-', '_')}"
             input:
-                prepared_files(corpus, splits_of(corpus)),
+                files.prepared(files.splits),
             output:
-                files_of(f"corpora/{corpus}/data", splits_of(corpus)),
+                files.binarized,
             params:
-                prepared=f"corpora/{corpus}/text/prepared",
-                held_out=held_out_flags(corpus),
-                vocabulary=FORMS[corpus].vocabulary_flags,
-                data=f"corpora/{corpus}/data",
+                prepared=f"{files.folder}/text/prepared",
+                held_out=files.held_out_flags(),
+                vocabulary=files.form.vocabulary_flags,
+                data=f"{files.folder}/data",
             log:
                 f"logs/{corpus}/preprocess.log",
             threads: THREADS
@@ -74,12 +33,12 @@ for corpus in CORPORA:
             name:
                 f"split_{corpus.replace('-', '_')}"
             input:
-                f"corpora/{corpus}/text/prepared/train.{{lang}}",
+                f"{files.folder}/text/prepared/train.{{lang}}",
             output:
-                [f"corpora/{corpus}/text/shards/{shard}/train.{{lang}}" for shard in range(CORPORA[corpus]["shards"])],
+                [f"{files.folder}/text/shards/{shard}/train.{{lang}}" for shard in range(files.shards)],
             params:
-                shards=CORPORA[corpus]["shards"],
-                folder=f"corpora/{corpus}/text/shards",
+                shards=files.shards,
+                folder=f"{files.folder}/text/shards",
             message:
                 "Splitting train.{wildcards.lang} into shards"
             shell:
@@ -92,13 +51,13 @@ for corpus in CORPORA:
             name:
                 f"dictionaries_{corpus.replace('-', '_')}"
             input:
-                prepared_files(corpus, ["train"]),
+                files.prepared(["train"]),
             output:
-                [f"corpora/{corpus}/text/dictionaries/dict.{lang}.txt" for lang in (SOURCE, TARGET)],
+                files.dictionaries(f"{files.folder}/text/dictionaries"),
             params:
-                prepared=f"corpora/{corpus}/text/prepared",
-                vocabulary=FORMS[corpus].vocabulary_flags,
-                folder=f"corpora/{corpus}/text/dictionaries",
+                prepared=f"{files.folder}/text/prepared",
+                vocabulary=files.form.vocabulary_flags,
+                folder=f"{files.folder}/text/dictionaries",
             log:
                 f"logs/{corpus}/dictionaries.log",
             threads: THREADS
@@ -108,22 +67,22 @@ for corpus in CORPORA:
                 "fairseq-preprocess --source-lang {SOURCE} --target-lang {TARGET} --trainpref {params.prepared}/train"
                 " {params.vocabulary} --dict-only --destdir {params.folder} --workers {threads} > {log} 2>&1"
 
-        for shard in range(CORPORA[corpus]["shards"]):
+        for shard in range(files.shards):
 
             # The first one also has the development and test sets, where fairseq looks for them.
             rule:
                 name:
                     f"shard_{corpus.replace('-', '_')}_{shard}"
                 input:
-                    [f"corpora/{corpus}/text/shards/{shard}/train.{lang}" for lang in (SOURCE, TARGET)],
-                    [] if shard else prepared_files(corpus, splits_of(corpus)[1:]),
-                    dictionaries=[f"corpora/{corpus}/text/dictionaries/dict.{lang}.txt" for lang in (SOURCE, TARGET)],
+                    files.both_sides(f"{files.folder}/text/shards/{shard}/train"),
+                    [] if shard else files.prepared(files.splits[1:]),
+                    dictionaries=files.dictionaries(f"{files.folder}/text/dictionaries"),
                 output:
-                    files_of(f"corpora/{corpus}/data/shard{shard}", ["train"] if shard else splits_of(corpus)),
+                    files.shard_files(shard),
                 params:
-                    train=f"corpora/{corpus}/text/shards/{shard}/train",
-                    held_out="" if shard else held_out_flags(corpus),
-                    data=f"corpora/{corpus}/data/shard{shard}",
+                    train=f"{files.folder}/text/shards/{shard}/train",
+                    held_out="" if shard else files.held_out_flags(),
+                    data=f"{files.folder}/data/shard{shard}",
                 log:
                     f"logs/{corpus}/preprocess-{shard}.log",
                 threads: THREADS
@@ -139,7 +98,7 @@ for corpus in CORPORA:
 rule binarize_extra:
     input:
         prepared=[f"corpora/{{corpus}}/extra/{{extra}}/prepared/test.{lang}" for lang in (SOURCE, TARGET)],
-        dictionaries=lambda wildcards: [f"{dictionary_folder(wildcards.corpus)}/dict.{lang}.txt" for lang in (SOURCE, TARGET)],
+        dictionaries=lambda wildcards: CORPORA[wildcards.corpus].dictionaries(CORPORA[wildcards.corpus].dictionary_folder),
     output:
         [
             f"corpora/{{corpus}}/extra/{{extra}}/data/test.{PAIR}.{lang}.{ending}"

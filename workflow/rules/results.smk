@@ -1,95 +1,22 @@
 # Tables, figures, and the report on everything that has been trained.
 
 
-def result_files():
-    """What an experiment ends in."""
-    if config["ablation"]:
-        return [f"{RESULTS}/{config['name']}.txt"]
-    return [f"{RESULTS}/table.txt", f"{RESULTS}/report.html", *beam_files()]
-
-
-def beam_files():
-    """The curve over beams, where one is asked for."""
-    return [f"{RESULTS}/beams/beams.txt"] if OPTIONS["beams"] else []
-
-
-def extra_references():
-    """The texts that further test sets are scored against."""
-    corpora = {system["corpus"] for system in SYSTEMS.values()}
-    return [f"corpora/{corpus}/extra/{extra}/raw/test.{lang}" for corpus in corpora for extra in EXTRA for lang in (SOURCE, TARGET)]
-
-
-def extra_flags():
-    """Each further test set by its name, and the id that its translations have."""
-    names = [f"{test['name']}={test['id']}" for test in EXTRA.values()]
-    return f"--extra-tests {','.join(names)}" if names else ""
-
-
-def own_references():
-    """The texts that the test set is scored against."""
-    corpora = {system["corpus"] for system in SYSTEMS.values()}
-    return [f"corpora/{corpus}/text/raw/test.{lang}" for corpus in corpora for lang in (SOURCE, TARGET)]
-
-
-def implies_trees(system):
-    """Whether binary trees follow from its gates: a dilated grConv joins the same windows everywhere."""
-    return "--grconv-dilated" not in SYSTEMS[system]["arguments"]
-
-
-def gold_file(wildcards, ending):
-    """The synthetic corpus knows its links and trees; another may have them beside its test set; None without.
-
-    They are of the words that the text comes with, which only text that nothing splits still has.
-    """
-    corpus, form = CORPORA[SYSTEMS[wildcards.system]["corpus"]], FORMS[SYSTEMS[wildcards.system]["corpus"]]
-    if ending.endswith(".ptb") and not implies_trees(wildcards.system):
-        return None
-    if corpus["source"] == "collected" or form.splits_words or not form.has_words:
-        return None
-    file = f"{corpus['folder']}/{OPTIONS['test']}.{ending}"
-    return file if corpus["source"] == "synthetic" or Path(file).exists() else None
-
-
-def gold(wildcards, flag, ending):
-    """The option that names it."""
-    file = gold_file(wildcards, ending)
-    return f"{flag} {shlex.quote(file)}" if file else ""
-
-
-def gold_beside(wildcards, ending):
-    """The file to depend on: somebody may add or correct it. The synthetic corpus stays as it was made."""
-    file = gold_file(wildcards, ending)
-    synthetic = CORPORA[SYSTEMS[wildcards.system]["corpus"]]["source"] == "synthetic"
-    return [file] if file and not synthetic else []
-
-
-def trainings_of(wildcards):
-    """How the trainings of a system ended; the first one that has finished is drawn."""
-    system = SYSTEMS[wildcards.system]
-    return [f"{steps.training_folder(system, seed)}/outcome" for seed in OPTIONS["seeds"]]
-
-
-def drawn_text(wildcards, lang):
-    """The test set as the system reads it."""
-    return f"corpora/{SYSTEMS[wildcards.system]['corpus']}/text/prepared/test.{lang}"
-
-
 # A drawing is there once it is whole.
 rule draw_alignments:
     input:
-        training=trainings_of,
-        source=lambda wildcards: drawn_text(wildcards, SOURCE),
-        target=lambda wildcards: drawn_text(wildcards, TARGET),
-        gold=lambda wildcards: gold_beside(wildcards, f"{PAIR}.align"),
+        training=lambda wildcards: steps.system_outcomes(config, wildcards.system),
+        source=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{SOURCE}",
+        target=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{TARGET}",
+        gold=lambda wildcards: steps.gold_inputs(config, wildcards.system, f"{PAIR}.align"),
     output:
         f"{RESULTS}/figures/alignments-{{system}}.outcome",
     params:
         tool="align",
         model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
-        data=lambda wildcards: dictionary_folder(SYSTEMS[wildcards.system]["corpus"]),
+        data=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].dictionary_folder,
         text=lambda wildcards, input: f"--source {input.source} --target {input.target}",
-        flags=lambda wildcards: FORMS[SYSTEMS[wildcards.system]["corpus"]].figure_flags,
-        gold=lambda wildcards: gold(wildcards, "--gold", f"{PAIR}.align"),
+        flags=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].form.figure_flags,
+        gold=lambda wildcards: steps.gold_flag(config, wildcards.system, "--gold", f"{PAIR}.align"),
         out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",
     log:
         f"logs/{RESULTS}/align-{{system}}.log",
@@ -103,15 +30,15 @@ rule draw_alignments:
 
 use rule draw_alignments as draw_structure with:
     input:
-        training=trainings_of,
-        source=lambda wildcards: drawn_text(wildcards, SOURCE),
-        trees=lambda wildcards: gold_beside(wildcards, f"{SOURCE}.ptb"),
+        training=lambda wildcards: steps.system_outcomes(config, wildcards.system),
+        source=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{SOURCE}",
+        trees=lambda wildcards: steps.gold_inputs(config, wildcards.system, f"{SOURCE}.ptb"),
     output:
         f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
         tool="structure",
         text=lambda wildcards, input: f"--source {input.source}",
-        gold=lambda wildcards: gold(wildcards, "--trees", f"{SOURCE}.ptb"),
+        gold=lambda wildcards: steps.gold_flag(config, wildcards.system, "--trees", f"{SOURCE}.ptb"),
         out=lambda wildcards: f"{RESULTS}/figures/structure/{wildcards.system}",
     log:
         f"logs/{RESULTS}/structure-{{system}}.log",
@@ -122,15 +49,14 @@ use rule draw_alignments as draw_structure with:
 rule compare:
     input:
         steps.translation_outcomes(config),
-        own_references(),
-        extra_references(),
+        steps.reference_files(config),
     output:
         multiext(f"{RESULTS}/table", ".txt", ".md", ".json"),
     params:
         systems=",".join(SYSTEMS),
         seeds=",".join(map(str, OPTIONS["seeds"])),
         baseline=f"--baseline {OPTIONS['baseline']}" if OPTIONS["baseline"] else "",
-        extra=extra_flags(),
+        extra=steps.extra_flags(config),
         run=RESULTS,
     log:
         f"logs/{RESULTS}/compare.log",
@@ -141,21 +67,16 @@ rule compare:
         " --out {params.run}/table > {log} 2>&1"
 
 
-def compared_with(table):
-    """What the tables compare the systems with; a word that stands for it until they are there."""
-    return json.loads(Path(table).read_text())["test_sets"][0]["baseline"] if Path(table).exists() else "BASELINE"
-
-
 rule report:
     input:
         f"{RESULTS}/table.json",
         figures=steps.drawing_outcomes(config),
-        beams=beam_files(),
+        beams=steps.beam_files(config),
     output:
         f"{RESULTS}/report.html",
     params:
         run=RESULTS,
-        baseline=lambda wildcards, input: compared_with(input[0]),
+        baseline=lambda wildcards, input: steps.compared_with(input[0]),
     log:
         f"logs/{RESULTS}/report.log",
     message:
@@ -169,7 +90,7 @@ rule report:
 rule compare_beams:
     input:
         [file for system in SYSTEMS for file in steps.beam_outcomes(config, system)],
-        reference=lambda wildcards: own_references()[1],
+        reference=lambda wildcards: steps.reference_files(config)[1],
     output:
         multiext(f"{RESULTS}/beams/beams", ".txt", ".md", ".json", ".svg"),
     params:
@@ -197,7 +118,7 @@ rule count_operations:
         "trainings/{folder}/seed-{seed}/beam-{beam}/operations.outcome",
     params:
         training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
-        data=lambda wildcards: dictionary_folder(corpus_of(wildcards.folder)),
+        data=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].dictionary_folder,
     log:
         "trainings/{folder}/seed-{seed}/beam-{beam}/operations.errors",
     message:
@@ -210,18 +131,14 @@ rule count_operations:
 rule compare_cells:
     input:
         steps.translation_outcomes(config),
-        own_references(),
-        [
-            f"{steps.training_folder(SYSTEMS[system], seed)}/beam-{OPTIONS['beam']}/operations.outcome"
-            for system in SYSTEMS
-            for seed in OPTIONS["seeds"]
-        ],
+        steps.reference_files(config),
+        steps.operation_outcomes(config),
     output:
         multiext(f"{RESULTS}/{config['name']}", ".txt", ".md", ".json"),
     params:
         systems=",".join(SYSTEMS),
         baseline=OPTIONS["baseline"],
-        folders=sorted({f"{RESULTS}/{FORMS[one['corpus']].name}" for one in SYSTEMS.values()}),
+        folders=sorted({f"{RESULTS}/{CORPORA[one['corpus']].form.name}" for one in SYSTEMS.values()}),
         name=config["name"],
         out=RESULTS,
     log:

@@ -11,7 +11,7 @@ CONTINUE_LOG = "ln -sf train.log {log} && "
 
 rule try_rate:
     input:
-        lambda wildcards: binarized(BY_FOLDER[wildcards.folder]["corpus"]),
+        lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].binarized,
     output:
         "rates/{folder}/seed-{seed}/{rate}/outcome",
     params:
@@ -50,19 +50,16 @@ rule choose_rate:
         "recurrent-mt choose-rate rates/{wildcards.folder} --seed {params.seed} --rates {params.rates} > {log} 2>&1" + OUTCOME
 
 
-# Without a learning rate, a training ends as the search for it did.
-def unless_chosen(wildcards, input, output):
-    return f"grep -qsx finished {input.choice} || {{ cp {input.choice} {output}; exit; }}; " if input.choice else ""
-
-
 rule train:
     input:
-        data=lambda wildcards: binarized(BY_FOLDER[wildcards.folder]["corpus"]),
+        data=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].binarized,
         choice=lambda wildcards: f"rates/{wildcards.folder}/outcome" if BY_FOLDER[wildcards.folder]["rates"] else [],
     output:
         "trainings/{folder}/seed-{seed}/outcome",
     params:
-        unless_chosen=unless_chosen,
+        unless_chosen=lambda wildcards, input, output: (
+            steps.copy_unless_chosen(input.choice, output[0]) if input.choice else ""
+        ),
         command=lambda wildcards, input: steps.training_command(
             config,
             BY_FOLDER[wildcards.folder],
@@ -94,7 +91,7 @@ if OPTIONS["learning_rates"]:
         output:
             f"trainings/{{searched}}/seed-{OPTIONS['seeds'][0]}/outcome",
         params:
-            unless_chosen=unless_chosen,
+            unless_chosen=lambda wildcards, input, output: steps.copy_unless_chosen(input.choice, output[0]),
             trial=lambda wildcards: (
                 f"rates/{wildcards.searched}/seed-{OPTIONS['seeds'][0]}/{steps.chosen_rate(f'rates/{wildcards.searched}')}"
             ),

@@ -21,7 +21,7 @@ from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from recurrent_mt.evaluation.outcomes import KEPT, OUTCOME, Outcome, Status, read_end, read_outcome
 from recurrent_mt.evaluation.train_log import read_progress
-from recurrent_mt.experiments.engine import end_all
+from recurrent_mt.experiments.launcher import end_all
 
 from .slurm import repair_executor
 

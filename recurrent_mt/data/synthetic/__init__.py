@@ -11,8 +11,7 @@ Example:
     >>> example.source_text, example.target_text, str(example.source_tree), example.alignment
 """
 
-from .generation import LONGEST, PAIRS, SHORTEST, SPLITS, Example, generate
+from .generation import LANGUAGES, LONGEST, PAIRS, SHORTEST, SPLITS, Example, detokenize, generate
 from .tree import Leaf, Tree
-from .typography import LANGUAGES, detokenize
 
 __all__ = ["LANGUAGES", "LONGEST", "PAIRS", "SHORTEST", "SPLITS", "Example", "Leaf", "Tree", "detokenize", "generate"]

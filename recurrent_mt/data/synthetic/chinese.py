@@ -27,7 +27,6 @@ class Chinese(Realizer):
     connectives: ClassVar = {"and": "而且", "but": "但是", "so": "所以"}
 
     def sentence(self, body: Clause | Compound) -> Tree:
-        """Returns the tree of a sentence."""
         question = [Leaf("PART", "吗", (body, "question"))] if body.asked else []
         end = Leaf("PUNCT", "？" if body.asked else "。", (body, "end"))
         return Tree("ROOT", [self.body(body), *question, end])
@@ -62,7 +61,6 @@ class Chinese(Realizer):
         return [self._action(clause, clause.predicate)]
 
     def relative_clause(self, clause: Clause) -> Tree:
-        """Returns a relative clause with its final 的."""
         return Tree("SBAR", [self.clause(clause), Leaf("PART", "的", (clause, "relative"))])
 
     def _existence(self, clause: Clause, existence: Existence) -> Tree:
@@ -125,7 +123,6 @@ class Chinese(Realizer):
         return children
 
     def elides(self, token: str, following: str) -> bool:
-        """Returns False: no Chinese word is elided before another."""
         return False
 
     def pronoun(self, nominal: Nominal, context: str) -> Leaf:

@@ -61,7 +61,6 @@ class English(Realizer):
         return "who" if human and clause.gap == "subject" else "that"
 
     def _dependents(self, clause: Clause) -> list[Node]:
-        """Returns what follows the verb."""
         predicate = clause.predicate
         if isinstance(predicate, Quality):
             children: list[Node] = [self._quality(predicate)]

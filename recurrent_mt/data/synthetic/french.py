@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .french_morphology import adjective_form, begins_with_vowel, conjugation, contract, participle_form
-from .lexicon.entries import Adjective
-from .meaning import Action, Clause, Compound, Coordination, Existence, Nominal, NounPhrase, PlaceName, Pronoun, Quality
+from .meaning import (
+    Action,
+    Adjective,
+    Clause,
+    Compound,
+    Coordination,
+    Existence,
+    Nominal,
+    NounPhrase,
+    PlaceName,
+    Pronoun,
+    Quality,
+)
 from .realizer import Realizer
 from .tree import Anchor, Leaf, Node, Tree
 
@@ -111,7 +122,6 @@ class French(Realizer):
         return Leaf("PRON", token, (nominal, "head"), liaison="j'" if token == "je" else None)
 
     def place_name(self, place: PlaceName) -> Tree:
-        """Returns a town, or a country with its article."""
         phrase = super().place_name(place)
         if place.name.kind == "country":
             phrase.children.insert(0, Leaf("DET", "la", liaison="l'"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .tree import Anchor, Node
 
 if TYPE_CHECKING:
-    from .lexicon.entries import Adjective
+    from .meaning import Adjective
 
 _IRREGULAR = Path(__file__).parent / "lexicon" / "irregular_verbs.tsv"
 _IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")

@@ -92,13 +92,11 @@ class Realizer(ABC):
         """Returns the verb phrase of a clause, behind the auxiliary that precedes the subject if there is one."""
 
     def relative_clause(self, clause: Clause) -> Tree:
-        """Returns a relative clause with its pronoun."""
         word = self.relative_pronoun(clause)
         pronoun = Leaf("PRON", word, (clause, "relative"), liaison=self.elided.get(word))
         return Tree("SBAR", [pronoun, self.clause(clause)])
 
     def relative_pronoun(self, clause: Clause) -> str:
-        """Returns the pronoun of a relative clause."""
         raise NotImplementedError
 
     def complement(self, action: Action) -> list[Node]:
@@ -116,7 +114,6 @@ class Realizer(ABC):
         return phrases
 
     def time(self, clause: Clause) -> Tree:
-        """Returns the time expression of a clause."""
         if isinstance(clause.time, int):
             return self.year(Leaf("NUM", str(clause.time), (clause, "year")), (clause, "in"))
         words = [
@@ -164,12 +161,10 @@ class Realizer(ABC):
         """Returns a personal pronoun."""
 
     def name(self, name: Name) -> list[Node]:
-        """Returns a person's name."""
         given = Leaf("PROPN", self.word(name.given), (name, "head"))
         return [given, Leaf("PROPN", self.word(name.surname), (name, "surname"))] if name.surname else [given]
 
     def place_name(self, place: PlaceName) -> Tree:
-        """Returns a town or a country."""
         return Tree("NP", [Leaf("PROPN", self.word(place.name), (place, "head"))])
 
     def join(self, label: str, parts: list[Node], nominal: Coordination) -> Tree:
@@ -180,11 +175,9 @@ class Realizer(ABC):
         return Tree(label, [*children, Leaf("CCONJ", self.and_word, (nominal, "and")), parts[-1]])
 
     def prepositional(self, words: str, nominal: Nominal, anchor: Anchor) -> Tree:
-        """Returns a prepositional phrase."""
         return Tree("PP", [*(Leaf("ADP", word, anchor) for word in words.split()), self.nominal(nominal)])
 
     def location(self, location: Location) -> Tree:
-        """Returns a phrase of place."""
         words = self.word(location.preposition) if location.preposition else self.in_word[0]
         return self.prepositional(words, location.place, (location, "preposition"))
 

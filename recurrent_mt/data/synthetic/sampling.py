@@ -23,7 +23,6 @@ class Rng:
         self.random = random.Random(seed).random
 
     def happens(self, probability: float) -> bool:
-        """Returns True with the given probability."""
         return self.random() < probability
 
     def pick(self, items: Sequence[Item]) -> Item:
@@ -45,7 +44,6 @@ class Weighted(Generic[Item]):
             raise ValueError(f"nothing to draw from: {len(self.items)} items, {len(self._cumulated)} weights")
 
     def draw(self, rng: Rng) -> Item:
-        """Returns one item."""
         cumulated = self._cumulated
         return self.items[bisect_right(cumulated, rng.random() * cumulated[-1], 0, len(cumulated) - 1)]
 

@@ -31,7 +31,6 @@ class Leaf:
         return f"({self.label} {self.token})"
 
     def leaves(self) -> Iterator[Leaf]:
-        """Yields this leaf."""
         yield self
 
 
@@ -49,7 +48,6 @@ class Tree:
         return f"({self.label} {' '.join(map(str, self.children))})"
 
     def leaves(self) -> Iterator[Leaf]:
-        """Yields the leaves from left to right."""
         for child in self.children:
             yield from child.leaves()
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from ..markdown import table
+from ..reports import table
 from .generation import LONGEST, SHORTEST, SPLITS, check, generate
 
 # To be raised when the same settings make other sentences, or other files.

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..matrix import as_matrix, check_shape
-from ..mixed_precision import precision
+from ..matrix import as_matrix, check_shape, precision
 from ..previous_state import check_initial
 from . import fused, native, packed, reference
 from .memory import AttentiveGRUWeights, Memory
@@ -90,7 +89,7 @@ def attentive_gru(
 
     Returns:
         The states s' (N, H), the contexts c (N, D) and the attention α (N, S), in the weights' number format, see
-        :mod:`recurrent_mt.kernels.mixed_precision`. The attention carries no gradient.
+        :mod:`recurrent_mt.kernels.matrix`. The attention carries no gradient.
 
     Raises:
         ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.

@@ -27,7 +27,6 @@ class Memory(NamedTuple):
     padding_mask: Tensor
 
     def to(self, number: torch.dtype) -> Memory:
-        """Returns the same memory in another number format."""
         return self._replace(keys=self.keys.to(number), values=self.values.to(number))
 
     def rows(self, count: int) -> Memory:
@@ -56,7 +55,6 @@ class AttentiveGRUWeights(NamedTuple):
     score: Tensor | None
 
     def to(self, number: torch.dtype) -> AttentiveGRUWeights:
-        """The matrices in another number format; the score vector, which is in no matrix product, is unchanged."""
         return self._each(lambda matrix: matrix.to(number))
 
     def for_steps(self, steps: int) -> AttentiveGRUWeights:

@@ -14,10 +14,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ..cache import pieces
 from ..gru.packed import EAGER, Elementwise, joined, step, step_backward
-from ..matrix import Matrix
-from ..mixed_precision import product
+from ..matrix import Matrix, pieces, product
 from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
 from .memory import AttentiveGRUWeights, Memory
 

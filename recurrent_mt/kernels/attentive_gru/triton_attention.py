@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..mixed_precision import product
+from ..matrix import product
 from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
 from .memory import AttentiveGRUWeights, Memory
 from .packed import AttentionBackward, StepAttention, project_query

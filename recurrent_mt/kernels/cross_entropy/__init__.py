@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..mixed_precision import precision
+from ..matrix import precision
 from . import native, packed, reference
 
 __all__ = ["BACKENDS", "cross_entropy"]
@@ -51,7 +51,7 @@ def cross_entropy(
     Returns:
         The loss and, without a gradient, the sum of −log p_n(y_n), which is the same number without label smoothing.
         Both are in float32 or wider; the products are computed in the features' format or, under autocast, in its
-        format; see :mod:`recurrent_mt.kernels.mixed_precision`.
+        format; see :mod:`recurrent_mt.kernels.matrix`.
 
     Raises:
         ValueError: if the shapes do not fit together, if ε is out of range or there is no other word, or if the backend

@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ..cache import slices
-from ..mixed_precision import add_product_, product
+from ..matrix import add_product_, product, slices
 
 SCORES = {"cpu": 1 << 19}
 """How many scores are computed at once, by kind of device: on a CPU two megabytes, which fit in its cache."""

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..backend import choose, resolve
 from ..grconv import ACTIVATIONS
-from ..mixed_precision import precision
+from ..matrix import precision
 from . import fused, native, packed, reference
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels
 

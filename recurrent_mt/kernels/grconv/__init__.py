@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..mixed_precision import precision
+from ..matrix import precision
 from . import fused, native, packed, reference
 from .interface import GRConvOutput, GRConvWeights, Levels
 

@@ -12,8 +12,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ..cache import pieces
-from ..mixed_precision import add_product, add_product_
+from ..matrix import add_product, add_product_, pieces
 from ..packing import rows_but_last
 
 

@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..mixed_precision import add_product_, product
+from ..matrix import add_product_, product
 from ..triton_math import accumulator, accumulator_dtype, blocks, tanh
 from .level import Level, LevelWeights, PyramidLayout
 

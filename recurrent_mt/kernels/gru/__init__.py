@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from ..backend import choose, resolve
-from ..matrix import Matrix, check_shape
-from ..mixed_precision import precision
+from ..matrix import Matrix, check_shape, precision
 from ..previous_state import check_initial
 from . import fused, native, packed, reference
 
@@ -53,7 +52,7 @@ def gru(
             :func:`recurrent_mt.kernels.backend.resolve`.
 
     Returns:
-        (N, H) the states, in the weights' number format; see :mod:`recurrent_mt.kernels.mixed_precision`.
+        (N, H) the states, in the weights' number format; see :mod:`recurrent_mt.kernels.matrix`.
 
     Raises:
         ValueError: if the shapes do not fit together, or if the backend is unknown or cannot run here.

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.synthetic import generate
-from recurrent_mt.data.word_vectors.skip_gram import TrainingText, frequent_words, train_skip_gram
-from recurrent_mt.data.word_vectors.word_vectors import WordVectors
+from recurrent_mt.data.word_vectors import TrainingText, WordVectors, frequent_words, train_skip_gram
 
 
 @pytest.fixture(scope="session")

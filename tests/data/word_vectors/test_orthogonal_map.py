@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recurrent_mt.data.word_vectors.orthogonal_map import (
+from recurrent_mt.data.word_vectors import (
+    WordVectors,
     apply_map,
     covered_pairs,
     fit_map,
     precision_at_one,
     read_lexicon,
 )
-from recurrent_mt.data.word_vectors.word_vectors import WordVectors
 
 SIZE = 12
 

@@ -9,9 +9,8 @@ import pytest
 from fairseq.data import Dictionary
 
 from recurrent_mt.data.synthetic.lexicon import lexicon
-from recurrent_mt.data.word_vectors.skip_gram import END, UNKNOWN, TrainingText, frequent_words, train_skip_gram
-from recurrent_mt.data.word_vectors.word_vectors import WordVectors
-from recurrent_mt.fairseq_dictionary import read_dictionary
+from recurrent_mt.data.word_vectors import END, UNKNOWN, TrainingText, WordVectors, frequent_words, train_skip_gram
+from recurrent_mt.text_files import read_dictionary
 
 
 def same_class_share(vectors: WordVectors, classes: dict[str, str]) -> float:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from fairseq import utils
 
-from recurrent_mt.data.word_vectors.word_vectors import WordVectors, read_vectors, write_vectors
+from recurrent_mt.data.word_vectors import WordVectors, read_vectors, write_vectors
 from tests.models.building import build
 
 SMALL = WordVectors(

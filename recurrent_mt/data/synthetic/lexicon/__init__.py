@@ -2,14 +2,236 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
+from pathlib import Path
 
-from ..sampling import Weighted, zipf
-from .coinage import coined_words
-from .entries import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
-from .tables import noun_classes, read_adjectives, read_nouns, read_times, read_verbs, rows
+from ..english_morphology import regular_participle, regular_plural
+from ..french_morphology import regular_feminine
+from ..french_morphology import regular_plural as french_plural
+from ..meaning import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
+from ..sampling import Rng, Weighted, zipf
+
+_GROUPS = {
+    "living": "person animal",
+    "artifact": "thing device furniture text clothing vehicle",
+    "locale": "building place",
+    "anything": "person animal food drink thing device furniture text show clothing vehicle building place "
+    "plant idea event",
+}
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """Returns the rows of a table as dictionaries; cells missing at the end of a line are empty."""
+    with (Path(__file__).parent / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))
+
+
+def noun_classes(text: str) -> frozenset[str]:
+    """Returns the noun classes that ``a|b`` names, groups such as ``living`` spelled out; ``-`` is none."""
+    names = [] if text in ("", "-") else text.split("|")
+    return frozenset(word for name in names for word in _GROUPS.get(name, name).split())
+
+
+def _options(text: str) -> dict[str, str]:
+    pairs = (word.partition("=") for word in text.split())
+    return {name: value for name, _, value in pairs}
+
+
+def read_nouns() -> list[Noun]:
+    """Reads nouns.tsv; English is ``singular`` or ``singular/plural``."""
+    nouns = []
+    for row in rows("nouns"):
+        options = _options(row["options"])
+        singular, _, plural = row["en"].partition("/")
+        nouns.append(
+            Noun(
+                noun_class=row["class"],
+                fr=row["fr"],
+                fr_plural=options.get("pl", french_plural(row["fr"])),
+                gender=row["gender"],
+                en=singular,
+                en_plural=plural or regular_plural(singular),
+                zh=row["zh"],
+                measure=row["measure"],
+                mass="mass" in options,
+            )
+        )
+    return nouns
+
+
+def read_verbs() -> list[Verb]:
+    """Reads verbs.tsv: ``~`` joins a particle, ``+`` a preposition; ``_`` is where a Chinese object goes."""
+    verbs = []
+    for row in rows("verbs"):
+        options = _options(row["options"])
+        fr, _, fr_preposition = row["fr"].partition("+")
+        words, _, en_preposition = row["en"].partition("+")
+        forms, _, particle = words.partition("~")
+        en, past, participle = [*forms.split("/"), "", ""][:3]
+        before, _, after = (part.split() for part in row["zh"].partition("_"))
+        verb_is_last = bool(after) and after[-1] not in ("里", "上")
+        verbs.append(
+            Verb(
+                frame=row["frame"],
+                fr=fr,
+                fr_preposition=fr_preposition,
+                etre="être" in options,
+                en=en,
+                en_past=past or regular_participle(en),
+                en_participle=participle or regular_participle(en),
+                en_particle=particle,
+                en_preposition=en_preposition,
+                zh=after[-1] if verb_is_last else before[0],
+                zh_before=tuple(before),
+                zh_after=tuple(after),
+                subjects=noun_classes(row["subject"]),
+                objects=noun_classes(row["object"]),
+                only=options.get("only", ""),
+                stative="stative" in options,
+                passive=row["frame"] == "transitive" and not {"nopassive", "stative"} & set(options),
+                progressive=not {"stative", "event"} & set(options),
+            )
+        )
+    return verbs
+
+
+def read_adjectives() -> list[Adjective]:
+    """Reads adjectives.tsv; English is ``positive`` or ``positive/comparative``."""
+    adjectives = []
+    for row in rows("adjectives"):
+        options = _options(row["options"])
+        positive, _, comparative = row["en"].partition("/")
+        adjectives.append(
+            Adjective(
+                fr=row["fr"],
+                feminine=options.get("feminine") or regular_feminine(row["fr"]),
+                liaison=options.get("liaison"),
+                comparative=options.get("comparative"),
+                en=positive,
+                en_comparative=comparative or None,
+                zh=row["zh"],
+                before=row["position"] == "before",
+                classes=noun_classes(row["classes"]),
+                relational="relational" in options,
+                predicative="predicative" in options,
+            )
+        )
+    return adjectives
+
+
+def read_times() -> list[TimeExpression]:
+    """Reads times.tsv, whose words are ``token/part of speech/key…``."""
+
+    def words(text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        parts = (word.split("/") for word in text.split())
+        return tuple((token, label, tuple(keys)) for token, label, *keys in parts)
+
+    return [
+        TimeExpression(words(row["fr"]), words(row["en"]), words(row["zh"]), frozenset(row["tenses"].split("|")))
+        for row in rows("times")
+    ]
+
+
+_LANGUAGE_SEED = 2014
+_CODAS = (("", ""), ("", ""), ("n", "恩"), ("l", "尔"), ("s", "斯"), ("r", "尔"))
+_SURNAMES, _TOWNS, _COUNTRIES, _BRANDS = 1500, 350, 160, 240
+
+
+def coined_words() -> Iterator[Noun | Adjective | ProperNoun]:
+    """Yields the coined nouns, adjectives and proper nouns in a fixed, mixed order."""
+    coined = [*_learned_words(), *_prefixed_nouns(), *_names()]
+    rng = Rng(_LANGUAGE_SEED)
+    keyed = [(rng.random(), index) for index in range(len(coined))]
+    return (coined[index] for _, index in sorted(keyed))
+
+
+def _noun(noun_class: str, gender: str, measure: str, *, fr: str, en: str, zh: str) -> Noun:
+    return Noun(noun_class, fr, french_plural(fr), gender, en, regular_plural(en), zh, measure)
+
+
+def _relational_adjective(classes: frozenset[str], *, fr: str, en: str, zh: str) -> Adjective:
+    return Adjective(fr, regular_feminine(fr), None, None, en, None, zh, False, classes, True, False)
+
+
+def _learned_words() -> Iterator[Noun | Adjective]:
+    """Greek roots and endings: *biologie*, *thermomètre*, *archéologique*."""
+    for root, ending in product(rows("roots"), rows("suffixes")):
+        forms = {language: root[language] + ending[language] for language in ("fr", "en", "zh")}
+        if ending["entry"] == "adjective":
+            yield _relational_adjective(noun_classes(ending["classes"]), **forms)
+        else:
+            yield _noun(ending["entry"], ending["gender"], ending["measure"], **forms)
+
+
+def _prefixed_nouns() -> Iterator[Noun]:
+    """*ex-ministre*, *mini-voiture*: a prefix on a noun of the tables."""
+    nouns = read_nouns()
+    for prefix in rows("prefixes"):
+        classes = noun_classes(prefix["classes"])
+        for noun in nouns:
+            if noun.noun_class in classes and not noun.mass:
+                forms = {
+                    form: prefix[form[:2]] + getattr(noun, form)
+                    for form in ("fr", "fr_plural", "en", "en_plural", "zh")
+                }
+                yield replace(noun, **forms)
+
+
+class _NameMaker:
+    """Makes pronounceable names, each once."""
+
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
+        self._syllables = rows("syllables")
+        self._made: set[str] = set()
+
+    def make(self, *, open_ending: bool = False) -> tuple[str, str]:
+        """Returns a new name, with ``open_ending`` one for endings to join, and its transliteration."""
+        while True:
+            latin = chinese = ""
+            for _ in range(self._rng.integer(2, 3)):
+                row = self._rng.pick(self._syllables)
+                vowel = self._rng.pick("aeiou")
+                coda, coda_chinese = self._rng.pick(_CODAS)
+                latin += row["onset"] + vowel + coda
+                chinese += row[vowel] + coda_chinese
+            if open_ending:
+                latin = latin.rstrip("aeiou")
+            if len(latin) > 3 and self._made.isdisjoint((latin, chinese)):
+                self._made |= {latin, chinese}
+                return latin.capitalize(), chinese
+
+
+def _names() -> Iterator[Noun | Adjective | ProperNoun]:
+    maker = _NameMaker(Rng(_LANGUAGE_SEED + 1))
+    for _ in range(_SURNAMES):
+        latin, chinese = maker.make()
+        yield ProperNoun("surname", latin, latin, chinese)
+    for _ in range(_TOWNS):
+        latin, chinese = maker.make()
+        yield ProperNoun("town", latin, latin, chinese)
+    for number in range(_BRANDS):
+        latin, chinese = maker.make()
+        noun_class, gender, measure = (("vehicle", "f", "辆"), ("device", "m", "台"))[number % 2]
+        yield Noun(noun_class, latin, latin, gender, latin, regular_plural(latin), chinese, measure)
+    for _ in range(_COUNTRIES):
+        yield from _country(*maker.make(open_ending=True))
+
+
+def _country(stem: str, chinese: str) -> Iterator[Noun | Adjective | ProperNoun]:
+    """A country with its people and its adjective: *la Malvie*, *un Malvien*, *malvien*."""
+    country = chinese + "亚"
+    yield ProperNoun("country", stem + "ie", stem + "ia", country, "f")
+    for gender in "mf":
+        citizen = stem + ("ien" if gender == "m" else "ienne")
+        yield _noun("person", gender, "个", fr=citizen, en=stem + "ian", zh=country + "人")
+    classes = noun_classes("person|food|drink|text|show|clothing|vehicle|locale")
+    yield _relational_adjective(classes, fr=stem.lower() + "ien", en=stem + "ian", zh=country)
 
 
 @dataclass(frozen=True)

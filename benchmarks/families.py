@@ -1,0 +1,293 @@
+"""All families of cases: those of layers, and encoders, decoders, updates, and searches beside fairseq's ``lstm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
+from fairseq.dataclass.configs import FairseqConfig
+from fairseq.models import FairseqEncoderDecoderModel
+from fairseq.optim.adam import FairseqAdamConfig
+from fairseq.optim.lr_scheduler.fixed_schedule import FixedLRScheduleConfig
+from fairseq.sequence_generator import SequenceGenerator
+from fairseq.tasks import FairseqTask
+from fairseq.trainer import Trainer
+from omegaconf import OmegaConf
+from torch import Tensor, nn
+
+from user_dir.optim.fused_adam import FusedAdamConfig
+from user_dir.tasks.native_translation import NativeGenerator
+
+from .case import Case, Family
+from .layers import DILATED_GRCONV_LAYER, GRCONV_LAYER
+from .model_products import decoder as decoder_products
+from .model_products import search
+from .parity import SENTENCES, assert_parity, constant_gradient, reference_of
+from .setting import Setting
+from .systems import ModelPair, model_shape, prepare_models
+
+
+def prepare_encoder(setting: Setting, **shape: Any) -> Case:
+    """The encoder alone: annotations and summary, and all its gradients.
+
+    The arguments are those of :func:`~benchmarks.systems.prepare_models`.
+    """
+    models = prepare_models(setting, **shape)
+    tokens = {name: models.sample["net_input"][name] for name in ("src_tokens", "src_lengths")}
+    return Case(
+        _encoder_passes(models.ours.encoder, tokens, lambda output: [output.annotations, output.summary]),
+        models.system.encoder_products(models.source, models.size).all(),
+        models.check,
+        "words",
+        sum(models.source),
+        _encoder_passes(models.stock.encoder, tokens, lambda output: output[:2]),
+    )
+
+
+def _encoder_passes(
+    encoder: nn.Module, tokens: dict[str, Tensor], read: Callable[[Any], Sequence[Tensor]]
+) -> Callable[[], object]:
+    encoder.train()
+    weights = list(encoder.parameters())
+    with torch.no_grad():
+        gradients = [constant_gradient(output) for output in read(encoder(**tokens))]
+
+    return lambda: torch.autograd.grad(read(encoder(**tokens)), weights, gradients)
+
+
+ENCODER = Family(
+    name="encoder",
+    about="the encoder with its embeddings, forward and backward",
+    prepare=prepare_encoder,
+    shapes=(
+        model_shape("RNNsearch", "small", 32, 30, "mixed"),
+        model_shape("RNNsearch", "small", 64, 30, "alike"),
+        model_shape("RNNsearch", "paper", 32, 50, "mixed"),
+        model_shape("grConv", "small", 32, 30, "mixed"),
+        model_shape("dilated grConv", "small", 32, 30, "mixed"),
+        model_shape("dilated grConv", "small", 64, 30, "alike"),
+    ),
+    quick=tuple(model_shape(system, "tiny", 3, 6, "mixed") for system in ("RNNsearch", "grConv", "dilated grConv")),
+    growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)
+
+
+def prepare_decoder(setting: Setting, **shape: Any) -> Case:
+    """The decoder alone, from an encoded batch to scores over the vocabulary, and all its gradients.
+
+    The arguments are those of :func:`~benchmarks.systems.prepare_models`.
+    """
+    models = prepare_models(setting, **shape)
+    products = decoder_products(models.source, models.target, models.size, attention=models.system.attention)
+    return Case(
+        _decoder_passes(models.ours, models.sample["net_input"]),
+        products.all(),
+        models.check,
+        "words",
+        sum(models.target),
+        _decoder_passes(models.stock, models.sample["net_input"]),
+    )
+
+
+def _decoder_passes(model: FairseqEncoderDecoderModel, net_input: dict[str, Any]) -> Callable[[], object]:
+    model.train()
+    with torch.no_grad():
+        encoded = model.encoder(net_input["src_tokens"], net_input["src_lengths"])
+    fields = [field.requires_grad_() if _carries_gradient(field) else field for field in encoded]
+    encoded = getattr(type(encoded), "_make", tuple)(fields)
+    inputs = [*model.decoder.parameters(), *filter(_carries_gradient, fields)]
+
+    def scores() -> Tensor:
+        return model.decoder(net_input["prev_output_tokens"], encoder_out=encoded)[0]
+
+    with torch.no_grad():
+        gradient = constant_gradient(scores())
+    # Without attention, nothing reads the annotations.
+    return lambda: torch.autograd.grad(scores(), inputs, gradient, allow_unused=True)
+
+
+def _carries_gradient(field: object) -> bool:
+    return isinstance(field, Tensor) and field.is_floating_point()
+
+
+DECODER = Family(
+    name="decoder",
+    about="the decoder over given targets, with scores over the vocabulary, forward and backward",
+    prepare=prepare_decoder,
+    shapes=(
+        model_shape("RNNsearch", "small", 32, 30, "mixed"),
+        model_shape("RNNsearch", "small", 64, 30, "alike"),
+        model_shape("RNNsearch", "paper", 16, 30, "mixed"),
+        model_shape("RNNenc", "small", 32, 30, "mixed"),
+        model_shape("RNNenc", "small", 64, 30, "alike"),
+    ),
+    quick=(model_shape("RNNsearch", "tiny", 3, 6, "mixed"), model_shape("RNNenc", "tiny", 3, 6, "mixed")),
+    growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)
+
+
+#: As in configs/recommended-base.yaml.
+DROPOUT, CLIP_NORM = 0.2, 1.0
+
+#: So small that a thousand updates on one batch change nothing that affects the time.
+LEARNING_RATE = 1e-6
+
+
+#: The plug-in's criterion, and the one that fairseq's own model is trained with: the same loss.
+CRITERION, STOCK_CRITERION = "chunked_cross_entropy", "cross_entropy"
+
+
+def prepare_step(setting: Setting, *, criterion: str = CRITERION, **shape: Any) -> Case:
+    """One update: fairseq's translation task, cross-entropy, clipping, Adam.
+
+    The products are those of encoder and decoder; embeddings, softmax, and Adam have none. bfloat16 is fairseq's
+    ``--bf16``, with master weights in float32. The arguments are those of :func:`~benchmarks.systems.prepare_models`,
+    and the criterion of our model.
+    """
+    models = prepare_models(setting, dropout=DROPOUT, **shape)
+    products = models.system.encoder_products(models.source, models.size) + decoder_products(
+        models.source, models.target, models.size, attention=models.system.attention
+    )
+    return Case(
+        _update(setting, setting.dtype, criterion, models.task, models.ours, models.sample, fused=setting.is_native),
+        products.all(),
+        models.check,
+        "words",
+        sum(models.target),
+        _update(setting, setting.stock_dtype, STOCK_CRITERION, models.task, models.stock, models.sample),
+    )
+
+
+def _update(
+    setting: Setting,
+    dtype: str,
+    criterion: str,
+    task: FairseqTask,
+    model: FairseqEncoderDecoderModel,
+    sample: dict[str, Any],
+    *,
+    fused: bool = False,
+) -> Callable[[], object]:
+    config = OmegaConf.structured(FairseqConfig)
+    config.common.cpu = setting.device == "cpu"
+    config.common.bf16 = dtype == "bfloat16"
+    config.optimization.lr = [LEARNING_RATE]
+    config.optimization.clip_norm = CLIP_NORM
+    adam = FusedAdamConfig(_name="fused_adam") if fused else FairseqAdamConfig(_name="adam")
+    config.optimizer = OmegaConf.structured(adam)
+    config.lr_scheduler = OmegaConf.structured(FixedLRScheduleConfig(_name="fixed"))
+    config.criterion = OmegaConf.structured(CRITERION_DATACLASS_REGISTRY[criterion](_name=criterion))
+    trainer = Trainer(config, task, model, task.build_criterion(config.criterion))
+    return lambda: trainer.train_step([sample])
+
+
+TRAINING_STEP = Family(
+    name="training_step",
+    about="a whole update by fairseq's trainer: forward, backward, clipping, Adam",
+    prepare=prepare_step,
+    shapes=(
+        model_shape("RNNsearch", "small", 80, 25, "alike"),
+        {**model_shape("RNNsearch", "small", 80, 25, "alike"), "criterion": STOCK_CRITERION},
+        model_shape("RNNsearch", "small", 80, 25, "mixed"),
+        model_shape("dilated grConv", "small", 80, 25, "alike"),
+        model_shape("dilated grConv", "small", 80, 25, "mixed"),
+        model_shape("RNNenc", "small", 80, 25, "alike"),
+        model_shape("grConv", "small", 80, 25, "alike"),
+        model_shape("RNNsearch", "paper", 16, 30, "alike"),
+    ),
+    quick=(
+        model_shape("RNNsearch", "tiny", 3, 6, "alike"),
+        model_shape("RNNenc", "tiny", 3, 6, "alike"),
+        model_shape("dilated grConv", "tiny", 3, 6, "alike"),
+        model_shape("grConv", "tiny", 3, 6, "alike"),
+    ),
+    growth=model_shape("RNNsearch", "small", 16, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)
+
+
+BEAM = 5
+
+
+def prepare_translation(setting: Setting, *, length: int, **shape: Any) -> Case:
+    """A batch translated with a beam of five, in as many steps as the longest source has words.
+
+    The length of untrained models' translations means nothing, so both take the same number of steps: no hypothesis may
+    end before that, and all must end then. The search never becomes narrower, as it does with trained models.
+
+    The arguments are those of :func:`~benchmarks.systems.prepare_models`; the system must have attention.
+    """
+    models = prepare_models(setting, length=length, **shape)
+    encoder = models.system.encoder_products(models.source, models.size).forward
+    steps = search(models.source, models.size, steps=length, beam=BEAM)
+    return Case(
+        translator(models.ours, models, models.sample, length, generator_of(setting)),
+        encoder + steps,
+        lambda: _check_search(models, length, setting),
+        "sentences",
+        len(models.source),
+        translator(models.stock, models, models.sample, length),
+    )
+
+
+def translator(
+    model: FairseqEncoderDecoderModel,
+    models: ModelPair,
+    sample: dict[str, Any],
+    steps: int,
+    generator_class: type[SequenceGenerator] = SequenceGenerator,
+) -> Callable[[], list[list[dict[str, Tensor]]]]:
+    """A search of exactly that many steps, including the end symbol."""
+    limits = {"min_len": steps - 1, "max_len_b": steps - 1}
+    generator = generator_class([model], models.task.target_dictionary, beam_size=BEAM, **limits)
+    return lambda: generator.generate([model], sample)
+
+
+def generator_of(setting: Setting) -> type[SequenceGenerator]:
+    """The generator for our model. With the reference's kernels, even the native one leaves the search to fairseq's."""
+    return NativeGenerator if setting.is_native else SequenceGenerator
+
+
+def _check_search(models: ModelPair, steps: int, setting: Setting) -> None:
+    """Model and search, on the batch's first sentences.
+
+    For the search, the best translation's score is compared: two translations may be equally good.
+    """
+    models.check()
+    tokens = {name: models.sample["net_input"][name][:SENTENCES] for name in ("src_tokens", "src_lengths")}
+
+    def best_scores(model: FairseqEncoderDecoderModel) -> list[Tensor]:
+        search = translator(model, models, {"net_input": tokens}, steps, generator_of(setting))
+        return [torch.stack([beam[0]["score"] for beam in search()])]
+
+    assert_parity(
+        f"translation with {models.system.architecture}",
+        lambda: best_scores(models.ours),
+        lambda dtype: best_scores(reference_of(models.ours, dtype)),
+        setting.product_number,
+    )
+
+
+TRANSLATION = Family(
+    name="translation",
+    about=f"beam-{BEAM} search, as many steps as the longest source has words",
+    prepare=prepare_translation,
+    shapes=(
+        model_shape("RNNsearch", "small", 32, 25, "alike"),
+        model_shape("RNNsearch", "small", 1, 25, "alike"),
+        model_shape("RNNsearch", "paper", 8, 25, "alike"),
+    ),
+    quick=(model_shape("RNNsearch", "tiny", 3, 6, "alike"),),
+    growth=model_shape("RNNsearch", "small", 8, 20, "equal"),
+    small_growth=model_shape("RNNsearch", "tiny", 2, 4, "equal"),
+)
+
+
+#: A new one gets a line here.
+FAMILIES: dict[str, Family] = {
+    family.name: family for family in (GRCONV_LAYER, DILATED_GRCONV_LAYER, ENCODER, DECODER, TRAINING_STEP, TRANSLATION)
+}

@@ -1,0 +1,211 @@
+"""The grConv layers, forward and backward, against their matrix products; there are no stock layers of this kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_grconv
+from recurrent_mt.kernels.grconv import GRConvWeights, grconv
+from recurrent_mt.kernels.packing import make_packing
+
+from .case import Case, Family, Shape
+from .model_products import dilated_levels, grconv_levels
+from .parity import SENTENCES, assert_parity, constant_gradient
+from .setting import Setting
+from .systems import draw_lengths
+
+
+class Layer(NamedTuple):
+    """A layer over packed leaves, without its batch.
+
+    Attributes:
+        name: for messages.
+        lengths: the number of leaves of each sentence.
+        weights: what it has besides them.
+        setting: the run's setting.
+        outputs: its outputs, from leaves and weights, with ``counts``, ``activation`` and ``backend``.
+    """
+
+    name: str
+    lengths: list[int]
+    weights: Sequence[Tensor]
+    setting: Setting
+    outputs: Callable[..., Sequence[Tensor]]
+
+    def passes(self, backend: str, activation: str, dtype: torch.dtype) -> Callable[[], list[Tensor]]:
+        """A forward and backward pass: outputs and gradients.
+
+        Args:
+            backend: the kernel's.
+            activation: of the candidates.
+            dtype: the format of all numbers, which are first rounded to the run's; for the run's own, of the products.
+        """
+        narrow = self.setting.autocast and backend != "reference" and dtype == self.setting.product_number
+        generator = torch.Generator().manual_seed(2)
+        number = self.setting.number if narrow else dtype
+        packing = make_packing(torch.arange(max(self.lengths)) >= torch.tensor(self.lengths)[:, None])
+        leaves = torch.randn(sum(self.lengths), self.weights[0].size(-1), generator=generator)
+        leaves, *weights = (
+            tensor.to(self.setting.device, self.setting.number).to(number).requires_grad_()
+            for tensor in (leaves, *self.weights)
+        )
+
+        def run() -> list[Tensor]:
+            with torch.autocast(self.setting.device, dtype=dtype, enabled=narrow):
+                outputs = self.outputs(leaves, *weights, counts=packing.counts, activation=activation, backend=backend)
+            outputs = [rows for rows in outputs if rows.requires_grad and rows.numel()]
+            gradients = [constant_gradient(rows) for rows in outputs]
+            return [*outputs, *torch.autograd.grad(outputs, [leaves, *weights], gradients)]
+
+        return run
+
+    def check(self, activation: str, dtype: torch.dtype) -> None:
+        """Raises ParityError unless the pass in this dtype agrees with the reference."""
+        assert_parity(
+            f"{self.name}, {activation}",
+            self.passes(self.setting.backend, activation, dtype),
+            lambda number: self.passes("reference", activation, number)(),
+            dtype,
+        )
+
+
+#: Pyramids: Cho et al.'s (2014b) and others, as options of the kernel.
+PYRAMIDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "height 4": {"height": 4},
+    "nodes to level 2": {"annotation_height": 2},
+    "unit gates": {"unit_gates": True},
+}
+
+
+def prepare_pyramid(setting: Setting, *, width: int, pyramid: str, sentences: int, length: int, lengths: str) -> Case:
+    """The layer on packed leaves, with relu, with a gradient for every output.
+
+    Args:
+        setting: the run's setting.
+        width: H.
+        pyramid: a name of :data:`PYRAMIDS`.
+        sentences: B.
+        length: leaves of the longest sentence.
+        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
+    """
+    options = dict(PYRAMIDS[pyramid])
+    unit_gates = options.pop("unit_gates", False)
+    leaves = draw_lengths(sentences, length, lengths, seed=1)
+    weights = _pyramid_weights(width, 3 * width if unit_gates else 3)
+    gates = weights.gate_bias.numel()
+    layer = Layer(f"grconv_layer of width {width}", leaves, weights, setting, outputs_of_pyramid(**options))
+
+    def check() -> None:
+        # A relu whose sum is rounded across zero has a different slope: with few bits, the check uses tanh.
+        few = layer._replace(lengths=leaves[:SENTENCES])
+        few.check("tanh", setting.product_number)
+        few.check("relu", torch.float64)
+
+    return Case(
+        layer.passes(setting.backend, "relu", setting.product_number),
+        grconv_levels(leaves, width=width, gates=gates, height=options.get("height", 0)).all(),
+        check,
+        "words",
+        sum(leaves),
+    )
+
+
+def outputs_of_pyramid(**options: Any) -> Callable[..., list[Tensor]]:
+    """Roots, and nodes if any are returned, of leaves and weights."""
+
+    def run(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
+        output = grconv(leaves, GRConvWeights(*weights), **given, **options)
+        return [output.summaries, output.nodes]
+
+    return run
+
+
+def _pyramid_weights(width: int, gates: int) -> GRConvWeights:
+    generator = torch.Generator().manual_seed(1)
+    shapes = [(width, width), (width, width), (width,), (gates, width), (gates, width), (gates,)]
+    return GRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
+
+
+def _pyramid_shape(width: int, length: int, pyramid: str = "plain", sentences: int = 32) -> Shape:
+    return {"width": width, "pyramid": pyramid, "sentences": sentences, "length": length, "lengths": "mixed"}
+
+
+GRCONV_LAYER = Family(
+    name="grconv_layer",
+    about="the grConv layer, forward and backward",
+    prepare=prepare_pyramid,
+    shapes=(
+        *(_pyramid_shape(256, length) for length in (10, 30, 50)),
+        *(_pyramid_shape(512, length) for length in (10, 30, 50)),
+        _pyramid_shape(1000, 30),
+        _pyramid_shape(1000, 50),
+        _pyramid_shape(2000, 30, sentences=8),
+        _pyramid_shape(2000, 50, sentences=8),
+        *(_pyramid_shape(512, 30, pyramid) for pyramid in PYRAMIDS if pyramid != "plain"),
+    ),
+    quick=tuple(_pyramid_shape(8, 6, pyramid, sentences=3) for pyramid in PYRAMIDS),
+    growth={"width": 256, "pyramid": "plain", "sentences": 16, "length": 20, "lengths": "equal"},
+    small_growth={"width": 8, "pyramid": "plain", "sentences": 2, "length": 4, "lengths": "equal"},
+)
+
+
+def prepare_dilated(setting: Setting, *, width: int, sets: int, sentences: int, length: int, lengths: str) -> Case:
+    """The layer on packed leaves, with a gradient for sums and roots.
+
+    Args:
+        setting: the run's setting.
+        width: H.
+        sets: of weights; see :class:`~recurrent_mt.kernels.dilated_grconv.DilatedGRConvWeights`.
+        sentences: B.
+        length: leaves of the longest sentence.
+        lengths: as in :func:`~benchmarks.systems.draw_lengths`.
+    """
+    leaves = draw_lengths(sentences, length, lengths, seed=1)
+    layer = Layer(
+        f"dilated_grconv_layer of width {width}", leaves, _dilated_weights(width, sets), setting, sums_and_roots
+    )
+    return Case(
+        layer.passes(setting.backend, "tanh", setting.product_number),
+        dilated_levels(leaves, width=width).all(),
+        lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.product_number),
+        "words",
+        sum(leaves),
+    )
+
+
+def sums_and_roots(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
+    """Sums and roots."""
+    return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), **given)[1:3])
+
+
+def _dilated_weights(width: int, sets: int) -> DilatedGRConvWeights:
+    generator = torch.Generator().manual_seed(1)
+    shapes = [(sets, width, width)] * 2 + [(sets, width)] + [(sets, 3, width)] * 2 + [(sets, 3)]
+    return DilatedGRConvWeights(*(torch.randn(shape, generator=generator) / (2 * width) ** 0.5 for shape in shapes))
+
+
+def _dilated_shape(
+    width: int, length: int, sets: int = 1, sentences: int = 32, lengths: str = "mixed"
+) -> dict[str, int | str]:
+    return {"width": width, "sets": sets, "sentences": sentences, "length": length, "lengths": lengths}
+
+
+DILATED_GRCONV_LAYER = Family(
+    name="dilated_grconv_layer",
+    about="the dilated grConv layer in one direction, forward and backward",
+    prepare=prepare_dilated,
+    shapes=(
+        *(_dilated_shape(width, length) for width in (128, 256, 512) for length in (10, 30, 50)),
+        _dilated_shape(128, 25, sentences=40, lengths="alike"),
+        _dilated_shape(256, 30, sets=6),
+        _dilated_shape(1000, 30),
+    ),
+    quick=(_dilated_shape(8, 6, sentences=3), _dilated_shape(8, 6, sets=4, sentences=3)),
+    growth=_dilated_shape(128, 20, sentences=16, lengths="equal"),
+    small_growth=_dilated_shape(8, 4, sentences=2, lengths="equal"),
+)

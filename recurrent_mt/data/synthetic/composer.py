@@ -1,0 +1,310 @@
+"""Composes the meanings of random sentences of a wanted length, and their clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .lexicon import sample_adverbs, sample_times, sample_verbs
+from .meaning import (
+    Action,
+    Clause,
+    Compound,
+    Coordination,
+    Existence,
+    Name,
+    Nominal,
+    NounPhrase,
+    PlaceName,
+    Pronoun,
+    Quality,
+    Verb,
+)
+from .nominals import HUMAN, NominalComposer
+from .sampling import Weighted
+
+_TENSE = Weighted(["present", "past", "future", "progressive", "past_progressive"], [38, 32, 14, 8, 8])
+_GAP = Weighted(["subject", "object", "oblique"], [45, 43, 12])
+_FRAMES = {  # by the words left for the predicate
+    1: Weighted([("intransitive",), ("transitive",)], [6, 4]),
+    3: Weighted([("transitive",), ("intransitive",), ("oblique",), ("dative",)], [68, 12, 14, 6]),
+    5: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("dative",), ("intransitive",)], [60, 15, 13, 5, 7]),
+    8: Weighted([("transitive",), ("oblique",), ("ditransitive",), ("clausal",), ("dative",)], [46, 11, 13, 26, 4]),
+}
+_LIVING = ("person", "animal")
+_PAST_YEARS, _FUTURE_YEARS = (1850, 2020), (2035, 2090)
+
+
+class ClauseComposer(NominalComposer):
+    """Draws clauses: subject and predicate first, then the optional parts."""
+
+    def clause(
+        self, budget: int, *, tense: str = "", subject: Nominal | None = None, subject_class: str = ""
+    ) -> Clause:
+        """Returns a clause of about so many words; what is not given is drawn.
+
+        ``subject_class`` is the class of nouns that a given subject, a pronoun, refers to.
+        """
+        rng = self._rng
+        tense = tense or _TENSE.draw(rng)
+        if subject is None and budget >= 6 and rng.happens(0.05):
+            return self._existence(budget, tense)
+        if subject is None:
+            share = 2 if budget <= 5 else 2 + int((budget - 5) * 0.6 * rng.random())
+            subject = self.subject(share)
+        else:
+            share = 1
+        clause = Clause(subject, None, tense)  # type: ignore[arg-type]  # the predicate comes next
+        return self._predicate(clause, subject_class or noun_class(subject), budget - share)
+
+    def relative(self, antecedent: NounPhrase, budget: int) -> Clause | None:
+        """Returns a relative clause about a noun phrase, or None if no verb of the lexicon fits."""
+        tense, gap = _TENSE.draw(self._rng), _GAP.draw(self._rng)
+        kind = antecedent.noun.noun_class
+        if gap == "subject":
+            clause = Clause(None, None, tense, gap=gap, antecedent=antecedent)  # type: ignore[arg-type]
+            return self._predicate(clause, kind, budget - 1)
+        frame = "transitive" if gap == "object" else "oblique"
+        verb = self._draw_verb(frame, kind, 8, lambda verb: gap == "object" or verb.fr_preposition == "de")
+        if verb is None:
+            return None
+        if budget <= 4 and "person" in verb.subjects and self._rng.happens(0.5):
+            subject: Nominal = self.pronoun()
+        else:
+            subject = self.nominal(HUMAN & verb.subjects or verb.subjects, max(2, budget - 3))
+        clause = Clause(subject, Action(verb), tense, gap=gap, antecedent=antecedent)
+        self._adjust_tense(clause)
+        self._negate(clause)
+        return clause
+
+    def _draw_verb(self, frame: str, object_class: str, tries: int, fits: Callable[[Verb], bool]) -> Verb | None:
+        """Returns a verb that fits and whose object can be of this class; None if so many draws find none."""
+        sampler = sample_verbs((frame,), None, object_class)
+        drawn = (sampler.draw(self._rng) for _ in range(tries)) if sampler else iter(())
+        return next(filter(fits, drawn), None)
+
+    def _predicate(self, clause: Clause, kind: str, budget: int) -> Clause:
+        """Fills in the predicate of a clause whose subject is of a class of nouns."""
+        rng = self._rng
+        roll = rng.random()
+        action: Action | None = None
+        if roll < 0.08 and budget >= 2 and clause.tense in ("present", "past", "future"):
+            action = self._passive(kind, budget)
+        elif roll < 0.78:
+            frames = _FRAMES[max(size for size in _FRAMES if size <= max(budget, 1))].draw(rng)
+            sampler = sample_verbs(frames, kind, None)
+            action = self._action(clause, sampler.draw(rng), budget) if sampler else None
+        if action is None:
+            self._qualify(clause, kind, budget)
+        else:
+            clause.predicate = action
+        self._adjust_tense(clause)
+        self._add_adjuncts(clause, kind, budget)
+        return clause
+
+    def _passive(self, kind: str, budget: int) -> Action | None:
+        verb = self._draw_verb("transitive", kind, 4, lambda verb: verb.passive and not verb.en_particle)
+        if verb is None:
+            return None
+        told = budget >= 3 and self._rng.happens(0.8)
+        agent = self.nominal(HUMAN & verb.subjects or verb.subjects, budget - 2) if told else None
+        return Action(verb, passive=True, agent=agent)
+
+    def _qualify(self, clause: Clause, kind: str, budget: int) -> None:
+        modifier = self.modifier(kind, predicative=True, degree=0.35 if budget > 2 else 0)
+        clause.predicate = Quality(modifier)
+        if budget >= 4 and not modifier.degree and self._rng.happens(0.4) and not modifier.adjective.predicative:
+            clause.predicate.standard = self.nominal(frozenset([kind]), budget - 3)
+
+    def _action(self, clause: Clause, verb: Verb, budget: int) -> Action:
+        action, spare = Action(verb), budget - 1
+        subject = clause.agreeing
+        if verb.frame == "clausal":
+            self._complete(clause, action, spare)
+        elif verb.frame == "ditransitive":
+            action.object = self.nominal(verb.objects, max(2, spare - 3))
+            action.recipient = self._object(HUMAN, subject, min(3, spare // 2), pronoun=0.5)
+        elif verb.frame == "oblique":
+            action.object = self._complement(verb, subject, spare - 1)
+        elif verb.frame in ("transitive", "dative"):
+            share = spare if spare <= 4 or self._rng.happens(0.6) else spare - 2
+            pronoun = 0.8 if spare <= 1 else 0.17
+            if verb.only or ("money" in verb.objects and len(verb.objects) == 1):
+                pronoun = 0.0
+            classes = HUMAN if verb.frame == "dative" else verb.objects
+            action.object = self._object(classes, subject, share, pronoun=pronoun, only=verb.only)
+        return action
+
+    def _complete(self, clause: Clause, action: Action, budget: int) -> None:
+        """Adds the clause that is said or thought; after a past it is told in the past as well."""
+        past = clause.tense == "past" and not action.verb.stative
+        clause.tense = "past" if past else "present"
+        tense = "past_progressive" if past else self._rng.pick(["present", "past", "future", "progressive"])
+        action.complement = self.clause(max(3, budget - 1), tense=tense)
+        action.complement.time_first = False
+
+    def _complement(self, verb: Verb, subject: Nominal, budget: int) -> Nominal:
+        if verb.fr_preposition == "à" and "place" in verb.objects and self._rng.happens(0.4):
+            return self.place_name()
+        if (
+            verb.fr_preposition in ("avec", "contre", "pour", "sur")
+            and verb.objects >= HUMAN
+            and self._rng.happens(0.15)
+        ):
+            return self._pronoun_object(subject, human=True)
+        return self.nominal(verb.objects, max(2, budget), owner=subject)
+
+    def _object(
+        self, classes: frozenset[str], subject: Nominal, budget: int, *, pronoun: float, only: str = ""
+    ) -> Nominal:
+        if self._rng.happens(pronoun):
+            return self._pronoun_object(subject, human="person" in classes)
+        return self.nominal(classes, max(2, budget), owner=subject, only=only)
+
+    def _pronoun_object(self, subject: Nominal, *, human: bool) -> Pronoun:
+        """Returns a pronoun that does not refer to the subject; one that may mean a person always does."""
+        if human and self._rng.happens(0.35):
+            pronoun = self.pronoun()
+            if pronoun.person != subject.person and pronoun.person < 3:
+                return pronoun
+        return self.third_person(human=human)
+
+    def _existence(self, budget: int, tense: str) -> Clause:
+        tense = tense if tense in ("present", "past", "future") else "present"
+        location = self.location(max(3, budget // 2), preposition_needed=True)
+        classes = frozenset(["person", "animal", "furniture", "plant", "thing"])
+        while True:
+            theme = self.nominal(classes, max(2, budget - budget // 2 - 3))
+            if isinstance(theme, NounPhrase) and theme.determiner in (
+                "indefinite",
+                "several",
+                "few",
+                "many",
+                "numeral",
+            ):
+                clause = Clause(None, Existence(theme, location), tense)
+                clause.negated = theme.determiner == "indefinite" and self._rng.happens(0.12)
+                return clause
+
+    def _adjust_tense(self, clause: Clause) -> None:
+        """Turns the progressive of a state, or of what happens in a moment, into the simple tense."""
+        if clause.stative or (clause.action and not clause.action.verb.progressive):
+            clause.tense = {"progressive": "present", "past_progressive": "past"}.get(clause.tense, clause.tense)
+
+    def _negate(self, clause: Clause) -> None:
+        """Negates one clause in seven, where the predicate allows it."""
+        action = clause.action
+        if action and (action.complement or (clause.modal and clause.modal.en == "must")):
+            return
+        clause.negated = self._rng.happens(0.14)
+        if clause.negated and isinstance(clause.predicate, Quality):
+            clause.predicate.modifier.degree = None
+
+    def _add_adjuncts(self, clause: Clause, kind: str, budget: int) -> None:
+        """Adds adjuncts to a clause whose subject is of a class of nouns, within the words left for its predicate."""
+        action = clause.action
+        active = action is not None and not action.passive and action.complement is None
+        if active and kind in _LIVING and not clause.tense.endswith("progressive") and self._rng.happens(0.12):
+            modals = sample_verbs(("modal",), kind, None)
+            clause.modal = modals.draw(self._rng) if modals else None
+        self._negate(clause)
+        self._add_frequency(clause)
+        if active and kind in _LIVING and not clause.stative:
+            self._add_circumstances(clause, kind, budget)
+        if budget >= 3 and self._rng.happens(0.22):
+            self._add_time(clause)
+
+    def _add_frequency(self, clause: Clause) -> None:
+        denied_event = clause.negated and clause.tense == "past" and not clause.stative
+        compared = isinstance(clause.predicate, Quality) and clause.predicate.standard
+        clausal = clause.action and clause.action.complement
+        excluded = denied_event or compared or clausal or clause.modal or clause.tense.endswith("progressive")
+        if not excluded and self._rng.happens(0.1):
+            clause.frequency = sample_adverbs("frequency", clause.negated).draw(self._rng)
+
+    def _add_circumstances(self, clause: Clause, kind: str, budget: int) -> None:
+        rng, verb = self._rng, clause.predicate.verb  # type: ignore[union-attr]  # called for actions
+        if not clause.negated and rng.happens(0.16):
+            clause.manner = sample_adverbs("manner", False).draw(rng)
+        if verb.frame in ("oblique", "dative") or verb.etre or budget < 4 or clause.gap:
+            return
+        intransitive = verb.frame == "intransitive"
+        if rng.happens(0.6 if intransitive else 0.16):
+            clause.location = self.location(max(3, budget - 2) if intransitive else 3)
+        elif kind == "person" and rng.happens(0.12):
+            clause.companion = self.nominal(HUMAN, 2)
+
+    def _add_time(self, clause: Clause) -> None:
+        rng = self._rng
+        if clause.frequency or (clause.tense == "past" and clause.stative and clause.negated):
+            return
+        if clause.tense in ("past", "future") and rng.happens(0.22):
+            clause.time = rng.integer(*(_PAST_YEARS if clause.tense == "past" else _FUTURE_YEARS))
+        else:
+            sampler = sample_times(clause.tense)
+            clause.time = sampler.draw(rng) if sampler else None
+        clause.time_first = not clause.gap and clause.time is not None and rng.happens(0.4)
+
+
+def noun_class(nominal: Nominal) -> str:
+    """Returns the class of nouns by which a subject chooses its verb; of mixed company, that of the last."""
+    if isinstance(nominal, NounPhrase):
+        return nominal.noun.noun_class
+    if isinstance(nominal, Coordination):
+        return noun_class(nominal.items[-1])
+    if isinstance(nominal, PlaceName):
+        return "place"
+    return "person" if isinstance(nominal, (Name, Pronoun)) and nominal.human else "thing"
+
+
+_CONNECTIVES = Weighted(["and", "but", "so", "because", "when", "if", "while"], [24, 18, 9, 16, 13, 11, 9])
+_ANY_TENSE = ("and", "but", "so", "because")
+_SHORTEST_COMPOUND = 9
+
+
+class SentenceComposer(ClauseComposer):
+    """Draws the meanings of sentences."""
+
+    def sentence(self, budget: int) -> Clause | Compound:
+        """Returns a statement or a question of about so many words."""
+        if budget <= 14 and self._rng.happens(0.07):
+            clause = self.clause(max(2, budget - 3))
+            clause.time_first, clause.asked = False, True
+            return clause
+        return self._body(budget - 1)
+
+    def _body(self, budget: int, tense: str = "", connectives: tuple[str, ...] = ()) -> Clause | Compound:
+        """Returns a clause or several joined; the main clause is in the tense, if one is given."""
+        surplus = budget - _SHORTEST_COMPOUND
+        if surplus < 0 or not self._rng.happens(min(0.97, 0.22 + surplus * 0.05)):
+            return self.clause(budget, tense=tense)
+        connective = self._rng.pick(connectives) if connectives else _CONNECTIVES.draw(self._rng)
+        if connective in _ANY_TENSE:
+            tenses = (tense, tense if connective in ("and", "but") else "")
+        elif connective == "if":
+            tenses = self._rng.pick([("future", "present"), ("present", "present")])
+        elif connective == "when":
+            tenses = self._rng.pick([("past", "past"), ("present", "present"), ("future", "future")])
+        else:
+            tenses = self._rng.pick([("past", "past_progressive"), ("present", "progressive")])
+        share = int(budget * (0.35 + 0.3 * self._rng.random()))
+        first = self._body(max(3, budget - share - 1), tenses[0], _ANY_TENSE)
+        return self._join(connective, first, max(3, share), tenses[1])
+
+    def _join(self, connective: str, first: Clause | Compound, budget: int, tense: str) -> Compound:
+        """Adds a second clause, half of the time about the subject of the first, told by a pronoun."""
+        known = first.subject if isinstance(first, Clause) else None
+        subordinate = connective not in ("and", "but", "so")
+        fronted = False
+        second: Clause | Compound
+        if isinstance(known, (NounPhrase, Name, Coordination)) and self._rng.happens(0.5):
+            pronoun = Pronoun(3, known.plural, known.gender, known.human)
+            second = self.clause(budget, tense=tense, subject=pronoun, subject_class=noun_class(known))
+        else:
+            second = self._body(budget, tense, ("and", "but") if subordinate else _ANY_TENSE)
+            fronted = connective in ("when", "if", "while") and self._rng.happens(0.5)
+        if subordinate:
+            next(second.clauses()).time_first = False
+        if connective == "when":
+            for clause in second.clauses():
+                clause.after_when = True
+        return Compound(connective, first, second, fronted)

@@ -1,1 +1,0 @@
-"""Composes the meanings of random sentences of a wanted length."""

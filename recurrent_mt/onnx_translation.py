@@ -1,0 +1,261 @@
+"""Translation with a model that ``recurrent-mt export`` has written: onnxruntime and numpy, no PyTorch, no fairseq.
+
+from recurrent_mt.onnx_translation import OnnxModel, translate
+model = OnnxModel("exported")
+for hypotheses in translate(model, ["un homme dort"], beam=5):
+    print(hypotheses[0].score, hypotheses[0].text(model))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnxruntime
+
+from .text_files import FileError, read_layout, read_lines
+
+#: The layout of the folder that this program reads.
+FORMAT = "recurrent-mt-onnx-1"
+
+#: The symbols whose numbers the manifest has.
+SPECIAL = ("<pad>", "</s>", "<unk>")
+
+#: What hypotheses carry from step to step, by name; rows are hypotheses.
+State = dict[str, np.ndarray]
+
+
+class Sources(NamedTuple):
+    """Encoded sentences.
+
+    Attributes:
+        keys: (B, S', A) what attention compares with.
+        values: (B, S', P) what it reads.
+        present: (B, S') False where a shorter sentence has nothing.
+    """
+
+    keys: np.ndarray
+    values: np.ndarray
+    present: np.ndarray
+
+    def select(self, sentences: np.ndarray) -> Sources:
+        return Sources(*(array[sentences] for array in self))
+
+
+class OnnxModel:
+    """A translation model.
+
+    Attributes:
+        source_words: the number of each source word.
+        target_words: the target words, by number.
+        pad: the number of ``<pad>`` in both languages.
+        eos: the number of ``</s>``.
+        unk: the number of ``<unk>``.
+        longest_source: the most words of a source, ``</s>`` included.
+        longest_target: the most words of a translation.
+    """
+
+    def __init__(self, folder: str | Path, *, threads: int = 0) -> None:
+        """Loads a model.
+
+        Args:
+            folder: as written by ``recurrent-mt export``.
+            threads: how many processor threads to use; 0: onnxruntime decides.
+
+        Raises:
+            FileError: if a file is missing or damaged, or was written by another version of this program.
+        """
+        folder = Path(folder)
+        manifest = read_manifest(folder / "manifest.json")
+        self._encoder, self._decoder = (_load(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
+        self._state_names: list[str] = manifest["state"]
+        source, self.target_words = (
+            [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
+        )
+        self.pad, self.eos, self.unk = (manifest["special"][name] for name in SPECIAL)
+        # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
+        self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
+        self.longest_source, self.longest_target = manifest["longest_source"], manifest["longest_target"]
+
+    def numbers(self, text: str) -> np.ndarray:
+        """The numbers of space-separated words, with ``</s>`` at the end."""
+        words = [self.source_words.get(word, self.unk) for word in text.split()]
+        return np.array([*words, self.eos], dtype=np.int64)
+
+    def encode(self, sentences: Sequence[np.ndarray]) -> tuple[Sources, State]:
+        """Sentences, each as numbers, and the state before the first word of one hypothesis for each."""
+        names = ["keys", "values", *self._state_names]
+        encoded = [dict(zip(names, self._encoder.run(names, {"words": words}))) for words in sentences]
+        width = max(len(one["keys"]) for one in encoded)
+        keys, values = (
+            np.stack([np.pad(one[name], ((0, width - len(one[name])), (0, 0))) for one in encoded])
+            for name in ("keys", "values")
+        )
+        present = np.arange(width) < np.array([len(one["keys"]) for one in encoded])[:, None]
+        state = {name: np.concatenate([one[name] for one in encoded]) for name in self._state_names}
+        return Sources(keys, values, present), state
+
+    def step(self, words: np.ndarray, sources: Sources, state: State) -> tuple[np.ndarray, State]:
+        """The log-probabilities (N, V) of the words that follow, and the next state.
+
+        Args:
+            words: (N,) the last words, ``</s>`` before the first; as many hypotheses for each sentence, in turn.
+            sources: B sentences.
+            state: of N hypotheses.
+        """
+        names = ["log_probabilities", *(f"next_{name}" for name in self._state_names)]
+        scores, *following = self._decoder.run(names, {"word": words, **sources._asdict(), **state})
+        return scores, dict(zip(self._state_names, following))
+
+
+def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own have no common class
+        raise FileError(path, f"this is no model that onnxruntime can load: {error}") from error
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What ``manifest.json`` says.
+
+    Raises:
+        FileError: if there is no such file, if it is something else, or if another version of this program wrote it.
+    """
+    try:
+        manifest = read_layout(path, FORMAT, what="an exported model", remedy="export the model again")
+    except FileNotFoundError:
+        message = "there is no such file: is the folder one that recurrent-mt export has written?"
+        raise FileError(path, message) from None
+    special = manifest.get("special")
+    numbers = [special.get(name) for name in SPECIAL] if isinstance(special, dict) else [None]
+    numbers += [manifest.get(name) for name in ("longest_source", "longest_target")]
+    names = manifest.get("state")
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise FileError(path, "special, longest_source or longest_target lacks a number: export the model again")
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise FileError(path, "state is no list of names: export the model again")
+    return manifest
+
+
+class Hypothesis(NamedTuple):
+    """A translation.
+
+    Attributes:
+        score: the sum of its words' log-probabilities, ``</s>`` included, divided by their number to the power of the
+            length penalty.
+        words: the words' numbers, without ``</s>``.
+    """
+
+    score: float
+    words: list[int]
+
+    def text(self, model: OnnxModel) -> str:
+        return " ".join(model.target_words[word] for word in self.words)
+
+
+def beam_search(
+    model: OnnxModel,
+    sentences: Sequence[np.ndarray],
+    *,
+    beam: int = 5,
+    max_words: int = 200,
+    length_penalty: float = 1.0,
+) -> list[list[Hypothesis]]:
+    """Translates a batch.
+
+    At each step, the 2k best continuations of a sentence's k hypotheses are looked at. Those among the first k that end
+    are finished; of those that go on, the first k do. A sentence is done when k hypotheses are finished. (As many as k
+    of the 2k may end, so k are always left to go on.)
+
+    Args:
+        model: an exported model.
+        sentences: each as numbers, with ``</s>`` at the end.
+        beam: k, hypotheses for each sentence.
+        max_words: the most words of a translation.
+        length_penalty: 1 compares hypotheses by their mean log-probability for each word; more favors long ones.
+
+    Returns:
+        For each sentence, up to k hypotheses, best first.
+    """
+    beam = min(beam, len(model.target_words) - 1)
+    limit = min(max_words, model.longest_target - 1)
+    sources, state = model.encode(sentences)
+    state = {name: rows.repeat(beam, axis=0) for name, rows in state.items()}
+    running = np.arange(len(sentences))
+    words = np.full((len(sentences), beam, 1), model.eos)
+    totals = np.zeros((len(sentences), beam), dtype=np.float32)
+    finished: list[list[Hypothesis]] = [[] for _ in sentences]
+    for step in range(limit + 1):
+        scores, state = model.step(words[:, :, -1].ravel(), sources, state)
+        scores[:, [model.pad, model.eos] if step == 0 else model.pad] = -np.inf  # no empty translations
+        if step == limit:
+            scores[:, np.arange(scores.shape[1]) != model.eos] = -np.inf
+        following = totals[:, :, None] + scores.reshape(len(running), beam, -1)
+        if step == 0:
+            following = following[:, :1]  # all hypotheses are the same
+        best, choices = largest(following.reshape(len(running), -1), 2 * beam)
+        parents, chosen = np.divmod(choices, scores.shape[1])
+        ends = (chosen == model.eos) & (best > -np.inf)
+        for row, rank in zip(*ends[:, :beam].nonzero()):
+            done = finished[running[row]]
+            if len(done) < beam:
+                score = float(best[row, rank]) / (step + 1) ** length_penalty
+                done.append(Hypothesis(score, words[row, parents[row, rank], 1:].tolist()))
+        going = np.array([len(finished[sentence]) < beam for sentence in running])
+        if step == limit or not going.any():
+            break
+        # Stable: continuations that end come after the others, which keep their order.
+        places = ends.argsort(axis=1, kind="stable")[going, :beam]
+        parents, chosen, totals = (np.take_along_axis(x[going], places, axis=1) for x in (parents, chosen, best))
+        rows = going.nonzero()[0][:, None]
+        words = np.concatenate([words[rows, parents], chosen[:, :, None]], axis=2)
+        state = {name: values[(rows * beam + parents).ravel()] for name, values in state.items()}
+        if not going.all():
+            running, sources = running[going], sources.select(going)
+    return [sorted(done, key=lambda hypothesis: -hypothesis.score) for done in finished]
+
+
+def largest(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``count`` largest numbers of each row, largest first, and their columns."""
+    count = min(count, rows.shape[1])
+    columns = np.argpartition(rows, -count, axis=1)[:, -count:]
+    order = np.take_along_axis(rows, columns, axis=1).argsort(axis=1)[:, ::-1]
+    columns = np.take_along_axis(columns, order, axis=1)
+    return np.take_along_axis(rows, columns, axis=1), columns
+
+
+def translate(
+    model: OnnxModel, sentences: Sequence[str], *, batch: int = 32, **options: int | float
+) -> list[list[Hypothesis]]:
+    """Translates sentences.
+
+    Args:
+        model: an exported model.
+        sentences: space-separated words or subwords, as the model was trained on.
+        batch: how many are translated at a time.
+        **options: of :func:`~recurrent_mt.onnx_translation.beam_search`.
+
+    Returns:
+        For each sentence, its hypotheses, best first.
+
+    Raises:
+        ValueError: if a sentence is too long for the model.
+    """
+    numbers = [model.numbers(sentence) for sentence in sentences]
+    for place, words in enumerate(numbers, start=1):
+        if len(words) > model.longest_source:
+            raise ValueError(
+                f"sentence {place} has {len(words)} words, </s> included; the model takes {model.longest_source}"
+            )
+    order = sorted(range(len(numbers)), key=lambda place: len(numbers[place]))
+    translations: list[list[Hypothesis]] = [[] for _ in numbers]
+    for start in range(0, len(order), batch):
+        places = order[start : start + batch]
+        found = beam_search(model, [numbers[place] for place in places], **options)  # type: ignore[arg-type]
+        for place, hypotheses in zip(places, found):
+            translations[place] = hypotheses
+    return translations

@@ -1,0 +1,124 @@
+"""Where the workflow takes text from and what it makes of it, and what the commands on the way are told."""
+
+import pytest
+
+from recurrent_mt.experiments.corpus_files import CorpusFiles
+
+LANGUAGES = ("fr", "en")
+RECORD = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100"}
+LOCAL = {
+    "source": "files",
+    "form": RECORD,
+    "shards": 1,
+    "splits": ["train", "valid", "test"],
+    "files": {split: {side: f"/text/{split}.{side}" for side in LANGUAGES} for split in ("train", "valid", "test")},
+    "raw": {side: f"/raw/test.{side}" for side in LANGUAGES},
+    "lengths": {"train": 50, "valid": 50, "test": None},
+}
+SETS = {
+    "train": {"europarl": None, "news_commentary-1": None, "added-own": "/my text/own"},
+    "valid": {"dev": None},
+    "test": {"test-a": None, "test-b": None},
+}
+COLLECTED = {
+    **{"source": "collected", "form": RECORD, "shards": 2, "splits": ["train", "valid", "test", "test1"]},
+    **{"sets": SETS, "cleaning": True, "select_words": None},
+}
+
+
+def files(entry, **changes):
+    return CorpusFiles("bpe-100-x", {**entry, **changes}, LANGUAGES, {"more-1": "/other/more"})
+
+
+def test_text_is_taken_from_where_it_is():
+    local, collected = files(LOCAL), files(COLLECTED)
+    assert local.source("text", "train", "fr") == "/text/train.fr"
+    assert local.reference("text", "test", "en") == "/raw/test.en"
+    assert collected.source("text", "train", "fr") == "corpora/bpe-100-x/clean/cleaned/train.fr"
+    assert collected.reference("text", "test1", "en") == "corpora/bpe-100-x/clean/held-out/test1.en"
+    for corpus in (local, collected):
+        place = "extra/more-1"
+        assert corpus.source(place, "test", "fr") == corpus.reference(place, "test", "fr") == "/other/more.fr"
+        assert corpus.is_local(place)
+    assert (local.is_local("text"), collected.is_local("text")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("cleaning", "words", "folder", "reports"),
+    [
+        (True, None, "cleaned", ["cleaned"]),
+        (False, None, "joined", []),
+        (True, "1M", "selected", ["cleaned", "selected"]),
+        (False, "1M", "selected", ["selected"]),
+    ],
+)
+def test_published_text_goes_through_the_steps_that_are_asked_for(cleaning, words, folder, reports):
+    corpus = files(COLLECTED, cleaning=cleaning, select_words=words)
+    assert corpus.training_text == folder
+    assert corpus.cleaned_text == ("cleaned" if cleaning else "joined")
+    assert corpus.cleaning_reports == [f"corpora/bpe-100-x/clean/{step}/REPORT.md" for step in reports]
+
+
+def test_a_local_text_is_copied_and_a_published_one_downloaded():
+    corpus = files(COLLECTED)
+    assert corpus.get_command("added-own", None, None) == "local '/my text/own'"
+    assert corpus.download_inputs("added-own", "sums") == []
+    published = "published dev --sources downloads/sources.json --downloads downloads"
+    assert corpus.get_command("dev", None, None) == published
+    assert (
+        corpus.get_command("dev", "http://near", "my sums") == f"{published} --mirror http://near --checksums 'my sums'"
+    )
+    assert corpus.download_inputs("dev", None) == ["downloads/sources.json"]
+    assert corpus.download_inputs("dev", "sums") == ["downloads/sources.json", "sums"]
+
+
+def test_texts_are_joined_to_splits():
+    corpus = files(COLLECTED)
+    raw = "corpora/bpe-100-x/raw"
+    names = ("europarl", "news_commentary-1", "added-own")
+    assert corpus.training_texts("en") == [f"{raw}/{name}/text.en" for name in names]
+    held_out = {"valid": "dev", "test": "test-a", "test1": "test-b"}
+    for split, name in held_out.items():
+        assert corpus.held_out_texts(split, "fr") == [f"{raw}/{name}/text.fr"]
+    assert corpus.held_out_prefixes() == [f"corpora/bpe-100-x/clean/held-out/{split}" for split in held_out]
+    assert corpus.in_domain == ["corpora/bpe-100-x/clean/held-out/valid", f"{raw}/news_commentary-1/text"]
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "learned_from", "tokens"),
+    [
+        ("word:100", ["text/words/train.fr", "text/words/train.en"], "text/words/valid"),
+        ("bpe:100", ["text/both-sides"], "text/segmented/valid"),
+        ("sentencepiece:100", ["text/words/train.fr", "text/words/train.en"], "text/segmented/valid"),
+    ],
+)
+def test_models_read_words_or_their_parts(segmentation, learned_from, tokens):
+    corpus = files(LOCAL, form={**RECORD, "SEGMENTATION": segmentation})
+    assert corpus.segmentation_text == [f"{corpus.folder}/{file}" for file in learned_from]
+    assert corpus.tokens("text", "valid") == f"{corpus.folder}/{tokens}"
+
+
+def test_no_sentence_of_a_test_set_is_left_out():
+    assert files(LOCAL).length_flags("train") == "--max 50"
+    assert files(LOCAL).length_flags("test") == "--refuse"
+    assert files(LOCAL, lengths={"test": 1023}).length_flags("test") == "--max 1023 --refuse"
+
+
+def test_each_shard_has_training_text_and_the_first_one_everything_else():
+    whole, parts = files(LOCAL), files(COLLECTED)
+    data = "corpora/bpe-100-x/data"
+    assert whole.dictionary_folder == data and parts.dictionary_folder == f"{data}/shard0"
+    assert len(whole.binarized) == len(set(whole.binarized)) == 3 * 2 * 2 + 2
+    assert f"{data}/train.fr-en.fr.bin" in whole.binarized and f"{data}/dict.en.txt" in whole.binarized
+    assert len(parts.shard_files(0)) == 4 * 2 * 2 + 2 and len(parts.shard_files(1)) == 2 * 2 + 2
+    assert parts.binarized == [*parts.shard_files(0), *parts.shard_files(1)]
+    prepared = "corpora/bpe-100-x/text/prepared"
+    assert parts.held_out_flags() == f"--validpref {prepared}/valid --testpref {prepared}/test,{prepared}/test1"
+    assert parts.prepared(["test1"]) == [f"{prepared}/test1.fr", f"{prepared}/test1.en"]
+
+
+def test_a_further_test_set_has_data_of_its_own():
+    corpus = files(LOCAL)
+    assert corpus.translated_data("test") == corpus.translated_data("test-without-unknown") == corpus.binarized
+    (folder,) = {file.rpartition("/")[0] for file in corpus.translated_data("extra-more-1")}
+    assert folder == "corpora/bpe-100-x/extra/more-1/data"

@@ -1,0 +1,89 @@
+"""``unet_encoder`` and ``vnet_encoder``: Ronneberger et al. (2015) and Milletari et al. (2016) over words."""
+
+from dataclasses import dataclass
+
+from fairseq.models import register_model
+from torch import nn
+
+from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
+
+from .config import EncoderDecoderConfig, option
+from .encoder_decoder import EncoderDecoderModel, dropout
+
+
+@dataclass
+class UNetEncoderConfig(EncoderDecoderConfig):
+    """Options of ``unet_encoder``."""
+
+    unet_depth: int = option(
+        3,
+        "how often the U-Net halves the sentence (Ronneberger et al. 2015: 4); with the defaults, a word costs 5 times "
+        "what it costs a GRU of the same --encoder-hidden-size in one direction: on a CPU, take 128 or 256",
+    )
+    unet_growth: int = option(
+        1, "how many times wider each of its levels is than the one above (Ronneberger et al. 2015: 2)"
+    )
+    unet_attention_gates: bool = option(
+        False, "let the level below a skip decide how much of each word passes through it (Oktay et al. 2018, eq. (1))"
+    )
+    unet_no_layer_norm: bool = option(
+        False, "no layer norm before the U-Net's rectifiers and on the words (Ronneberger et al. 2015)"
+    )
+    unet_no_word_residual: bool = option(
+        False, "do not add the words to what the U-Net makes into their annotations (Ronneberger et al. 2015)"
+    )
+
+
+@register_model("unet_encoder", dataclass=UNetEncoderConfig)
+class UNetEncoderModel(EncoderDecoderModel):
+    """A U-Net: its top is the annotations; the means of the top and of the bottleneck form the summary."""
+
+    @classmethod
+    def build_encoder_layer(cls, config: UNetEncoderConfig) -> nn.Module:
+        return UNetEncoder(
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            depth=config.unet_depth,
+            growth=config.unet_growth,
+            attention_gates=config.unet_attention_gates,
+            layer_norm=not config.unet_no_layer_norm,
+            word_residual=not config.unet_no_word_residual,
+            dropout=dropout(config, "encoder_dropout_out"),
+        )
+
+
+@dataclass
+class VNetEncoderConfig(EncoderDecoderConfig):
+    """Options of ``vnet_encoder``."""
+
+    vnet_depth: int = option(
+        3,
+        "how often the V-Net halves the sentence (Milletari et al. 2016: 4); with the defaults, a word costs 10 times "
+        "what it costs a GRU of the same --encoder-hidden-size in one direction: on a CPU, take 128 or 256",
+    )
+    vnet_growth: int = option(
+        1, "how many times wider each of its levels is than the one above (Milletari et al. 2016: 2)"
+    )
+    vnet_no_layer_norm: bool = option(
+        False, "no layer norm before the V-Net's PReLUs and on the words (Milletari et al. 2016)"
+    )
+    vnet_no_word_residual: bool = option(
+        False, "do not add the words to what the V-Net makes into their annotations (Milletari et al. 2016)"
+    )
+
+
+@register_model("vnet_encoder", dataclass=VNetEncoderConfig)
+class VNetEncoderModel(EncoderDecoderModel):
+    """A V-Net: its top is the annotations; the means of the top and of the bottleneck form the summary."""
+
+    @classmethod
+    def build_encoder_layer(cls, config: VNetEncoderConfig) -> nn.Module:
+        return VNetEncoder(
+            config.encoder_embed_dim,
+            config.encoder_hidden_size,
+            depth=config.vnet_depth,
+            growth=config.vnet_growth,
+            layer_norm=not config.vnet_no_layer_norm,
+            word_residual=not config.vnet_no_word_residual,
+            dropout=dropout(config, "encoder_dropout_out"),
+        )
