@@ -206,10 +206,19 @@ def test_the_folders_that_cd_looks_in_change_nothing(project: Path, tmp_path: Pa
     assert finished.stderr.startswith(f"setup: {project}/.venv was not made by this script")
 
 
-def test_environment_is_made_once_and_repaired(project: Path):
+def test_environment_is_made_once_with_models_in_a_box_and_repaired(project: Path):
+    box = project / "pretrained" / "fr-en"
+    (box / "recurrent_mt_fr_en").mkdir(parents=True)
+    (box / "recurrent_mt_fr_en/__init__.py").touch()
+    values = {"name": "fr-en", "package": "recurrent_mt_fr_en", "title": "A box", "group": GROUP}
+    (box / "README.md").touch()
+    (box / "pyproject.toml").write_text(METADATA.format(**values, distribution="recurrent-mt-fr-en", version="1"))
     first = setup(project, PYTHON=sys.executable)
     assert first.returncode == 0, first.stderr
     assert_works(project / ".venv")
+    program = f"from importlib.metadata import entry_points; print([p.value for p in entry_points(group={GROUP!r})])"
+    command = [project / ".venv/bin/python", "-E", "-c", program]
+    assert subprocess.check_output(command, text=True, cwd="/") == "['recurrent_mt_fr_en']\n"
 
     stamp = (project / ".venv/.setup-complete").stat().st_ino
     second = setup(project)
@@ -257,20 +266,6 @@ def test_two_setups_at_once_wait_for_each_other(project: Path):
     assert [call.returncode for call in calls] == [0, 0]
     assert sum("setup: making" in message for message in messages) == 1
     assert_works(project / ".venv")
-
-
-def test_models_in_a_box_are_installed_with_the_project(project: Path, tmp_path: Path):
-    box = project / "pretrained" / "fr-en"
-    (box / "recurrent_mt_fr_en").mkdir(parents=True)
-    (box / "recurrent_mt_fr_en/__init__.py").touch()
-    values = {"name": "fr-en", "package": "recurrent_mt_fr_en", "title": "A box", "group": GROUP}
-    (box / "README.md").touch()
-    (box / "pyproject.toml").write_text(METADATA.format(**values, distribution="recurrent-mt-fr-en", version="1"))
-    finished = setup(project, PYTHON=sys.executable)
-    assert finished.returncode == 0, finished.stderr
-    program = f"from importlib.metadata import entry_points; print([p.value for p in entry_points(group={GROUP!r})])"
-    command = [project / ".venv/bin/python", "-E", "-c", program]
-    assert subprocess.check_output(command, text=True, cwd="/") == "['recurrent_mt_fr_en']\n"
 
 
 def test_an_unknown_argument_gets_one_sentence(project: Path):
