@@ -38,7 +38,7 @@ fi
 """
 #: What a command is called in the table: the first that it has of these.
 TOOL = re.compile(
-    r"recurrent-mt [\w-]+(?: (?:split|copy|train|encode|local)\b)?|subword-nmt [\w-]+|fairseq-\w+|awk|cat"
+    r"recurrent-mt [\w-]+(?: (?:split|segment|copy|train|encode|local)\b)?|subword_nmt\.\w+|fairseq-\w+|awk|cat"
 )
 NAME = re.compile(r"\b[A-Z][a-zé]{3,}\b")
 NUMBER = re.compile(r"\b\d+\b")

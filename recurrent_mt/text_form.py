@@ -201,17 +201,16 @@ class TextForm:
     def learn_command(self, texts: object, model: object, threads: int) -> str:
         """Learns merges, or pieces, on both sides."""
         if self.segmentation == "bpe":
-            return (
-                f"subword-nmt learn-bpe --symbols {self.size} --input {texts} --output {model} --num-workers {threads}"
-            )
+            # The command subword-nmt has --num-workers, too, and does not use it.
+            learn = f"python -m subword_nmt.learn_bpe --symbols {self.size} --num-workers {threads}"
+            return f"{learn} --input {texts} --output {model}"
         return f"recurrent-mt sentencepiece train --size {self.size} --model {model} {texts}"
 
     def segment_command(self, words: object, model: object, threads: int) -> str:
         """Splits the words of a file into pieces."""
         if self.segmentation == "sentencepiece":
             return f"recurrent-mt sentencepiece encode --model {model} --jobs {threads} < {words}"
-        workers = f" --input {words} --num-workers {threads}" if threads > 1 else f" < {words}"
-        return f"subword-nmt apply-bpe --codes {model}{workers}"
+        return f"recurrent-mt words segment --codes {model} --jobs {threads} < {words}"
 
     @property
     def join_command(self) -> str:

@@ -10,6 +10,7 @@ from recurrent_mt.experiments.options import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import make_plan, record_options
 from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm, read_text_form
+from tests.commands import run
 
 #: The class, the pieces it is made of, and the tool that learns SentencePiece's.
 KNOWING = {"recurrent_mt/text_form.py", "recurrent_mt/subwords.py", "recurrent_mt/cli/sentencepiece.py"}
@@ -38,6 +39,20 @@ def test_few_know_what_a_segmentation_is():
 def record(**changes):
     lines = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:4000", "TOKENIZER": "moses"}
     return lines | {"LOWERCASE": "", "TRUECASED": ""} | changes
+
+
+#: Notes how many processes are asked for.
+COUNTED = """
+import multiprocessing, os
+make = multiprocessing.Pool
+
+def Pool(processes):
+    with open(os.environ["POOLS"], "w") as file:
+        file.write(str(processes))
+    return make(processes)
+
+multiprocessing.Pool = Pool
+"""
 
 
 @pytest.mark.parametrize("changes", [{}, {"SEGMENTATION": "word:9", "TOKENIZER": "none", "TRUECASED": "yes"}])
@@ -94,3 +109,14 @@ def test_what_models_read_is_put_together_again(tmp_path):
     assert pieces == "le d@@ o@@ s , l@@ &@@ a@@ p@@ o@@ s@@ ; e@@ a@@ u ."
     assert form.merge(pieces.split()) == ["le", "dos", ",", "l&apos;", "eau", "."]
     assert form.join("it 's <unk> .") == "it's ⁇."
+
+
+def test_merges_are_learned_from_words_that_all_processors_count(tmp_path):
+    """The command subword-nmt has the same option, and counts in one process whatever it says."""
+    (tmp_path / "words").write_text("le chat\nle chien\n" * 9)
+    (tmp_path / "sitecustomize.py").write_text(COUNTED)
+    form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False, size=2)
+    line = form.learn_command(tmp_path / "words", tmp_path / "merges", 3)
+    run(*line.split(), PYTHONPATH=str(tmp_path), POOLS=str(tmp_path / "pools"))
+    assert (tmp_path / "pools").read_text() == "3"
+    assert (tmp_path / "merges").read_text() == "#version: 0.2\nl e</w>\nc h\n"

@@ -167,13 +167,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = load_tool(name)
         parser = make_parser(TOOLS[name], code)
-        # KEY=VALUE, or FLAGs after --, may come before and after options, where a tool says so.
-        mixed = getattr(code, "OPTIONS_ANYWHERE", False)
-        options = parser.parse_intermixed_args(words[1:]) if mixed else parser.parse_args(words[1:])
+        options = parse(parser, code, words[1:])
         return code.run(options) or 0
     except EXPLAINED as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         return 1
+
+
+def parse(parser: ArgumentParser, code: Any, words: Sequence[str]) -> Namespace:
+    """Parses a tool's words. KEY=VALUE and the like may come before and after options, where the tool says so."""
+    if not getattr(code, "OPTIONS_ANYWHERE", False):
+        return parser.parse_args(words)
+    flags = getattr(code, "AFTER_DASHES", None)
+    # argparse reads such words twice, and the second time has forgotten which came after --.
+    place = words.index("--") if flags and "--" in words else len(words)
+    options = parser.parse_intermixed_args(words[:place])
+    if flags:
+        setattr(options, flags, [*getattr(options, flags), *words[place + 1 :]])
+    return options
 
 
 def write_utf8() -> None:

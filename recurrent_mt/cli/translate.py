@@ -40,8 +40,8 @@ from ..translation.box import find_default, find_folder
 
 #: Seconds between two lines about how far it has come.
 PAUSE = 30
-
 OPTIONS_ANYWHERE = True
+AFTER_DASHES = "flags"  # what gets the words after --
 
 
 class Chunk(NamedTuple):

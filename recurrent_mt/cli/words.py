@@ -4,11 +4,13 @@
     recurrent-mt words join --language zh <WORDS >RAW
     recurrent-mt words normalize --language en <RAW >REGULAR
     recurrent-mt words copy --language en <RAW >LINES
+    recurrent-mt words segment --codes MERGES <WORDS >SUBWORDS
 
 Languages with spaces are split as in Moses (sacremoses), Chinese with jieba. normalize does not change words; it makes
 characters and spaces regular, which split does, too; with --whole-words, it accepts no text that BPE has split already.
 copy leaves characters alone, so that every program finds the same lines: carriage returns and NULs become spaces, and a
-byte order mark is dropped, which all of these do.
+byte order mark is dropped, which all of these do. segment splits words into subwords by subword-nmt's merges, as its
+apply-bpe does, but on as many processors as --jobs says.
 """
 
 from __future__ import annotations
@@ -21,15 +23,16 @@ from collections.abc import Callable, Iterable, Iterator
 from ..characters import normalize
 from ..data.words import make_tokenizer
 from ..ordered_map import map_lines
-from ..subwords import CONTINUES
+from ..subwords import CONTINUES, load_bpe
 from ..text_files import FileError, read_standard_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=["split", "join", "normalize", "copy"])
-    parser.add_argument("--language", required=True, help="code, such as fr, en, or zh")
+    parser.add_argument("action", choices=["split", "join", "normalize", "copy", "segment"])
+    parser.add_argument("--language", help="code, such as fr, en, or zh; split and join need it")
     parser.add_argument("--whole-words", action="store_true", help="refuse words that end in @@, as subwords of BPE do")
     parser.add_argument("--lowercase", action="store_true", help="lowercase the output")
+    parser.add_argument("--codes", metavar="FILE", help="subword-nmt's file of merges, for segment")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
 
 
@@ -37,9 +40,14 @@ def run(options: argparse.Namespace) -> None:
     """Standard input to standard output.
 
     Raises:
+        OSError: if there is no file of merges.
         FileError: at the first line that is not UTF-8, or has subwords; those before it have been written.
     """
-    function = choose_function(options.action, options.language)
+    if (options.action == "segment") != bool(options.codes):
+        options.parser.error("--codes goes with segment, and segment with --codes")
+    if options.action in ("split", "join") and not options.language:
+        options.parser.error(f"{options.action} needs --language")
+    function = load_bpe(options.codes) if options.codes else choose_function(options.action, options.language)
     lowered = (lambda line: function(line).lower()) if options.lowercase else function
     with io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
         lines = map_lines(lowered, read_standard_input(), options.jobs)

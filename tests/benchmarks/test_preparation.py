@@ -30,7 +30,7 @@ def test_text_that_is_repeated_has_other_names_and_numbers_on_both_sides_alike()
     [
         ("set -euo pipefail; recurrent-mt words split --language fr < a > b", "recurrent-mt words split"),
         ("set -euo pipefail; rm -rf x.new && recurrent-mt get local a --pair fr-en", "recurrent-mt get local"),
-        ("set -euo pipefail; subword-nmt apply-bpe --codes c", "subword-nmt apply-bpe"),
+        ("set -euo pipefail; python -m subword_nmt.learn_bpe --symbols 9", "subword_nmt.learn_bpe"),
         ("set -euo pipefail; fairseq-preprocess --workers 2", "fairseq-preprocess"),
     ],
 )
@@ -71,6 +71,7 @@ def test_every_step_of_the_recipe_is_in_the_table(tmp_path, capfd):
     ]
     assert main(call) == 0
     said = capfd.readouterr().out
-    for tool in ("recurrent-mt words split", "subword-nmt learn-bpe", "subword-nmt apply-bpe", "fairseq-preprocess"):
+    words = ("recurrent-mt words split", "recurrent-mt words segment")
+    for tool in (*words, "subword_nmt.learn_bpe", "fairseq-preprocess"):
         assert f"| `{tool}` |" in said
     assert "data: " in said and len((tmp_path / "out/text-3/train.fr").read_text().splitlines()) == 360

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli import translate
+from recurrent_mt.cli.command import main
 from recurrent_mt.search_process import SearchError, SearchProcess
 from tests.cli.test_run_folder import run_folder
 from tests.commands import REPOSITORY, call
@@ -48,6 +49,7 @@ while buffer := [line for _ in range(size) if (line := sys.stdin.readline())]:
 PROGRAM = f"""
 import sys
 from recurrent_mt.cli import translate
+from recurrent_mt.cli.command import main
 from recurrent_mt.cli.command import main
 search = lambda form, options, program: [sys.executable, "-c", {SEARCH!r}, str(options.buffer_size), sys.argv[1]]
 translate.search_command = search
@@ -319,3 +321,13 @@ def searches(go, tool):
 @pytest.mark.parametrize("flags", [("--split", "test", "--jobs", 2), ("--", "--buffer-size", "9"), ("--", "--input=x")])
 def test_options_that_do_not_go_together_are_refused(folder, flags):
     assert call(*words(folder), *flags).returncode == 2
+
+
+@pytest.mark.parametrize("named", [[], ["fr-en"], ["run", "model.pt"]], ids=len)
+def test_what_follows_two_dashes_is_for_fairseq_however_much_is_named(named, monkeypatch):
+    seen = []
+    monkeypatch.setattr(translate, "run", seen.append)
+    assert main(["translate", "--jobs", "2", *named, "--beam", "3", "--", "--nbest", "2"]) == 0
+    (options,) = seen
+    assert (options.jobs, options.beam, options.flags) == (2, 3, ["--nbest", "2"])
+    assert [word for word in (options.run, options.model) if word] == named

@@ -11,7 +11,7 @@ from recurrent_mt.characters import normalize
 from recurrent_mt.data.rules import is_other_language, require_known
 from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer
 from recurrent_mt.text_form import TextForm
-from tests.commands import command_line
+from tests.commands import call, command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -167,6 +167,31 @@ def test_text_in_subwords_is_refused_where_bpe_follows(jobs):
     assert (keep.returncode, keep.stdout) == (0, text)
     assert refuse.returncode == 1
     assert "standard input, line 1: the word @@ ends in @@, as subwords of BPE do" in refuse.stderr
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_words_are_split_into_subwords_as_subword_nmt_does(tmp_path, jobs):
+    (tmp_path / "codes").write_text("#version: 0.2\nc h\nch a\nl e</w>\n")
+    text = "le chat chasse\n\nle  chien \n" * 3000
+    ours, theirs = (
+        subprocess.run(command_line(*words, "--codes", tmp_path / "codes"), input=text, capture_output=True, text=True)
+        for words in (("recurrent-mt", "words", "segment", "--jobs", jobs), ("subword-nmt", "apply-bpe"))
+    )
+    assert ours.returncode == 0 and ours.stdout == theirs.stdout
+    assert ours.stdout.startswith("le cha@@ t cha@@ s@@ s@@ e\n\nle ch@@ i@@ e@@ n \n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["segment"], "segment with --codes"),
+        (["copy", "--codes", "x"], "--codes goes with segment"),
+        (["split"], "split needs --language"),
+    ],
+)
+def test_options_of_words_that_do_not_go_together_are_refused(words, said):
+    done = call("words", *words)
+    assert done.returncode == 2 and said in done.stderr
 
 
 def test_no_word_of_chinese_ends_like_a_subword(chinese):

@@ -98,7 +98,7 @@ def test_models_read_words_or_their_parts(segmentation, learned_from, tokens):
     assert corpus.tokens("text", "valid") == f"{corpus.folder}/{tokens}"
 
 
-def test_no_sentence_of_a_test_set_is_left_out():
+def test_a_test_set_keeps_all_its_sentences():
     assert files(LOCAL).length_flags("train") == "--max 50"
     assert files(LOCAL).length_flags("test") == "--refuse"
     assert files(LOCAL, lengths={"test": 1023}).length_flags("test") == "--max 1023 --refuse"

@@ -4,9 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-from types import ModuleType, SimpleNamespace
+import threading
+from types import ModuleType
 
 import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from recurrent_mt.experiments.launcher import WORKFLOW
 from recurrent_mt.experiments.slurm import status_options
@@ -14,7 +16,7 @@ from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.experiments.slurm import living, states, write_commands
 from tests.waiting import wait_until
-from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration, repair_executor
+from workflow.snakemake_logger_plugin_progress.slurm import keep_configuration, repair_executor, repair_scheduler
 
 OURS = WORKFLOW / "profiles" / "slurm"
 SQUEUE = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks"]
@@ -128,23 +130,31 @@ def test_what_the_cluster_does_not_take_is_named(cluster, tmp_path):
 
 
 def test_no_node_is_excluded_because_a_job_of_it_began_anew(monkeypatch):
+    """Also when that is noticed while another job is being submitted, which takes seconds, in a thread of its own."""
+
     class Executor:
-        workflow = SimpleNamespace(executor_settings=SimpleNamespace(exclude_failed_nodes="slow1, slow2"))
-        _failed_nodes = frozenset({"slow1", "slow2", "None assigned"})
+        def __init__(self):
+            self._failed_nodes = {"slow1", "slow2"}
 
         def run_jobs(self, jobs):
+            for job in jobs:
+                self.run_job(job)
+
+        def run_job_pre(self, job):
             pass
 
         def run_job(self, job):
+            self._failed_nodes.add("None assigned")
             job.extend(sorted(self._failed_nodes))
 
     module = ModuleType("snakemake_executor_plugin_slurm")
     module.Executor = Executor
     monkeypatch.setitem(sys.modules, module.__name__, module)
     repair_executor()
-    submitted = []
-    Executor().run_job(submitted)
-    assert submitted == ["slow1", "slow2"]
+    executor, submitted, later = Executor(), [], []
+    executor.run_jobs([submitted])
+    executor.run_jobs([later])
+    assert submitted == later == ["slow1", "slow2"]
 
 
 def test_a_job_finds_the_configuration_where_the_cluster_has_it(monkeypatch):
@@ -157,3 +167,15 @@ def test_a_job_finds_the_configuration_where_the_cluster_has_it(monkeypatch):
     line = 'echo "$SLURM_CONF $OTHER"'
     started = steps.subprocess.Popen(line, shell=True, stdout=steps.subprocess.PIPE, env={"OTHER": "1"})
     assert started.communicate()[0] == b"/opt/slurm.conf 1\n"
+
+
+def test_a_signal_to_stop_is_heard_while_the_scheduler_is_at_work(monkeypatch):
+    """Python runs its handler in the thread that has the lock."""
+    monkeypatch.setattr(JobScheduler, "exit_gracefully", JobScheduler.exit_gracefully)  # undone after the test
+    repair_scheduler()
+    scheduler = JobScheduler.__new__(JobScheduler)
+    scheduler._lock, scheduler._open_jobs, scheduler._user_kill = threading.Lock(), threading.Semaphore(0), None
+    with scheduler._lock:
+        scheduler.exit_gracefully(signal.SIGTERM, None)
+    scheduler._open_jobs.acquire()
+    assert scheduler._user_kill == "graceful"

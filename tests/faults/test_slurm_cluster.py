@@ -100,7 +100,7 @@ def test_a_comparison_uses_both_nodes_and_outlives_the_loss_of_one(cluster, tmp_
     (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())
     assert 0 < update < 30
     for seed in ("1", "2"):
-        assert len(values(tmp_path / "out", "bleu", seed=seed)) == 2
+        assert len(values(tmp_path / "out", "BLEU", seed=seed)) == 2
 
 
 @with_accounting
@@ -115,7 +115,8 @@ def test_a_training_over_its_time_limit_is_resumed_by_the_same_command(cluster, 
     assert cluster.run("scontrol", "update", f"JobId={job}", "TimeLimit=1").returncode == 0
     assert over.wait() == 1
     assert "SLURM status is: 'TIMEOUT'" in over.text
-    assert "lstm, seed 1 (rerun the same command to try again)" in over.text
+    assert "Training lstm, seed 1: failed" in over.text
+    assert over.text.endswith("(rerun the same command to try again)\n")
     again = cluster.start(0, call, tmp_path / "again.log")
     assert again.wait() == 0, again.text
     (update,) = resumed_at((tmp_path / "out" / folder / "train.log").read_text())

@@ -11,11 +11,24 @@ import functools
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
+
+class NamedNodes(set[str]):
+    """The nodes that a user has named to be left out, to which the executor can add none.
+
+    It would add, at any moment, what sacct says of a job that begins anew: "None assigned", which sbatch does not take,
+    or the node where the job is now. Slurm itself sends nothing to a node that is down.
+    """
+
+    def add(self, name: str) -> None:
+        pass
 
 
 def repair_executor() -> None:
@@ -27,16 +40,13 @@ def repair_executor() -> None:
 
     @functools.wraps(run_jobs)
     def announce_and_run(self: Any, jobs: Sequence[Any]) -> None:
+        self._failed_nodes = NamedNodes(self._failed_nodes)
         for job in jobs:
             self.run_job_pre(job)
         run_jobs(self, jobs)
 
     @functools.wraps(run_job)
     def run_or_report(self: Any, job: Any) -> None:
-        # To these it adds what sacct says of a job that begins anew: "None assigned", which sbatch does not take, or
-        # the node where the job is now. Slurm itself sends nothing to a node that is down.
-        excluded = self.workflow.executor_settings.exclude_failed_nodes or ""
-        self._failed_nodes = {name.strip() for name in excluded.split(",") if name.strip()}
         try:
             run_job(self, job)
         except Exception as error:
@@ -56,3 +66,20 @@ def keep_configuration() -> None:
         return subprocess.Popen(*words, env={**env, "SLURM_CONF": place}, **options)
 
     setattr(steps, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start}))  # noqa: B010, of a module
+
+
+def repair_scheduler() -> None:
+    """At SIGTERM, Snakemake takes a lock that its main thread may hold, and does so in that thread: it would hang.
+
+    Slurm sends the signal to every process of a job; what hangs outlives the job where Slurm looks for children only,
+    and the next call waits for it. Now a thread of its own takes the lock. A second call changes nothing.
+    """
+    exit_gracefully = JobScheduler.exit_gracefully
+    if hasattr(exit_gracefully, "__wrapped__"):
+        return
+
+    @functools.wraps(exit_gracefully)
+    def exit_later(self: JobScheduler, *arguments: Any) -> None:
+        threading.Thread(target=exit_gracefully, args=(self, *arguments), daemon=True).start()
+
+    setattr(JobScheduler, "exit_gracefully", exit_later)  # noqa: B010, of a class
