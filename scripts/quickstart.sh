@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a table of scores and a report, in eight to twelve minutes on two cores after setup.
+# From a fresh clone to a table of scores and a report, in minutes on two cores after setup.
 #
 #   bash scripts/quickstart.sh [pair=zh-en] [KEY=VALUE...] [--jobs N] [--retry] [--dry-run]   (--jobs 2 unless told)
 #   bash scripts/quickstart.sh corpus=DIR pair=SRC-TGT [KEY=VALUE...]
