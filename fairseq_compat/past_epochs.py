@@ -2,7 +2,7 @@
 
 Each epoch of fairseq 0.12.2 has a data loader with processes of its own, and, if the data is sharded, a dataset and
 batches of its own. They refer to themselves, so that they stay, asleep, until Python happens to look for such circles,
-which is rare: with short epochs, past ones held 0.7 to 1.3 GB beside the present one.
+which is rare: with short epochs, four were there at once.
 """
 
 import functools
