@@ -1,93 +1,104 @@
-"""A case: what is run and checked, the matrix products that it cannot do without, and the families that make cases."""
+"""A case: how it is computed, what is run, its check against the reference kernels, and the families that make cases.
+
+Figures from different machines should not be compared, so a setting describes its own.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import copy
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from .setting import Setting
+from recurrent_mt.kernels.backend import resolve
 
+from .products import Product
 
-class Product(NamedTuple):
-    """A matrix (m, k) times a matrix (k, n).
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
-    Attributes:
-        m: rows of the left one.
-        k: columns of the left one, rows of the right one.
-        n: columns of the right one.
-        times: how often it is done.
-        batch: how many such products one call computes, each of different matrices.
-    """
-
-    m: int
-    k: int
-    n: int
-    times: int = 1
-    batch: int = 1
-
-    @property
-    def operations(self) -> int:
-        """Floating-point operations, two for each multiplication with its addition."""
-        return 2 * self.m * self.k * self.n * self.times * self.batch
+#: bfloat16 products, everything else in float32.
+AUTOCAST = "autocast"
 
 
 @dataclass(frozen=True)
-class ProductList:
-    """The products of a computation and of its gradients.
+class Setting:
+    """What all cases of a run share.
 
     Attributes:
-        forward: those of the computation.
-        backward: those of the gradients of its inputs and weights.
+        device: ``cpu`` or ``cuda``.
+        dtype: a name in :data:`DTYPES`, for our models and the bare products; or :data:`AUTOCAST`.
+        stock_dtype: a name in :data:`DTYPES`, for fairseq's ``lstm``, the yardstick, which does not change when ours
+            does.
+        backend: of our kernels; with ``auto`` and ``native``, the search and Adam are compiled, too.
+        threads: torch's threads, in this process and in those that measure memory.
+        seconds: how long a case is timed, but never for fewer than :data:`~benchmarks.measurement.FEWEST` rounds.
     """
 
-    forward: tuple[Product, ...] = ()
-    backward: tuple[Product, ...] = ()
+    device: str = "cpu"
+    dtype: str = "float32"
+    stock_dtype: str = "float32"
+    backend: str = "auto"
+    threads: int = 1
+    seconds: float = 20.0
 
-    def __add__(self, other: ProductList) -> ProductList:
-        return ProductList(self.forward + other.forward, self.backward + other.backward)
+    @property
+    def is_native(self) -> bool:
+        """Whether all that can be compiled is asked for."""
+        return self.backend in ("auto", "native")
 
-    def all(self) -> tuple[Product, ...]:
-        """Returns the products of the forward and of the backward pass."""
-        return self.forward + self.backward
+    @property
+    def number(self) -> torch.dtype:
+        """The dtype of our models' weights in this run."""
+        return torch.float32 if self.autocast else DTYPES[self.dtype]
 
-    def times(self, number: int) -> ProductList:
-        """Returns the same products, each repeated that many times."""
-        return ProductList(_repeated(self.forward, number), _repeated(self.backward, number))
+    @property
+    def autocast(self) -> bool:
+        """Whether our models compute their products in a different format from their weights."""
+        return self.dtype == AUTOCAST
 
+    @property
+    def product_number(self) -> torch.dtype:
+        """The dtype of products, which determines how exact a run can be."""
+        return torch.bfloat16 if self.autocast else DTYPES[self.dtype]
 
-def _repeated(products: Iterable[Product], number: int) -> tuple[Product, ...]:
-    return tuple(product._replace(times=product.times * number) for product in products)
-
-
-def operations(products: Iterable[Product]) -> int:
-    """Counts the floating-point operations of all products."""
-    return sum(product.operations for product in products)
-
-
-def linear(rows: int, inputs: int, outputs: int) -> ProductList:
-    """A weight (outputs, inputs) times all rows at once."""
-    backward = Product(rows, outputs, inputs), Product(outputs, rows, inputs)
-    return ProductList((Product(rows, inputs, outputs),), backward)
+    @property
+    def stock_number(self) -> torch.dtype:
+        return DTYPES[self.stock_dtype]
 
 
-def recurrent(counts: Sequence[int], inputs: int, outputs: int) -> ProductList:
-    """A weight (outputs, inputs) times the rows of one position after the other, ``counts`` of them.
+#: Facts that two runs must share for their times to be comparable.
+IDENTITY = ("processor", "cores", "device", "torch", "threads", "dtype", "stock_dtype", "float32_products")
 
-    The gradients of the rows also take one product per position; the weight's gradient is a single product.
-    """
-    positions = sorted(Counter(counts).items(), reverse=True)
-    return ProductList(
-        tuple(Product(count, inputs, outputs, times) for count, times in positions),
-        (
-            *(Product(count, outputs, inputs, times) for count, times in positions),
-            Product(outputs, sum(counts), inputs),
-        ),
-    )
+
+def describe(setting: Setting) -> dict[str, str | int]:
+    """The facts of this machine and run, by name."""
+    device = torch.cuda.get_device_name() if setting.device == "cuda" else "cpu"
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count() or 0,
+        "device": device,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "threads": setting.threads,
+        "dtype": setting.dtype,
+        "stock_dtype": setting.stock_dtype,
+        "backend": setting.backend if setting.backend != "auto" else resolve("auto", torch.zeros(0)),
+        "float32_products": torch.get_float32_matmul_precision(),
+    }
+
+
+def processor() -> str:
+    """The processor's name, or its kind if the system does not say the name."""
+    table = Path("/proc/cpuinfo")
+    lines = table.read_text().splitlines() if table.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def runner(products: Sequence[Product], setting: Setting) -> Callable[[], None]:
@@ -164,3 +175,129 @@ class Family:
 
     def case(self, setting: Setting, shape: Shape) -> Case:
         return self.prepare(setting, **shape)
+
+
+#: How far a tensor may be from the reference's, computed in float64, as a share of its norm.
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.05}
+
+#: In bfloat16 also this many times as far as the reference kernels are in the same number format:
+#: gradients that are sums of many signs lose most of their eight bits, whatever computes them.
+TIMES_THE_ROUNDING = 2
+
+#: A gradient smaller than this share of the greatest is compared as if it had that size: it is rounding.
+LEAST_SHARE = 1e-3
+
+#: How many sentences are compared; the reference loops are too slow for whole batches.
+SENTENCES = 4
+
+
+class ParityError(AssertionError):
+    """Ours differs from the reference; nothing may be timed."""
+
+
+def assert_parity(
+    what: str,
+    ours: Callable[[], Sequence[Tensor]],
+    reference: Callable[[torch.dtype], Sequence[Tensor]],
+    dtype: torch.dtype,
+) -> None:
+    """Compares tensors one by one, each by the norm of the difference.
+
+    Args:
+        what: what is compared, for the message.
+        ours: makes the tensors in the run's dtype.
+        reference: makes them with the reference kernels in a given dtype, in the same order.
+        dtype: the format of the run's products.
+
+    Raises:
+        ParityError: naming the first tensor that is too far off.
+    """
+    expected = [tensor.detach().double() for tensor in reference(torch.float64)]
+    norms = [float(tensor.norm()) for tensor in expected]
+    allowed = [TOLERANCE[dtype] * max(norm, LEAST_SHARE * max(norms)) for norm in norms]
+    if dtype == torch.bfloat16:
+        rounding = _distances(reference(dtype), expected)
+        allowed = [max(least, TIMES_THE_ROUNDING * distance) for least, distance in zip(allowed, rounding)]
+    for index, distance in enumerate(_distances(ours(), expected)):
+        if not distance <= allowed[index]:
+            raise ParityError(
+                f"{what}: tensor {index} of shape {tuple(expected[index].shape)} is {distance:.3g} from the reference, "
+                f"which has the norm {norms[index]:.3g}; {allowed[index]:.3g} is allowed in {dtype}. Nothing was timed."
+            )
+
+
+def _distances(tensors: Sequence[Tensor], expected: Sequence[Tensor]) -> list[float]:
+    return [float((tensor.detach().double() - theirs).norm()) for tensor, theirs in zip(tensors, expected, strict=True)]
+
+
+def copy_in(module: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """A copy in that dtype, including its products."""
+    module = copy.deepcopy(module).to(dtype)
+    for part in module.modules():
+        if hasattr(part, "autocast"):
+            part.autocast = "none"  # type: ignore[assignment]  # a Module's attributes are tensors, says torch
+    return module
+
+
+def reference_of(module: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """A copy in that dtype, including its products, that uses the reference kernels.
+
+    Raises:
+        ValueError: if nothing in the module has a choice of kernels.
+    """
+    reference = copy_in(module, dtype)
+    layers = [layer for layer in reference.modules() if hasattr(layer, "backend")]
+    if not layers:
+        raise ValueError(f"{type(module).__name__} has no layer with a choice of kernels to compare")
+    for layer in layers:
+        layer.backend = "reference"  # type: ignore[assignment]  # as above
+    return reference
+
+
+def assert_model_agrees(what: str, model: nn.Module, net_input: dict[str, Any], dtype: torch.dtype) -> None:
+    """Compares a model's scores and all its gradients, without dropout.
+
+    If products are narrower than the weights, it compares only the scores, and the gradients in float64: the two
+    numbers that a maxout chooses between can be rounded to the same value and then share its gradient, and a small
+    model has few of them.
+
+    Args:
+        what: what is compared, for the message.
+        model: one of ours, in fairseq's form.
+        net_input: a batch's.
+        dtype: the format of the run's products.
+
+    Raises:
+        ParityError: if they differ.
+    """
+    training = model.training
+    model.eval()
+    try:
+        narrow = dtype != next(model.parameters()).dtype
+        if narrow:
+            assert_parity(
+                what,
+                lambda: [model(**net_input)[0]],
+                lambda number: [reference_of(model, number)(**net_input)[0]],
+                dtype,
+            )
+        exact = copy_in(model, torch.float64) if narrow else model
+        assert_parity(
+            what,
+            lambda: _scores_and_gradients(exact, net_input),
+            lambda number: _scores_and_gradients(reference_of(model, number), net_input),
+            next(exact.parameters()).dtype,
+        )
+    finally:
+        model.train(training)
+
+
+def _scores_and_gradients(model: nn.Module, net_input: dict[str, Any]) -> list[Tensor]:
+    scores = model(**net_input)[0]
+    return [scores, *torch.autograd.grad(scores, list(model.parameters()), constant_gradient(scores))]
+
+
+def constant_gradient(output: Tensor) -> Tensor:
+    """A gradient that is the same each time and different from entry to entry, like ``output``."""
+    steps = torch.arange(output.numel(), device=output.device, dtype=torch.float32)
+    return (steps * 0.7).sin_().view(output.shape).to(output.dtype)

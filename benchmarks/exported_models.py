@@ -24,7 +24,7 @@ from torch import nn
 from recurrent_mt.onnx_export import export_model
 from recurrent_mt.onnx_translation import OnnxModel, translate
 from user_dir.checkpoints.checkpoint import Checkpoint, encode
-from user_dir.checkpoints.onnx_model import take_apart
+from user_dir.checkpoints.conversions import take_apart
 
 #: What PyTorch's dynamic quantization is told to quantize: all that it can of an lstm.
 QUANTIZED = {nn.Linear, nn.LSTM, nn.LSTMCell}

@@ -17,15 +17,13 @@ from fairseq.trainer import Trainer
 from omegaconf import OmegaConf
 from torch import Tensor, nn
 
-from user_dir.optim.fused_adam import FusedAdamConfig
+from user_dir.optim import FusedAdamConfig
 from user_dir.tasks.native_translation import NativeGenerator
 
-from .case import Case, Family
+from .case import SENTENCES, Case, Family, Setting, assert_parity, constant_gradient, reference_of
 from .layers import DILATED_GRCONV_LAYER, GRCONV_LAYER
-from .model_products import decoder as decoder_products
-from .model_products import search
-from .parity import SENTENCES, assert_parity, constant_gradient, reference_of
-from .setting import Setting
+from .products import decoder as decoder_products
+from .products import search
 from .systems import ModelPair, model_shape, prepare_models
 
 

@@ -12,10 +12,8 @@ from recurrent_mt.kernels.dilated_grconv import DilatedGRConvWeights, dilated_gr
 from recurrent_mt.kernels.grconv import GRConvWeights, grconv
 from recurrent_mt.kernels.packing import make_packing
 
-from .case import Case, Family, Shape
-from .model_products import dilated_levels, grconv_levels
-from .parity import SENTENCES, assert_parity, constant_gradient
-from .setting import Setting
+from .case import SENTENCES, Case, Family, Setting, Shape, assert_parity, constant_gradient
+from .products import dilated_levels, grconv_levels
 from .systems import draw_lengths
 
 

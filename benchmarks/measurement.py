@@ -19,9 +19,9 @@ import torch
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as recorded
 
-from .case import Family, Shape, operations, runner
+from .case import Family, Setting, Shape, runner
 from .families import FAMILIES
-from .setting import Setting
+from .products import operations
 
 #: The fewest and the most rounds of timing, however long one takes.
 FEWEST, MOST = 3, 25

@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     environment = {"VENV": sys.prefix, "SETUP": "no", **os.environ, **variables}
     status = subprocess.run([*call, *options.options], env=environment).returncode
     # Not above, in the way of every step: it imports PyTorch, and what starts a process counts as held by it.
-    from .setting import processor
+    from .case import processor
 
     print(f"\n{processor()}, {os.cpu_count()} cores\n")
     print("\n".join(table((out / "steps.jsonl").read_text().splitlines())))

@@ -15,10 +15,8 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 import user_dir.models  # noqa: F401, registers them
 
-from .case import ProductList, Shape
-from .model_products import SIZES, Sizes, dilated_grconv_encoder, grconv_encoder, gru_encoder
-from .parity import SENTENCES, assert_model_agrees
-from .setting import Setting
+from .case import SENTENCES, Setting, Shape, assert_model_agrees
+from .products import SIZES, ProductList, Sizes, dilated_grconv_encoder, grconv_encoder, gru_encoder
 
 
 def draw_lengths(sentences: int, longest: int, kind: str, *, seed: int) -> list[int]:
@@ -141,7 +139,7 @@ def prepare_models(
     Args:
         setting: the run's setting.
         system: a name of :data:`SYSTEMS`.
-        size: a name of :data:`~benchmarks.model_products.SIZES`.
+        size: a name of :data:`~benchmarks.products.SIZES`.
         sentences: B.
         length: the longest sentence's, on either side.
         lengths: as in :func:`~benchmarks.systems.draw_lengths`.

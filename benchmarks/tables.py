@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .case import Shape
-from .setting import IDENTITY
+from .case import IDENTITY, Shape
 
 _COLUMNS = {
     "case": 73,

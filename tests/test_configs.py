@@ -17,7 +17,7 @@ from recurrent_mt.experiments.systems import SEED, training_arguments
 from recurrent_mt.experiments.training_command import compose_settings, read_arguments
 from tests.commands import call
 from tests.kernels.batches import needs_native
-from user_dir.models import native_search
+from user_dir.tasks import native_translation
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = {path.stem: path for path in sorted((ROOT / "configs").glob("*.yaml"))}
@@ -85,7 +85,7 @@ def test_every_configuration_builds(name):
 @pytest.mark.parametrize("name", [name for name in CONFIGS if name.startswith("recommended")])
 def test_what_is_recommended_is_translated_by_the_fast_search(name):
     _, model = build(command(name), words=50)
-    assert native_search.reason_unsupported(model.to_empty(device="cpu")) is None
+    assert native_translation.reason_unsupported(model.to_empty(device="cpu")) is None
 
 
 @pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)

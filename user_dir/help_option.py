@@ -45,7 +45,7 @@ def sections(chosen: argparse.Namespace) -> Iterator[str]:
         yield _section("Every model of this plug-in:", EncoderDecoderConfig)
         for name, dataclass in MODEL_DATACLASS_REGISTRY.items():
             if _is_ours(dataclass):
-                yield _section(f"--arch {name}: {_summary(MODEL_REGISTRY[name])}", dataclass)
+                yield _section(f"--arch {name}: {_summary(name, MODEL_REGISTRY[name])}", dataclass)
     registries = {"task": TASK_REGISTRY, **{name: parts["registry"] for name, parts in REGISTRIES.items()}}
     for flag, registry in registries.items():
         names: dict[type | None, list[str]] = {}
@@ -53,17 +53,18 @@ def sections(chosen: argparse.Namespace) -> Iterator[str]:
             if _is_ours(part) and getattr(chosen, flag, name) != name:
                 names.setdefault(getattr(part, "__dataclass", None), []).append(name)
         for dataclass, alike in names.items():
-            yield _section(f"--{flag} {', '.join(alike)}: {_summary(registry[alike[0]])}", dataclass)
+            yield _section(f"--{flag} {', '.join(alike)}: {_summary(alike[0], registry[alike[0]])}", dataclass)
 
 
 def _is_ours(part: type) -> bool:
     return part.__module__.partition(".")[0] == __package__
 
 
-def _summary(part: type) -> str:
-    """The first line of the module's docstring, which says what the part is and where it comes from."""
-    first = (sys.modules[part.__module__].__doc__ or "").partition("\n")[0]
-    return first.rpartition("``: ")[2].replace("``", "")
+def _summary(name: str, part: type) -> str:
+    """What the part is and where it comes from: the paragraph of the module's docstring about it, or the first one."""
+    paragraphs = [" ".join(text.split()) for text in (sys.modules[part.__module__].__doc__ or "").split("\n\n")]
+    about = next((text for text in paragraphs if text.startswith(f"``{name}``: ")), paragraphs[0])
+    return about.rpartition("``: ")[2].replace("``", "")
 
 
 def _section(title: str, dataclass: type[FairseqDataclass] | None) -> str:

@@ -4,16 +4,24 @@ fairseq has scorers of its own named ``bleu`` (on dictionary ids), ``chrf`` and 
 current nltk). Ours are ``text_bleu``, ``text_chrf``, and so on. They score the strings that fairseq-generate prints, so
 ``--remove-bpe`` and ``--tokenizer`` decide what they see. A metric whose plain name fairseq does not use, like ``ter``,
 has that name too.
+
+Besides, ``--eval-bleu`` of fairseq's translation task, and of all derived from it, tokenizes as the target language
+needs. fairseq scores every language with sacrebleu's default, 13a, which splits no Chinese: a sentence is one word,
+and a validation that chooses the best checkpoint by BLEU chooses at random.
 """
 
+import functools
 import logging
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any, Optional
+from unittest.mock import patch
 
+import sacrebleu
 from fairseq.dataclass import FairseqDataclass
 from fairseq.scoring import SCORER_REGISTRY, BaseScorer, register_scorer
+from fairseq.tasks.translation import TranslationTask
 
-from recurrent_mt.metrics import METRICS, Score, guess_tokenization, score
+from recurrent_mt.metrics import METRICS, Score, choose_tokenization, guess_tokenization, score
 
 logger = logging.getLogger(__name__)
 
@@ -65,3 +73,31 @@ for metric in METRICS:
             # fairseq wants a class with its own name for each registration.
             scorer = type(f"TextScorer_{name}", (TextScorer,), {"metric_name": metric, "__module__": __name__})
             register_scorer(name, dataclass=TextScorerConfig)(scorer)
+
+
+def tokenize_by_language(score_sentences: Any) -> Any:
+    """Wraps the method that scores a batch of validation sentences."""
+
+    @functools.wraps(score_sentences)
+    def score_by_language(task: Any, *arguments: Any) -> Any:
+        tokenization = find_tokenization(task.cfg.target_lang)
+        if tokenization is None or task.cfg.eval_tokenized_bleu:
+            return score_sentences(task, *arguments)
+        # The method imports sacrebleu when it is called, and names no tokenization.
+        with patch.object(sacrebleu, "corpus_bleu", functools.partial(sacrebleu.corpus_bleu, tokenize=tokenization)):
+            return score_sentences(task, *arguments)
+
+    return score_by_language
+
+
+@functools.cache
+def find_tokenization(language: str) -> str | None:
+    """One of sacrebleu's for a language; None for its default, and for a name that is no language's code."""
+    try:
+        return choose_tokenization(language)
+    except ValueError as error:
+        logger.warning("--eval-bleu scores with sacrebleu's tokenization 13a: %s", error)
+        return None
+
+
+TranslationTask._inference_with_bleu = tokenize_by_language(TranslationTask._inference_with_bleu)

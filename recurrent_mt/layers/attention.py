@@ -1,11 +1,17 @@
-"""The ways of comparing a decoder state with an annotation, with one head or several."""
+"""Attention: how a decoder state is compared with the annotations, and multi-head self-attention."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from ..kernels.matrix import precision, product
+from ..kernels.packing import Packing
+from .dropout import Dropout
+from .encoder_output import EncoderOutput
+from .grid import left_aligned, right_padding
+from .weights import projection, xavier_blocks_
 
 ATTENTIONS = ("additive", "dot", "general", "scaled_dot", "scaled_general")
 
@@ -117,3 +123,193 @@ class Attention(nn.Module):
         # Each head's part of the score vector is in a column of its own: (A, N).
         score = torch.block_diag(*self.score.unflatten(0, (self.heads, -1, 1)))
         return ((query.unsqueeze(2) + keys.unsqueeze(1)).tanh() @ score).permute(0, 3, 1, 2)
+
+
+class Buffer:
+    """Places for the keys and values of steps, shared by caches that grew out of one another.
+
+    Attributes:
+        places: (C, B, 2H).
+        used: how many of the C places are taken; the others may hold anything.
+    """
+
+    def __init__(self, places: Tensor, used: int) -> None:
+        self.places = places
+        self.used = used
+
+
+class KeyValueCache:
+    """Keys and values of B sentences at M places: it never changes, yet it grows without being copied.
+
+    It reads the first M places of its buffer. A cache that grows out of it takes the place after them. Only if there is
+    no such place, or if another cache took it first, does the new cache move to a larger buffer: because the size
+    doubles, the copies for a long sentence add up to no more than its length. Reordering the sentences, as a search
+    does at each step, is one copy into a larger buffer. If gradients are needed, nothing is written in place.
+
+    Args:
+        buffer: its first M places are this cache's.
+        padding: (B, M) True on padding.
+    """
+
+    def __init__(self, buffer: Buffer, padding: Tensor) -> None:
+        self._buffer = buffer
+        self.padding = padding
+
+    @classmethod
+    def of(cls, keys_and_values: Tensor, padding: Tensor) -> KeyValueCache:
+        """The cache of keys and values (B, M, 2H), with their padding (B, M)."""
+        return cls(Buffer(keys_and_values.transpose(0, 1), padding.size(1)), padding)
+
+    @property
+    def keys_and_values(self) -> Tensor:
+        return self._places().transpose(0, 1)
+
+    def append(self, keys_and_values: Tensor) -> KeyValueCache:
+        """The cache with one more place: keys and values (B, 2H) of every sentence, none of them padding."""
+        places, buffer, padding = self._places(), self._buffer, F.pad(self.padding, (0, 1))
+        length, sentences, _ = places.shape
+        if keys_and_values.requires_grad:
+            return KeyValueCache.of(torch.cat([places, keys_and_values[None]]).transpose(0, 1), padding)
+        if buffer.used > length or length == buffer.places.size(0):
+            buffer = self._room(sentences)
+            buffer.places[:length] = places
+        buffer.places[length] = keys_and_values
+        buffer.used = length + 1
+        return KeyValueCache(buffer, padding)
+
+    def index_select(self, sentences: Tensor) -> KeyValueCache:
+        """The ``sentences``, in that order."""
+        places, padding = self._places(), self.padding.index_select(0, sentences)
+        if places.requires_grad:
+            return KeyValueCache.of(places.index_select(1, sentences).transpose(0, 1), padding)
+        buffer = self._room(sentences.numel())
+        torch.index_select(places, 1, sentences, out=buffer.places[: buffer.used])
+        return KeyValueCache(buffer, padding)
+
+    def _places(self) -> Tensor:
+        return self._buffer.places[: self.padding.size(1)]
+
+    def _room(self, sentences: int) -> Buffer:
+        """A buffer for what is here and more; sizes repeat, so that memory just freed can be reused."""
+        length, units = self.padding.size(1), self._buffer.places.size(2)
+        return Buffer(self._buffer.places.new_empty(max(16, 1 << length.bit_length()), sentences, units), length)
+
+
+class SelfAttention(nn.Module):
+    """Scaled dot-product attention with several heads, then a residual connection and a layer norm.
+
+    Vaswani et al. (2017), "Attention Is All You Need", sections 3.2 and 3.1, without biases; with H units, each of N
+    heads has d = H / N of its own::
+
+        head_i = softmax(X W_i^Q (M W_i^K)ᵀ / √d) M W_i^V        Y = LayerNorm(X + [head_1; …; head_N] W^O)
+
+    M is X, unless something else attends to M. Dropout comes before the sum (their section 5.4). No positions are
+    added: what attends here comes from layers that see the order of words. 4 H² + 2 H parameters, whatever N is.
+
+    Args:
+        size: H.
+        num_heads: N, a divisor of the size.
+        dropout: probability of dropping a unit before the residual connection.
+
+    Raises:
+        ValueError: if the heads do not divide the size.
+    """
+
+    def __init__(self, size: int, *, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if num_heads < 1 or size % num_heads:
+            raise ValueError(f"{num_heads} heads do not divide {size} units")
+        self.num_heads = num_heads
+        self.query = projection(size, size, bias=False)
+        self.memory = projection(size, 2 * size, bias=False)
+        xavier_blocks_(self.memory.weight, size)
+        self.output = projection(size, size, bias=False)
+        self.dropout = Dropout(dropout, owner=type(self).__name__)
+        self.norm = nn.LayerNorm(size)
+
+    def attend(self, queries: Tensor, memory: Tensor, *, visible: Tensor | None = None, causal: bool = False) -> Tensor:
+        """The heads, side by side: (B, T, H).
+
+        Args:
+            queries: (B, T, H), through :attr:`query`.
+            memory: (B, M, 2H), through :attr:`memory`: the keys of all heads, then their values.
+            visible: (B, M) True where a query may look, at one place or more; None for everywhere.
+            causal: whether query t looks only at the first t + 1 places.
+        """
+        mask = None if visible is None else visible[:, None, None]
+        queries = queries.unflatten(2, (self.num_heads, -1)).transpose(1, 2)  # (B, N, T, d)
+        keys, values = memory.unflatten(2, (2, self.num_heads, -1)).permute(2, 0, 3, 1, 4)  # (B, N, M, d) each
+        heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, is_causal=causal)
+        return heads.transpose(1, 2).flatten(2)
+
+    def merge(self, states: Tensor, heads: Tensor) -> Tensor:
+        """Y (…, H) of the states X (…, H) and the heads (…, H)."""
+        return self.norm(states + self.dropout(self.output(heads)))
+
+
+class EncoderSelfAttention(SelfAttention):
+    """Each annotation attends to all annotations of its sentence.
+
+    If the decoder only reads the summary, the summary attends to them instead. The other of the two is unchanged. An
+    annotation keeps its place, and therefore the tokens it covers.
+
+    Args:
+        size: D of the annotations, and of the summary if that attends.
+        num_heads: as in :class:`SelfAttention`.
+        dropout: the same.
+        of_summary: whether the summary attends to the annotations instead of them.
+    """
+
+    def __init__(self, size: int, *, num_heads: int, dropout: float = 0.0, of_summary: bool = False) -> None:
+        super().__init__(size, num_heads=num_heads, dropout=dropout)
+        self.of_summary = of_summary
+
+    def forward(self, source: EncoderOutput) -> EncoderOutput:
+        """The encoded batch with new annotations, or a new summary; zeros on padding and for an empty sentence."""
+        padding = source.padding_mask
+        empty = padding.all(dim=1, keepdim=True)
+        annotations = source.annotations.masked_fill(padding.unsqueeze(2), 0)
+        states = source.summary.unsqueeze(1) if self.of_summary else annotations
+        # A softmax over nothing is NaN: an empty sentence looks at its zeros.
+        heads = self.attend(self.query(states), self.memory(annotations), visible=~padding | empty)
+        attentive = self.merge(states, heads)
+        if self.of_summary:
+            return source._replace(summary=attentive.squeeze(1).masked_fill(empty, 0))
+        return source._replace(annotations=attentive.masked_fill(padding.unsqueeze(2), 0))
+
+
+class DecoderSelfAttention(SelfAttention):
+    """Each state attends to itself and to those before it in its sentence."""
+
+    def forward(self, rows: Tensor, packing: Packing) -> tuple[Tensor, KeyValueCache]:
+        """Runs over whole sentences.
+
+        Args:
+            rows: (N, H) packed states.
+            packing: where they are.
+
+        Returns:
+            Y (N, H); and what :meth:`step` needs of them, in the order of the batch.
+        """
+        packing = left_aligned(packing)
+        memory = packing.unpack(self.memory(rows))
+        heads = packing.pack(self.attend(packing.unpack(self.query(rows)), memory, causal=True))
+        return self.merge(rows, heads), KeyValueCache.of(memory, right_padding(packing))
+
+    def step(self, states: Tensor, past: KeyValueCache | None) -> tuple[Tensor, KeyValueCache]:
+        """Continues by one state per sentence.
+
+        Args:
+            states: (B, H).
+            past: as returned by :meth:`forward` or an earlier step, not changed; None before the first state.
+
+        Returns:
+            Y (B, H), and the past of the next step.
+        """
+        memory = self.memory(states)
+        if past is None:
+            past = KeyValueCache.of(memory.unsqueeze(1), states.new_zeros(states.size(0), 1).bool())
+        else:
+            past = past.append(memory)
+        heads = self.attend(self.query(states).unsqueeze(1), past.keys_and_values, visible=~past.padding)
+        return self.merge(states, heads.squeeze(1)), past

@@ -11,11 +11,11 @@ from torch.autograd.function import once_differentiable
 
 from ..kernels.packing import Packing, following_rows, make_step_packing, previous_rows
 from ..kernels.previous_state import last_states
+from .attention import DecoderSelfAttention, KeyValueCache
 from .conditioned_gru import AttentiveGRU, FixedContextGRU
 from .dropout import Dropout
 from .encoder_output import EncoderOutput, for_each_hypothesis, keep_sentences, select
 from .gru import GRU
-from .self_attention import DecoderSelfAttention, KeyValueCache
 from .weights import linear
 
 

@@ -11,8 +11,18 @@ from ..layers.conditioned_gru import AttentiveGRU
 from ..layers.decoder import GRUDecoder
 from ..layers.gru import GRU
 from .encoders import Encoded
-from .graph import Graph, apply_linear, columns, linear, merge_heads, softmax_attention
-from .recurrence import gru_step, layer_output, mix_in_time, project_inputs
+from .graph import (
+    Graph,
+    apply_linear,
+    columns,
+    gru_step,
+    layer_output,
+    linear,
+    merge_heads,
+    mix_in_time,
+    project_inputs,
+    softmax_attention,
+)
 
 #: The score of a place without an annotation: its share in the softmax is exactly zero.
 NOTHING = -1e30

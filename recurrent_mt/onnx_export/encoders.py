@@ -8,16 +8,24 @@ from typing import Any, NamedTuple, cast
 
 from torch import Tensor, nn
 
-from ..layers.dilated_grconv import DilatedGRConv, DilatedGRConvEncoder
-from ..layers.grconv import GRConvEncoder, GRConvWeights
+from ..layers.attention import EncoderSelfAttention
+from ..layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
 from ..layers.grid import ChannelNorm, Convolution
 from ..layers.grnn import GatedMerge, GRNNEncoder
 from ..layers.gru import GRU, GRUEncoder
 from ..layers.hourglass import AttentionGate, ConvolutionPair, HourglassEncoder, ResidualStage, UNetEncoder, VNetEncoder
-from ..layers.self_attention import EncoderSelfAttention
 from ..layers.separable_convolution import SeparableConvolution, SeparableConvolutionEncoder, sinusoids
-from .graph import Graph, apply_linear, apply_norm, columns, linear, merge_heads, softmax_attention
-from .recurrence import gru_over_sentence, layer_output
+from .graph import (
+    Graph,
+    apply_linear,
+    apply_norm,
+    columns,
+    gru_over_sentence,
+    layer_output,
+    linear,
+    merge_heads,
+    softmax_attention,
+)
 
 
 class Encoded(NamedTuple):
@@ -89,7 +97,7 @@ def merge_children(graph: Graph, weights: GRConvWeights, activation: str, left: 
 
 
 def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedded: str) -> tuple[str, str]:
-    """Writes :class:`recurrent_mt.layers.dilated_grconv.DilatedGRConvEncoder`."""
+    """Writes :class:`recurrent_mt.layers.grconv.DilatedGRConvEncoder`."""
     leaves = apply_linear(graph, embedded, layer.leaves)
     size = layer.annotation_size // 2
     rows, roots = [], []
@@ -383,7 +391,7 @@ def encode(
 
 
 def attend_to_itself(graph: Graph, layer: EncoderSelfAttention, encoded: Encoded) -> Encoded:
-    """Exports :class:`recurrent_mt.layers.self_attention.EncoderSelfAttention`."""
+    """Exports :class:`recurrent_mt.layers.attention.EncoderSelfAttention`."""
     states = encoded.summary if layer.of_summary else encoded.annotations
     queries, memory = (
         graph.op("Unsqueeze", apply_linear(graph, rows, part), [0])

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from benchmarks import measurement
-from benchmarks.case import Case, Family
+from benchmarks.case import Case, Family, Setting
 from benchmarks.measurement import FEWEST, MOST, Spread, exponent, measure_here, peak_memory, ratios, time_in_turn
-from benchmarks.setting import Setting
 
 
 def test_a_spread_is_the_median_and_the_quartiles():

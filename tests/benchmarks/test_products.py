@@ -4,11 +4,22 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.case import Product, ProductList, linear, operations, recurrent, runner
+from benchmarks.case import Setting, runner
 from benchmarks.families import BEAM, FAMILIES, translator
 from benchmarks.layers import Layer, outputs_of_pyramid, sums_and_roots
-from benchmarks.model_products import SIZES, decoder, dilated_levels, grconv_levels, running, search
-from benchmarks.setting import Setting
+from benchmarks.products import (
+    SIZES,
+    Product,
+    ProductList,
+    decoder,
+    dilated_levels,
+    grconv_levels,
+    linear,
+    operations,
+    recurrent,
+    running,
+    search,
+)
 from benchmarks.systems import SYSTEMS, prepare_models
 from benchmarks.tables import label
 from user_dir.checkpoints.inspection import FORMULAS

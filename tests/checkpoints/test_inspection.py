@@ -8,8 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from recurrent_mt.evaluation.structure.gates import gates_of
 from recurrent_mt.kernels.dilated_grconv import dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
-from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
-from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder, Merges
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.hourglass import UNetEncoder, VNetEncoder
 from tests.checkpoints.checkpoints import small_checkpoint

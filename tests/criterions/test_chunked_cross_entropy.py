@@ -11,8 +11,7 @@ from fairseq.models.fconv import FConvDecoder, FConvEncoder, FConvModel
 
 from tests.models.building import ARCHITECTURES, build, sample, task
 from tests.training import trainer
-from user_dir.criterions.chunked_cross_entropy import ChunkedCrossEntropyCriterion
-from user_dir.criterions.summed_cross_entropy import SummedCrossEntropyCriterion
+from user_dir.criterions import ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion
 from user_dir.models.decoder import Decoder
 
 BATCH = sample([4, 1, 6], [5, 2, 7])

@@ -7,7 +7,7 @@ import torch
 
 from tests.models.building import build, sample, task
 from tests.training import trainer
-from user_dir.criterions.summed_cross_entropy import SummedCrossEntropyCriterion
+from user_dir.criterions import SummedCrossEntropyCriterion
 
 
 def clipped_gradient(model, batches, clip):

@@ -9,7 +9,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_l
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from recurrent_mt.kernels.cross_entropy import cross_entropy, packed
+from recurrent_mt.kernels.cross_entropy import backends, cross_entropy
 from tests.kernels.batches import every_backend, random
 
 ROWS, SIZE, VOCABULARY = 11, 4, 7
@@ -17,8 +17,8 @@ ROWS, SIZE, VOCABULARY = 11, 4, 7
 
 @pytest.fixture(params=[1, 4, 100], ids=lambda rows: f"{rows} rows at a time")
 def few_rows(request, monkeypatch):
-    monkeypatch.setattr(packed, "FEWEST_ROWS", request.param)
-    monkeypatch.setattr(packed, "SCORES", {"cpu": 1})
+    monkeypatch.setattr(backends, "FEWEST_ROWS", request.param)
+    monkeypatch.setattr(backends, "SCORES", {"cpu": 1})
 
 
 def problem(dtype=torch.float64, *, bias=True):
@@ -192,13 +192,13 @@ def test_without_autograd_no_gradient_is_made(backend):
 
 
 def test_the_scores_are_never_all_made_at_once(monkeypatch):
-    monkeypatch.setattr(packed, "SCORES", {"cpu": 1000})
-    rows, vocabulary = 4 * packed.FEWEST_ROWS, 50
+    monkeypatch.setattr(backends, "SCORES", {"cpu": 1000})
+    rows, vocabulary = 4 * backends.FEWEST_ROWS, 50
     features, weight = random(rows, SIZE, seed=1), random(vocabulary, SIZE, seed=2)
     with Largest() as largest:
         loss = loss_of(features.requires_grad_(), weight.requires_grad_(), None, torch.zeros(rows, dtype=torch.long))
         loss.backward()
-    assert largest.numbers == packed.FEWEST_ROWS * vocabulary
+    assert largest.numbers == backends.FEWEST_ROWS * vocabulary
 
 
 @every_backend(["packed", "native"])

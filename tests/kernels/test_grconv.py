@@ -3,7 +3,7 @@ import weakref
 import pytest
 import torch
 
-from recurrent_mt.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, grconv, packed
+from recurrent_mt.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, backends, grconv
 from recurrent_mt.kernels.grconv.interface import Levels
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
 
@@ -203,7 +203,7 @@ def test_nodes_that_are_kept_and_nodes_that_are_merged_again_are_the_same(monkey
     counts, tensors = arguments([17, 3, 12], 5)
     results = []
     for room in (0, 1 << 24):
-        monkeypatch.setattr(packed, "KEPT_BYTES", room)
+        monkeypatch.setattr(backends, "KEPT_BYTES", room)
         given = [tensor.clone().requires_grad_() for tensor in tensors]
         summaries = run(counts)("packed", *given).summaries
         results.append([summaries, *torch.autograd.grad(summaries.sum(), given)])
@@ -222,7 +222,7 @@ def test_a_long_sentence_keeps_the_nodes_that_there_is_room_for(room, checkpoint
     size, length = 40, 100
     leaves = random(length, size).requires_grad_()
     nodes = length * (length - 1) // 2
-    monkeypatch.setattr(packed, "KEPT_BYTES", room * nodes * size * leaves.element_size())
+    monkeypatch.setattr(backends, "KEPT_BYTES", room * nodes * size * leaves.element_size())
     kept = kept_numbers(leaves, [1] * length, checkpoint_levels=checkpoint_levels)
     checkpoints = sum(length - level for level in range(spacing, length - 1, spacing)) * size
     assert kept == (checkpoints if checkpoint_levels else nodes * (size + 6) + checkpoints)
@@ -232,7 +232,7 @@ def test_a_long_sentence_keeps_the_nodes_that_there_is_room_for(room, checkpoint
 def test_without_gradients_no_level_is_kept_when_the_next_one_grows(gradients):
     grown, alive = [], []
 
-    class Watched(packed.PackedLevel):
+    class Watched(backends.PackedLevel):
         def grow(self, weights):
             alive.append(sum(tensor() is not None for tensor in grown))
             result = super().grow(weights)
@@ -241,7 +241,7 @@ def test_without_gradients_no_level_is_kept_when_the_next_one_grows(gradients):
 
     counts, (leaves, *weights) = arguments([9], 5)
     with torch.set_grad_enabled(gradients):
-        output = packed.grconv(
+        output = backends.packed_grconv(
             leaves.requires_grad_(), GRConvWeights(*weights), counts, "tanh", Levels(0, 0, 0), level=Watched
         )
     assert output.summaries.requires_grad == gradients

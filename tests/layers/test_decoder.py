@@ -2,12 +2,11 @@ import pytest
 import torch
 
 from recurrent_mt.kernels.packing import make_packing
-from recurrent_mt.layers.attention import ATTENTIONS, Attention
+from recurrent_mt.layers.attention import ATTENTIONS, Attention, DecoderSelfAttention
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
-from recurrent_mt.layers.self_attention import DecoderSelfAttention
 from tests.combinations import half
 from tests.kernels.batches import every_backend, needs_native, random
 from tests.tolerances import INVARIANCE

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, Merges
 from tests.kernels.batches import random
 from tests.layers.test_encoders import EMBED, HIDDEN, batch, sentences
 from tests.tolerances import INVARIANCE

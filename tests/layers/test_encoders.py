@@ -5,8 +5,7 @@ from itertools import product
 import pytest
 import torch
 
-from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder, Merges
-from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder, Merges
 from recurrent_mt.layers.grnn import GRNNEncoder
 from recurrent_mt.layers.gru import GRUEncoder
 from recurrent_mt.layers.gru_cell import GRUVariant

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from recurrent_mt.kernels.packing import make_packing
+from recurrent_mt.layers.attention import DecoderSelfAttention, EncoderSelfAttention, KeyValueCache, SelfAttention
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.grconv import GRConvEncoder
-from recurrent_mt.layers.self_attention import DecoderSelfAttention, EncoderSelfAttention, KeyValueCache, SelfAttention
 from tests.kernels.batches import packing_of, random
 from tests.layers.one_sentence import parameter_count, ragged, randomized
 from tests.tolerances import INVARIANCE, PARITY

@@ -7,8 +7,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from tests.models.building import ARCHITECTURES, build, sample, task
-from user_dir.criterions.chunked_cross_entropy import ChunkedCrossEntropyCriterion
-from user_dir.criterions.summed_cross_entropy import SummedCrossEntropyCriterion
+from user_dir.criterions import ChunkedCrossEntropyCriterion, SummedCrossEntropyCriterion
 
 BATCH = sample([4, 1, 6], [5, 2, 7])
 

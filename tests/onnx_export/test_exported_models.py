@@ -13,8 +13,8 @@ from recurrent_mt.onnx_translation import OnnxModel, beam_search, largest, trans
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
+from user_dir.checkpoints.conversions import take_apart
 from user_dir.checkpoints.groundhog import KINDS, import_model
-from user_dir.checkpoints.onnx_model import take_apart
 
 LENGTHS = [3, 7, 1, 5]
 #: Options that add something to a graph or leave something out.

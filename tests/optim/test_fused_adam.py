@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.optim.adam import Adam, FairseqAdam
 
-from user_dir.optim.fused_adam import FairseqFusedAdam, FusedAdam
+from user_dir.optim import FairseqFusedAdam, FusedAdam
 
 OPTIONS = {"lr": 3e-3, "betas": (0.9, 0.98), "eps": 1e-4}
 

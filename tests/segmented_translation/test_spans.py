@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from user_dir.segmented_translation.sentences import translate_by_segments
-from user_dir.segmented_translation.spans import (
+from user_dir.segmented_translation.segmentation import (
     COPY_COST,
     DIVISORS,
     LAST_RESORT,
@@ -18,6 +17,7 @@ from user_dir.segmented_translation.spans import (
     normalize,
     paper_divisor,
     spans_of,
+    translate_by_segments,
 )
 
 CANDIDATES = [

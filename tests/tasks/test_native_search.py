@@ -14,11 +14,9 @@ from torch.ao.quantization import quantize_dynamic
 from recurrent_mt.kernels import native
 from tests.kernels.batches import needs_native
 from tests.models.building import ARCHITECTURES, ATTENTION_NAMES, build, sources, task
-from user_dir.models import native_search
-from user_dir.models.native_search import NativeDecoder
-from user_dir.optim.fused_adam import FusedAdam
+from user_dir.optim import FusedAdam
 from user_dir.tasks import native_translation
-from user_dir.tasks.native_translation import NativeGenerator, NativeTranslationTask
+from user_dir.tasks.native_translation import NativeDecoder, NativeGenerator, NativeTranslationTask
 from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
 from user_dir.tasks.sampled_translation import SampledTranslationTask
 
@@ -206,7 +204,7 @@ def test_annotations_of_several_words_spread_their_attention():
 @needs_native
 def test_an_encoder_without_kernels_leaves_the_search_native():
     built = model(encoder_transition_depth=2, encoder_cell_layer_norm=True, kernel_backend="auto")
-    assert native_search.reason_unsupported(built) is None
+    assert native_translation.reason_unsupported(built) is None
     assert_same_translations(built, sources([4, 1, 6]))
 
 
@@ -285,13 +283,13 @@ def test_other_searches_are_left_to_fairseq_and_the_log_says_why(asked, monkeypa
 def test_other_models_are_left_to_fairseq(changed):
     change, reason = LEFT_MODELS[changed]
     built = model()
-    assert native_search.reason_unsupported(built) is None
-    assert native_search.reason_unsupported(change(built)) == reason
+    assert native_translation.reason_unsupported(built) is None
+    assert native_translation.reason_unsupported(change(built)) == reason
 
 
 def test_a_missing_library_is_left_to_fairseq(monkeypatch):
     monkeypatch.setattr(native, "reason_unavailable", lambda: "it was never built")
-    assert native_search.reason_unsupported(model(kernel_backend="auto")) == "it was never built"
+    assert native_translation.reason_unsupported(model(kernel_backend="auto")) == "it was never built"
 
 
 def test_the_task_searches_natively_unless_alignments_are_asked_for():

@@ -4,7 +4,7 @@ import torch
 from fairseq.data import LanguagePairDataset
 
 from tests.models.building import dictionary
-from user_dir.tasks.pooled_batches import PooledBatchesDataset
+from user_dir.tasks.published_translation import PooledBatchesDataset
 
 
 def dataset(count=100, longest=12):

@@ -9,7 +9,7 @@ from fairseq.data.iterators import EpochBatchIterator
 from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
-from user_dir.tasks.subword_sampling import SampledSubwordsDataset, load_sampler
+from user_dir.tasks.sampled_translation import SampledSubwordsDataset, load_sampler
 
 WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", "low", "new", "wide"]
 

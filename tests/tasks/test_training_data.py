@@ -5,10 +5,12 @@ import pytest
 from fairseq.data import LanguagePairDataset
 
 from tests.models.building import dictionary
-from user_dir.tasks.pooled_batches import PooledBatchesDataset
-from user_dir.tasks.published_translation import PublishedTranslationConfig, PublishedTranslationTask
-from user_dir.tasks.sampled_translation import SampledTranslationConfig, SampledTranslationTask
-from user_dir.tasks.subword_sampling import SampledSubwordsDataset
+from user_dir.tasks.published_translation import (
+    PooledBatchesDataset,
+    PublishedTranslationConfig,
+    PublishedTranslationTask,
+)
+from user_dir.tasks.sampled_translation import SampledSubwordsDataset, SampledTranslationConfig, SampledTranslationTask
 
 TASKS = {
     PooledBatchesDataset: (PublishedTranslationTask, PublishedTranslationConfig),

@@ -15,8 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from recurrent_mt.kernels.dilated_grconv import count_levels
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
-from recurrent_mt.layers.dilated_grconv import DilatedGRConv, DilatedGRConvEncoder
-from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder
 from recurrent_mt.layers.gru import GRU
 
 from ..models.products import Products

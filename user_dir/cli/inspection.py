@@ -12,7 +12,7 @@ from typing import Any
 from recurrent_mt.text_files import read_sentences, write_aside, write_text
 
 from ..checkpoints.checkpoint import Checkpoint
-from ..checkpoints.conversions import ModelFacts, write_half_precision
+from ..checkpoints.conversions import ModelFacts, take_apart, write_half_precision
 from ..checkpoints.inspection import count_operations, forced_alignments, sentence_gates
 from ..checkpoints.translator import Translator
 
@@ -65,8 +65,6 @@ def write_onnx(checkpoint: Path, data: Path, folder: Path, *, int8: bool) -> Non
         ValueError: if the checkpoint and the dictionaries do not fit together, or the model cannot be exported.
     """
     from recurrent_mt.onnx_export import export_model
-
-    from ..checkpoints.onnx_model import take_apart
 
     export_model(take_apart(Checkpoint(checkpoint, data)), folder, int8=int8)
 

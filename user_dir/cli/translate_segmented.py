@@ -24,8 +24,15 @@ from typing import Any, TextIO
 from recurrent_mt.option_types import positive
 from recurrent_mt.text_files import read_lines, write_aside
 
-from ..segmented_translation.sentences import SegmentedTranslation, translate_by_segments
-from ..segmented_translation.spans import DIVISORS, MODES, SpanOptions, SpanTable, Words
+from ..segmented_translation.segmentation import (
+    DIVISORS,
+    MODES,
+    SegmentedTranslation,
+    SpanOptions,
+    SpanTable,
+    Words,
+    translate_by_segments,
+)
 from ..segmented_translation.translation import (
     BatchLimits,
     ForwardTranslator,

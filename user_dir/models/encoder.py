@@ -9,10 +9,10 @@ from fairseq.models import FairseqEncoder
 from torch import Tensor, nn
 
 from recurrent_mt.kernels.packing import padding_at_ends
-from recurrent_mt.layers.dilated_grconv import DilatedGRConvEncoder
+from recurrent_mt.layers.attention import EncoderSelfAttention
 from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.self_attention import EncoderSelfAttention
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 
 from .products import Products
 

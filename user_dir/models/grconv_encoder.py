@@ -8,16 +8,21 @@ from fairseq.models import register_model
 from torch import nn
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS
-from recurrent_mt.layers.dilated_grconv import ANNOTATIONS, SUMMARIES, DilatedGRConvEncoder, Merges
-from recurrent_mt.layers.grconv import GRConvEncoder
+from recurrent_mt.layers.grconv import (
+    DILATED_ANNOTATIONS,
+    DILATED_SUMMARIES,
+    DilatedGRConvEncoder,
+    GRConvEncoder,
+    Merges,
+)
 
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel
 
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
 ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
-DILATED_ANNOTATION_CHOICES = ChoiceEnum(list(ANNOTATIONS))
-DILATED_SUMMARY_CHOICES = ChoiceEnum(list(SUMMARIES))
+DILATED_ANNOTATION_CHOICES = ChoiceEnum(list(DILATED_ANNOTATIONS))
+DILATED_SUMMARY_CHOICES = ChoiceEnum(list(DILATED_SUMMARIES))
 
 
 @dataclass

@@ -10,8 +10,8 @@ from fairseq import utils
 from fairseq.data import Dictionary
 from torch import nn
 
+from recurrent_mt.layers.attention import DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.gru_cell import GRUVariant
-from recurrent_mt.layers.self_attention import DecoderSelfAttention, EncoderSelfAttention
 from recurrent_mt.layers.weights import BiasedEmbedding
 
 from .config import EncoderDecoderConfig

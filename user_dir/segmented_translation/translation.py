@@ -17,7 +17,7 @@ from fairseq.tasks.translation import TranslationTask
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
-from .spans import Candidate, Words
+from .segmentation import Candidate, Words
 
 #: A translation has at most this many times as many words as its source, counting the end of both, as in the authors'
 #: code.

@@ -1,6 +1,5 @@
-"""fairseq tasks: the compiled beam search, the papers' training and search, sampled subwords, validation."""
+"""fairseq tasks: the compiled beam search, the papers' training and search, sampled subwords."""
 
-from . import validation_bleu  # noqa: F401
 from .native_translation import NativeTranslationTask
 from .published_translation import PublishedTranslationTask
 from .sampled_translation import SampledTranslationTask

@@ -1,6 +1,7 @@
 """``native_translation``: fairseq's translation task with the native beam search.
 
-The whole search of a batch is one call of C++, where that can do what is asked.
+The whole search of a batch is one call of C++, where that can do what is asked: :class:`NativeDecoder` is what it
+reads of a model.
 """
 
 import functools
@@ -14,14 +15,138 @@ from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from recurrent_mt.kernels.beam_search import Hypothesis, SearchOptions, beam_search
+from recurrent_mt.kernels import native
+from recurrent_mt.kernels.backend import NATIVE_FORMATS
+from recurrent_mt.kernels.beam_search import DecoderWeights, Hypothesis, SearchOptions, SearchSource, beam_search
+from recurrent_mt.kernels.matrix import as_matrix
+from recurrent_mt.layers.conditioned_gru import AttentiveGRU
+from recurrent_mt.layers.decoder import GRUDecoder
+from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
+from recurrent_mt.layers.weights import BiasedEmbedding, LowRankMatrix, kernel_weight
 
-from ..models.encoder_decoder import check_alignments
-from ..models.native_search import NativeDecoder, reason_unsupported
+from ..models.decoder import Decoder
+from ..models.encoder_decoder import EncoderDecoderModel, check_alignments
+from ..models.products import FORMATS
 
 logger = logging.getLogger(__name__)
+
+
+def reason_unsupported(model: nn.Module) -> str | None:
+    """Says what keeps the native search from translating with this model, in a few words; None if nothing does."""
+    if not isinstance(model, EncoderDecoderModel):
+        return f"a {type(model).__name__} is not one of this plug-in's models"
+    layer, variant = model.decoder.layer, model.decoder.layer.first.gru.variant
+    weight = model.decoder.embed_tokens.weight
+    reasons = {
+        f"the model's kernels are {layer.first.gru.backend!r}": layer.first.gru.backend not in ("auto", "native"),
+        str(native.reason_unavailable()): native.reason_unavailable() is not None,
+        "the model is not on the CPU": weight.device.type != "cpu",
+        f"the model's numbers are {weight.dtype}": weight.dtype not in NATIVE_FORMATS,
+        "the decoder has more than one layer": bool(layer.upper),
+        "the decoder's attention has several heads": _heads(layer.first) > 1,
+        "the decoder has self-attention": layer.self_attention is not None,
+        "the decoder skips in time": bool(variant.time_skip),
+        "the decoder adds a layer's input to its output": variant.input_skip,
+        "the decoder has a deep transition": variant.transition_depth > 1,
+        "the decoder has layer norm in its cells": variant.cell_layer_norm,
+        "the softmax is adaptive": model.decoder.output_projection is None,
+        "the model is quantized": len(_linear_layers(model.decoder)) != len(_readout_and_output(model.decoder)),
+        "dropout is retained": any(part.retained for part in model.modules() if isinstance(part, Dropout)),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _heads(first: nn.Module) -> int:
+    return first.attention.heads if isinstance(first, AttentiveGRU) else 1
+
+
+def _readout_and_output(decoder: Decoder) -> list[nn.Module]:
+    readout, output = decoder.layer.readout, decoder.output_projection
+    outputs = list(output) if isinstance(output, nn.Sequential) else [output] if output is not None else []
+    return [readout.state, readout.previous_word, readout.context, *outputs]
+
+
+def _linear_layers(decoder: Decoder) -> list[nn.Linear]:
+    """Of the readout, of states, words and contexts, and then of the output."""
+    return [layer for layer in _readout_and_output(decoder) if isinstance(layer, nn.Linear)]
+
+
+class NativeDecoder:
+    """A decoder's weights in the order in which C++ multiplies by them, copied again when training has changed them.
+
+    Args:
+        decoder: of a model for which :func:`reason_unsupported` has nothing to say.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+        self._versions: list[int] | None = None
+        self._weights: DecoderWeights | None = None
+
+    def weights(self) -> DecoderWeights:
+        """The weights as they are now."""
+        # fairseq's optimizers and PyTorch's fused ones change weights without a new version, but only while training.
+        versions = [self.decoder.trainings]
+        versions += [
+            version for weight in self.decoder.parameters() for version in (weight.data_ptr(), weight._version)
+        ]
+        if self._weights is None or versions != self._versions:
+            self._weights, self._versions = _decoder_weights(self.decoder), versions
+        return self._weights
+
+    def source(self, encoded: EncoderOutput) -> SearchSource:
+        """What the search reads of an encoded batch."""
+        layer, gru = self.decoder.layer, self.decoder.layer.first.gru
+        with self.decoder.products.on(encoded.summary):
+            state = layer.start(encoded)
+            products = layer.multiply_source(state, encoded).products
+        initial, has_attention = state.hidden[:, 0], isinstance(layer.first, AttentiveGRU)
+        mask = encoded.padding_mask if has_attention else encoded.padding_mask.new_zeros(products.shape[:2])
+        keys = state.keys if has_attention else products[:, :, :0]
+        number = self.decoder.embed_tokens.weight.dtype
+        _, readout_bias = _readout_of_states(layer)
+        bias = torch.cat([F.pad(gru.bias, (3 * gru.hidden_size - gru.bias.numel(), 0)), readout_bias])
+        return SearchSource(initial.to(number), keys.to(number), products.to(number) + bias, mask, has_attention)
+
+
+def _decoder_weights(decoder: Decoder) -> DecoderWeights:
+    layer = decoder.layer
+    gru, readout, embedding = layer.first.gru, layer.readout, decoder.embed_tokens
+    attention = layer.first.attention if isinstance(layer.first, AttentiveGRU) else None
+    output = _linear_layers(decoder)[3:]
+    matrices = [
+        torch.cat([_whole(gru.input_weight), readout.previous_word.weight]),
+        _whole(gru.gate_weight),
+        _whole(gru.candidate_weight),
+        _readout_of_states(layer)[0],
+        *(linear.weight for linear in output),
+        *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
+    ]
+    number = FORMATS[decoder.products.autocast] or matrices[0].dtype
+    return DecoderWeights(
+        factors=[torch.ops.recurrent_mt.right_factor(matrix.to(number).t()) for matrix in matrices],
+        columns=[matrix.size(0) for matrix in matrices],
+        embedding=embedding.weight + embedding.bias if isinstance(embedding, BiasedEmbedding) else embedding.weight,
+        output_bias=output[-1].bias,
+        score=None if attention is None else attention.score,
+        word_first=layer.word_first,
+        norm_epsilon=None if gru.output.norm is None else gru.output.norm.eps,
+    )
+
+
+def _readout_of_states(layer: GRUDecoder) -> tuple[Tensor, Tensor]:
+    """The readout's weight and bias for states; with layer norm, for states of mean 0 and variance 1."""
+    readout, norm = layer.readout.state, layer.first.gru.output.norm
+    if norm is None:
+        return readout.weight, readout.bias
+    return readout.weight * norm.weight, readout.bias + readout.weight @ norm.bias
+
+
+def _whole(weight: nn.Parameter | LowRankMatrix) -> Tensor:
+    return as_matrix(kernel_weight(weight)).whole()
 
 
 class NativeGenerator(SequenceGenerator):

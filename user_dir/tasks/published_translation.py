@@ -1,23 +1,153 @@
 """``published_translation``: fairseq's translation task with the batches and the search of the papers' code."""
 
 import logging
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
-from fairseq.search import BeamSearch
+from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
+from fairseq.search import BeamSearch, Search
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig
-from torch import nn
+from torch import Tensor, nn
 
 from .native_translation import NativeTranslationTask
-from .pooled_batches import PooledBatchesDataset
-from .shrinking_beam import ShrinkingBeam
 
 logger = logging.getLogger(__name__)
 
 #: The authors' code gives up if a beam of this many hypotheses finds no translation.
 LARGEST_BEAM = 500
+
+
+class PooledBatchesDataset(BaseWrapperDataset):
+    """Reads a few batches' worth of pairs in random order, sorts those by length, and cuts them into batches.
+
+    fairseq sorts the whole training set, so that a batch holds pairs of the same length. Bahdanau et al. (2015), B.2,
+    sort 20 batches at a time; the length of a pair is the length of its longer side, as in the released code. The order
+    is drawn once from ``--seed`` and is the same in every epoch; fairseq then shuffles the batches, unless
+    ``--curriculum`` says not to.
+
+    Args:
+        dataset: of pairs.
+        batches: how many batches are sorted at a time; 0: the batches are fairseq's own.
+        max_words: pairs with a side of more words, its end not counted, are left out; 0: none.
+    """
+
+    def __init__(self, dataset: LanguagePairDataset, *, batches: int, max_words: int) -> None:
+        super().__init__(dataset)
+        self.batches = batches
+        self.max_words = max_words
+
+    def _lengths(self, indices: np.ndarray) -> np.ndarray:
+        return np.maximum(self.dataset.src_sizes[indices], self.dataset.tgt_sizes[indices])
+
+    def ordered_indices(self) -> np.ndarray:
+        """All pairs that are short enough, in random order, or in fairseq's own, which sorts them by length."""
+        indices = np.random.permutation(len(self.dataset)) if self.batches else self.dataset.ordered_indices()
+        if self.max_words:
+            indices = indices[self._lengths(indices) <= self.max_words + 1]
+        if not len(indices):
+            raise ValueError(f"--max-train-words {self.max_words} leaves none of the {len(self.dataset)} pairs")
+        return indices
+
+    def batch_by_size(
+        self,
+        indices: np.ndarray,
+        max_tokens: int | None = None,
+        max_sentences: int | None = None,
+        required_batch_size_multiple: int = 1,
+    ) -> list[np.ndarray]:
+        """Batches of ``max_sentences`` pairs, or fairseq's own.
+
+        A pool is cut into batches of that size but for the last: ``required_batch_size_multiple`` is fairseq's alone.
+
+        Raises:
+            ValueError: if the size of a batch of a pool is not given in sentences, or given in tokens as well.
+        """
+        if not self.batches:
+            return self.dataset.batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
+        if not max_sentences:
+            raise ValueError("--sort-k-batches needs a batch size in sentences: --batch-size (80 in the papers)")
+        if max_tokens:
+            raise ValueError(
+                "--sort-k-batches counts a batch in sentences: leave --max-tokens out, or --sort-k-batches"
+            )
+        pool = self.batches * max_sentences
+        batches = []
+        for start in range(0, len(indices), pool):
+            part = indices[start : start + pool]
+            if self.batches > 1:
+                part = part[np.argsort(self._lengths(part), kind="stable")]
+            batches += [part[i : i + max_sentences] for i in range(0, len(part), max_sentences)]
+        return batches
+
+
+class ShrinkingBeam(Search):
+    """A beam that loses one place for every finished hypothesis, with limits that depend on the source.
+
+    With n the length of the source, including its end: no hypothesis may end in the first ⌊n/2⌋ steps, none may have
+    more than 3n words, including its end, and the search stops when as many hypotheses have ended as the beam had
+    places. Anything that has not ended by then is dropped, so there may be fewer hypotheses, or none. fairseq's own
+    search keeps its beam full instead. (The authors' ``sample.py``; Cho et al. 2014b and Bahdanau et al. 2015 call it
+    "basic beam search".)
+    """
+
+    needs_src_lengths = True
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        super().__init__(dictionary)
+        self.stop_on_max_len = True
+        self.places = torch.empty(0, dtype=torch.long)  # (B,) left in each sentence's beam
+
+    def step(
+        self,
+        step: int,
+        lprobs: Tensor,
+        scores: Tensor | None,
+        prev_output_tokens: Tensor | None = None,
+        original_batch_idxs: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Chooses how the hypotheses continue.
+
+        Args:
+            step: from 0.
+            lprobs: (B, K, V) log-probabilities of the next word.
+            scores: (B, K, step) sums so far.
+            prev_output_tokens: not used.
+            original_batch_idxs: not used.
+
+        Returns:
+            Scores, words and hypotheses of the best continuations (B, 2K); those beyond a sentence's places have a
+            score of −∞ and a word that ends nothing.
+        """
+        batch, beam, vocabulary = lprobs.shape
+        if step == 0 or scores is None:
+            self.places = torch.full((batch,), beam, device=lprobs.device)
+            lprobs = lprobs[:, :1].clone()
+        else:
+            lprobs = lprobs + scores[:, :, step - 1].unsqueeze(2)
+        length = self.src_lengths.to(lprobs.device) + 1  # fairseq does not count the end
+        lprobs[step < length // 2, :, self.eos] = -math.inf
+        lprobs[step >= 3 * length] = -math.inf
+        flat = lprobs.flatten(1)
+        best, index = flat.topk(min(2 * beam, flat.size(1)), dim=1)
+        if best.size(1) < 2 * beam:
+            missing = 2 * beam - best.size(1)
+            best = torch.nn.functional.pad(best, (0, missing), value=-math.inf)
+            index = torch.nn.functional.pad(index, (0, missing))
+        hypotheses = index.div(vocabulary, rounding_mode="trunc")
+        words = index.fmod(vocabulary)
+        beyond = torch.arange(2 * beam, device=lprobs.device) >= self.places.unsqueeze(1)
+        best = best.masked_fill(beyond, -math.inf)
+        words = words.masked_fill(best == -math.inf, self.unk)
+        self.places = self.places - words.eq(self.eos).sum(dim=1)
+        return best, words, hypotheses
+
+    def prune_sentences(self, batch_idxs: Tensor) -> None:
+        """Keeps the places of the sentences that continue."""
+        self.places = self.places[batch_idxs]
 
 
 @dataclass

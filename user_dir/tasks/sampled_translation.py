@@ -1,16 +1,194 @@
 """``sampled_translation``: fairseq's translation task with subwords that are drawn anew in each epoch."""
 
+import random
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+from fairseq.data import BaseWrapperDataset, Dictionary, LanguagePairDataset
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
-from torch import nn
+from torch import Tensor, nn
 
 from ..models.encoder_decoder import check_alignments
-from .subword_sampling import SampledSubwordsDataset, load_sampler
+
+
+class SubwordSampler(ABC):
+    """Joins a sentence's subwords and splits it anew."""
+
+    @abstractmethod
+    def join(self, subwords: list[str]) -> str:
+        """The text of a sentence without special symbols."""
+
+    @abstractmethod
+    def split(self, text: str, seed: int) -> list[str]:
+        """Draws a segmentation of a text with a seed."""
+
+    @abstractmethod
+    def is_one_word(self, left: str, right: str) -> bool:
+        """Whether two adjacent subwords, or ``<unk>``, belong to the same word."""
+
+    def is_protected(self, word: list[str]) -> bool:
+        """Whether a word's subwords are not for sampling."""
+        return False
+
+    def resample(self, tokens: Tensor, dictionary: Dictionary, seed: int) -> Tensor:
+        """Another segmentation of a sentence's tokens (T,).
+
+        Special symbols and protected words stay, and so do the subwords of a word with an ``<unk>`` in it, which cannot
+        be joined.
+        """
+        numbers: list[int] = []
+        subwords: list[str] = []
+
+        def finish() -> None:
+            if subwords:
+                words = self.split(self.join(subwords), seed + len(numbers))
+                numbers.extend(dictionary.index(word) for word in words)
+                subwords.clear()
+
+        for word in self._words(tokens.tolist(), dictionary):
+            if min(word) < dictionary.nspecial or self.is_protected([dictionary[token] for token in word]):
+                finish()
+                numbers.extend(word)
+            else:
+                subwords.extend(dictionary[token] for token in word)
+        finish()
+        return tokens.new_tensor(numbers)
+
+    def _words(self, tokens: list[int], dictionary: Dictionary) -> list[list[int]]:
+        """The tokens of each word; a special symbol other than ``<unk>`` is a word by itself."""
+        apart = set(range(dictionary.nspecial)) - {dictionary.unk()}
+        words: list[list[int]] = []
+        for token in tokens:
+            is_apart = not words or token in apart or words[-1][-1] in apart
+            if is_apart or not self.is_one_word(dictionary[words[-1][-1]], dictionary[token]):
+                words.append([])
+            words[-1].append(token)
+        return words
+
+
+class BPEDropout(SubwordSampler):
+    """Leaves out each merge with some probability: Provilkov et al. (2020), "BPE-Dropout".
+
+    Args:
+        codes: subword-nmt's file of merges.
+        dropout: the probability.
+    """
+
+    def __init__(self, codes: Path, dropout: float) -> None:
+        from subword_nmt.apply_bpe import BPE
+
+        with open(codes, encoding="utf-8") as file:
+            self._bpe = BPE(file)
+            # That of another keeps what was drawn last in its cache.
+            self._whole = BPE(file)
+        self._dropout = dropout
+
+    def join(self, subwords: list[str]) -> str:
+        return " ".join(subwords).replace("@@ ", "").removesuffix("@@")
+
+    def is_one_word(self, left: str, right: str) -> bool:
+        """Tells whether two subwords are of one word; what follows an ``<unk>`` in a word is split like a word."""
+        return left.endswith("@@")
+
+    def is_protected(self, word: list[str]) -> bool:
+        """Whether it has fewer subwords than the merges make of it: subword-nmt kept it whole (``--glossaries``)."""
+        return len(word) < len(self._whole.segment_tokens([self.join(word)]))
+
+    def split(self, text: str, seed: int) -> list[str]:
+        state = random.getstate()
+        random.seed(seed)
+        try:
+            return self._bpe.segment_tokens(text.split(), dropout=self._dropout)
+        finally:
+            random.setstate(state)
+
+
+class SentencePieceSampling(SubwordSampler):
+    """Draws one of the possible segmentations: Kudo (2018), "Subword Regularization".
+
+    Args:
+        model: SentencePiece's file, ``unigram`` or ``bpe``.
+        dropout: for ``unigram``, the exponent of a segmentation's probability; for ``bpe``, the probability of leaving
+            out a merge.
+    """
+
+    def __init__(self, model: Path, dropout: float) -> None:
+        from sentencepiece import SentencePieceProcessor
+
+        self._model = SentencePieceProcessor(model_file=str(model))
+        self._dropout = dropout
+
+    def join(self, subwords: list[str]) -> str:
+        return "".join(subwords).replace("▁", " ").strip()
+
+    def is_one_word(self, left: str, right: str) -> bool:
+        return not right.startswith("▁")
+
+    def split(self, text: str, seed: int) -> list[str]:
+        from sentencepiece import set_random_generator_seed
+
+        set_random_generator_seed(seed % 2**32)
+        return self._model.encode(text, out_type=str, enable_sampling=True, alpha=self._dropout, nbest_size=-1)
+
+
+def load_sampler(path: Path, dropout: float) -> SubwordSampler:
+    """The sampler for a file: subword-nmt's codes are text that begins with ``#version``.
+
+    Raises:
+        ValueError: if there is no such file, or if it is neither, or damaged.
+    """
+    if not path.is_file():
+        raise ValueError(f"--sample-subwords: there is no file {path}")
+    if path.read_bytes().startswith(b"#version"):
+        try:
+            return BPEDropout(path, dropout)
+        except (SystemExit, ValueError) as error:  # subword-nmt ends the process, after a line that names the bad one
+            raise ValueError(f"--sample-subwords: {path} is a damaged file of subword-nmt's codes") from error
+    try:
+        return SentencePieceSampling(path, dropout)
+    except (OSError, RuntimeError) as error:
+        raise ValueError(
+            f"--sample-subwords: {path} holds neither subword-nmt's codes nor a SentencePiece model"
+        ) from error
+
+
+class SampledSubwordsDataset(BaseWrapperDataset):
+    """Pairs whose subwords are drawn anew in each epoch, from the seed, the epoch, and the pair's number.
+
+    Batches are planned with the lengths of the segmentation on disk, the one with the fewest subwords as a rule: a
+    sampled batch may have more tokens than ``--max-tokens``.
+
+    Args:
+        dataset: of pairs.
+        source: for the source.
+        target: for the target.
+        seed: ``--seed``.
+    """
+
+    def __init__(
+        self, dataset: LanguagePairDataset, *, source: SubwordSampler, target: SubwordSampler, seed: int
+    ) -> None:
+        super().__init__(dataset)
+        self._source, self._target, self._seed = source, target, seed
+        # Shared, as fairseq's workers live on from one epoch to the next.
+        self._epoch = torch.ones((), dtype=torch.long).share_memory_()
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Returns the pair with both sides split again."""
+        pair = dict(self.dataset[index])
+        seed = hash((self._seed, int(self._epoch), int(index)))
+        pair["source"] = self._source.resample(pair["source"], self.dataset.src_dict, seed)
+        pair["target"] = self._target.resample(pair["target"], self.dataset.tgt_dict, seed + 1)
+        return pair
+
+    def set_epoch(self, epoch: int) -> None:
+        super().set_epoch(epoch)
+        self._epoch.fill_(epoch)
 
 
 @dataclass

@@ -11,7 +11,168 @@ Example:
     >>> example.source_text, example.target_text, str(example.source_tree), example.alignment
 """
 
-from .generation import LANGUAGES, LONGEST, PAIRS, SHORTEST, SPLITS, Example, detokenize, generate
-from .tree import Leaf, Tree
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from .chinese import Chinese
+from .composer import SentenceComposer
+from .english import English
+from .french import French
+from .realizer import Leaf, Tree
+from .sampling import Rng, Weighted
 
 __all__ = ["LANGUAGES", "LONGEST", "PAIRS", "SHORTEST", "SPLITS", "Example", "Leaf", "Tree", "detokenize", "generate"]
+
+LANGUAGES = ("fr", "en", "zh")
+_NO_SPACE_BEFORE = frozenset([".", ",", "'s", "'"])
+_NO_BREAK_SPACE = "\u00a0"
+
+
+def detokenize(tokens: Sequence[str], language: str) -> str:
+    """Returns the text of a tokenized sentence: spacing of the language, a capital letter at the start.
+
+    French puts a no-break space (U+00A0) before a question mark; Chinese is written without spaces. The tokens are
+    true-cased, as the corpus has them or as a model trained on it makes them.
+
+    Raises:
+        ValueError: another language.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"unknown language {language!r}: choose from {', '.join(LANGUAGES)}")
+    if language == "zh":
+        return "".join(tokens)
+    text = ""
+    for token in tokens:
+        if token == "?":
+            text += _NO_BREAK_SPACE + token if language == "fr" else token
+        elif not text or token in _NO_SPACE_BEFORE or (language == "fr" and text.endswith("'")):
+            text += token
+        else:
+            text += " " + token
+    return text[:1].upper() + text[1:]
+
+
+PAIRS = ("fr-en", "zh-en")
+SPLITS = ("test", "valid", "train")
+SHORTEST, LONGEST = 3, 60
+_REALIZERS: dict[str, type[French | English | Chinese]] = {"fr": French, "en": English, "zh": Chinese}
+_PATIENCE = 3000
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence pair with its trees and alignment."""
+
+    split: str  # train, valid or test
+    source_tokens: list[str]  # the true-cased tokens of the source, the leaves of its tree
+    target_tokens: list[str]  # those of the target
+    source_tree: Tree  # the constituents of the source
+    target_tree: Tree  # those of the target
+    alignment: list[tuple[int, int]]  # pairs of positions in source and target, from 0, sorted
+    source_text: str  # the source as people write it, with a capital letter and without tokenization
+    target_text: str  # the target as people write it
+
+
+def generate(
+    pair: str, sizes: Mapping[str, int], seed: int = 1, *, min_words: int = SHORTEST, max_words: int = LONGEST
+) -> Iterator[Example]:
+    """Yields the sentence pairs of a corpus: those of test, then of valid, then of train.
+
+    All sources are different, and no target of valid or test occurs in train. The same arguments give the
+    same examples on every platform. Each split has a sequence of its own: a larger training set begins with
+    the smaller one.
+
+    Args:
+        pair: one of PAIRS, source first.
+        sizes: how many pairs for each of SPLITS; a split that is left out is empty.
+        seed: a non-negative integer.
+        min_words: the fewest tokens of a sentence, on either side.
+        max_words: the most.
+
+    Raises:
+        ValueError: an unknown pair or split, a negative size or seed, or lengths outside 3 to 60.
+        RuntimeError: the grammar cannot make so many different sentences of these lengths.
+    """
+    check(pair, sizes, seed, min_words=min_words, max_words=max_words)
+    return _generate(pair, sizes, seed, min_words, max_words)
+
+
+def check(pair: str, sizes: Mapping[str, int], seed: int, *, min_words: int, max_words: int) -> None:
+    """Raises a ValueError that names the wrong argument of :func:`generate`, if there is one."""
+    if pair not in PAIRS:
+        raise ValueError(f"unknown language pair {pair!r}: choose from {', '.join(PAIRS)}")
+    for split, size in sizes.items():
+        if split not in SPLITS:
+            raise ValueError(f"unknown split {split!r}: choose from {', '.join(SPLITS)}")
+        if size < 0:
+            raise ValueError(f"the size of {split} is {size}: it must not be negative")
+    if seed < 0:
+        raise ValueError(f"the seed is {seed}: it must not be negative")
+    if not SHORTEST <= min_words <= max_words <= LONGEST:
+        raise ValueError(
+            f"lengths from {min_words} to {max_words}: choose a range within {SHORTEST} to {LONGEST} words"
+        )
+
+
+def _generate(pair: str, sizes: Mapping[str, int], seed: int, min_words: int, max_words: int) -> Iterator[Example]:
+    sources: set[tuple[str, ...]] = set()
+    held_out: set[tuple[str, ...]] = set()
+    for index, split in enumerate(SPLITS):
+        drawn = _draw(pair, split, Rng(len(SPLITS) * seed + index), range(min_words, max_words + 1))
+        for made in range(sizes.get(split, 0)):
+            for example in islice(drawn, _PATIENCE):
+                if example is None:
+                    continue
+                source, target = tuple(example.source_tokens), tuple(example.target_tokens)
+                if source not in sources and (split != "train" or target not in held_out):
+                    break
+            else:
+                raise RuntimeError(
+                    f"{split}: no new sentence pair of {min_words} to {max_words} words after {made} of "
+                    f"{sizes[split]}: ask for fewer sentences, or for a wider range of lengths"
+                )
+            sources.add(source)
+            if split != "train":
+                held_out.add(target)
+            yield example
+
+
+def _draw(pair: str, split: str, rng: Rng, lengths: range) -> Iterator[Example | None]:
+    """Yields sentence pairs without end; None where what was drawn is too short or too long."""
+    languages = pair.split("-")
+    realizers = [_REALIZERS[language]() for language in languages]
+    composer = SentenceComposer(rng)
+    wanted = Weighted(lengths, list(map(_length_weight, lengths)))
+    while True:
+        meaning = composer.sentence(wanted.draw(rng))
+        trees = [realizer.sentence(meaning) for realizer in realizers]
+        leaves = [list(tree.leaves()) for tree in trees]
+        if not all(len(side) in lengths for side in leaves):
+            yield None
+            continue
+        tokens = [[leaf.token for leaf in side] for side in leaves]
+        texts = [detokenize(side, language) for side, language in zip(tokens, languages)]
+        yield Example(split, *tokens, *trees, _align(*leaves), *texts)  # type: ignore[call-arg, arg-type]
+
+
+def _length_weight(length: int) -> float:
+    """Returns how often sentences of a length are asked for: mostly 5 to 25 words, with a tail to 60."""
+    excess = length - 2
+    head = excess * excess + 30
+    tail = 1 + (length / 20) * (length / 20)
+    return excess * excess * excess / (head * head * tail * tail) + 0.0004
+
+
+def _align(source: list[Leaf], target: list[Leaf]) -> list[tuple[int, int]]:
+    """Returns the pairs of positions whose leaves share an anchor."""
+    positions = defaultdict(list)
+    for position, leaf in enumerate(target):
+        for anchor in leaf.anchors:
+            positions[anchor].append(position)
+    return sorted(
+        {(i, j) for i, leaf in enumerate(source) for anchor in leaf.anchors for j in positions.get(anchor, ())}
+    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .meaning import Action, Clause, Compound, Existence, Location, Modifier, Name, Nominal, NounPhrase, Quality
-from .realizer import Realizer
-from .tree import Anchor, Leaf, Node, Tree
+from .realizer import Anchor, Leaf, Node, Realizer, Tree
 
 _DIGITS = ("", *"一二三四五六七八九")
 _PRONOUNS = {1: "我", 2: "你"}

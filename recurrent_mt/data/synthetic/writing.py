@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..reports import table
-from .generation import LONGEST, SHORTEST, SPLITS, check, generate
+from . import LONGEST, SHORTEST, SPLITS, check, generate
 
 # To be raised when the same settings make other sentences, or other files.
 FORMAT = 1

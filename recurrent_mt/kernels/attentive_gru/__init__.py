@@ -9,22 +9,22 @@ from torch import Tensor
 from ..backend import choose, resolve
 from ..matrix import as_matrix, check_shape, precision
 from ..previous_state import check_initial
-from . import fused, native, packed, reference
-from .memory import AttentiveGRUWeights, Memory
+from . import backends, reference
+from .interface import AttentiveGRUWeights, Memory
 
 __all__ = ["BACKENDS", "AttentiveGRUWeights", "Memory", "attend", "attentive_gru"]
 
 BACKENDS: dict[str, Callable[..., tuple[Tensor, Tensor, Tensor]]] = {
     "reference": reference.attentive_gru,
-    "packed": packed.attentive_gru,
-    "native": native.attentive_gru,
-    "fused": fused.attentive_gru,
+    "packed": backends.packed_attentive_gru,
+    "native": backends.native_attentive_gru,
+    "fused": backends.fused_attentive_gru,
 }
 _ATTEND: dict[str, Callable[..., tuple[Tensor, Tensor]]] = {
     "reference": reference.attend,
-    "packed": packed.attend,
-    "native": native.attend,
-    "fused": fused.attend,
+    "packed": backends.packed_attend,
+    "native": backends.native_attend,
+    "fused": backends.fused_attend,
 }
 
 
@@ -48,7 +48,7 @@ def attend(
     with outside_autocast:
         state, memory = state.to(states), memory.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return native.attend(state, memory, weights, products=products)
+            return backends.native_attend(state, memory, weights, products=products)
         weights = weights._replace(query=None if weights.query is None else weights.query.to(products))
         return choose("attend", backend, _ATTEND)(state, memory, weights)
 
@@ -105,7 +105,7 @@ def attentive_gru(
     with outside_autocast:
         inputs, initial, memory = inputs.to(states), initial.to(states), memory.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return native.attentive_gru(inputs, initial, memory, weights, counts, time_gate, products=products)
+            return backends.native_attentive_gru(inputs, initial, memory, weights, counts, time_gate, products=products)
         run = choose("attentive_gru", backend, BACKENDS)
         return run(inputs, initial, memory, weights.to(products), counts, time_gate)
 

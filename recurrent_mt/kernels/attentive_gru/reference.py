@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from .memory import AttentiveGRUWeights, Memory
+from .interface import AttentiveGRUWeights, Memory
 
 
 def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:

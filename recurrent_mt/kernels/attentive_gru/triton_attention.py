@@ -14,8 +14,8 @@ from torch import Tensor
 
 from ..matrix import product
 from ..triton_math import NUMBERS, accumulator, accumulator_dtype, tanh
-from .memory import AttentiveGRUWeights, Memory
-from .packed import AttentionBackward, StepAttention, project_query
+from .backends import AttentionBackward, StepAttention, project_query
+from .interface import AttentiveGRUWeights, Memory
 
 MASKED = tl.constexpr(-1e30)
 """The energy of padding: finite, so that a source with nothing but padding has an attention, too."""

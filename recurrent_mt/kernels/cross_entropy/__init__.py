@@ -9,16 +9,16 @@ from torch import Tensor
 
 from ..backend import choose, resolve
 from ..matrix import precision
-from . import native, packed, reference
+from . import backends, reference
 
 __all__ = ["BACKENDS", "cross_entropy"]
 
 BACKENDS: dict[str, Callable[..., tuple[Tensor, Tensor]]] = {
     "reference": reference.cross_entropy,
-    "packed": packed.cross_entropy,
-    "native": native.cross_entropy,
+    "packed": backends.packed_cross_entropy,
+    "native": backends.native_cross_entropy,
     # On a GPU, PyTorch's operations on many rows are fused enough.
-    "fused": packed.cross_entropy,
+    "fused": backends.packed_cross_entropy,
 }
 
 
@@ -75,6 +75,6 @@ def cross_entropy(
     with outside_autocast:
         features = features.to(states)
         if backend == "native":  # narrows the weight while it copies it
-            return native.cross_entropy(features, weight, bias, target, label_smoothing, products=products)
+            return backends.native_cross_entropy(features, weight, bias, target, label_smoothing, products=products)
         run = choose("cross_entropy", backend, BACKENDS)
         return run(features, weight.to(products), bias, target, label_smoothing)

@@ -9,16 +9,16 @@ from torch import Tensor
 from ..backend import choose, resolve
 from ..grconv import ACTIVATIONS
 from ..matrix import precision
-from . import fused, native, packed, reference
+from . import backends, reference
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels
 
 __all__ = ["BACKENDS", "DilatedGRConvOutput", "DilatedGRConvWeights", "count_levels", "dilated_grconv"]
 
 BACKENDS: dict[str, Callable[..., DilatedGRConvOutput]] = {
     "reference": reference.dilated_grconv,
-    "packed": packed.dilated_grconv,
-    "native": native.dilated_grconv,
-    "fused": fused.dilated_grconv,
+    "packed": backends.packed_dilated_grconv,
+    "native": backends.native_dilated_grconv,
+    "fused": backends.fused_dilated_grconv,
 }
 
 
@@ -68,6 +68,6 @@ def dilated_grconv(
     with outside_autocast:
         leaves = leaves.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return native.dilated_grconv(leaves, weights, counts, activation, products=products)
+            return backends.native_dilated_grconv(leaves, weights, counts, activation, products=products)
         run = choose("dilated_grconv", backend, BACKENDS)
         return run(leaves, weights.to(products), counts, activation)

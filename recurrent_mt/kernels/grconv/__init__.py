@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..backend import choose, resolve
 from ..matrix import precision
-from . import fused, native, packed, reference
+from . import backends, reference
 from .interface import GRConvOutput, GRConvWeights, Levels
 
 __all__ = ["ACTIVATIONS", "BACKENDS", "GRConvOutput", "GRConvWeights", "grconv"]
@@ -16,9 +16,9 @@ __all__ = ["ACTIVATIONS", "BACKENDS", "GRConvOutput", "GRConvWeights", "grconv"]
 ACTIVATIONS = tuple(reference.PHI)
 BACKENDS = {
     "reference": reference.grconv,
-    "packed": packed.grconv,
-    "native": native.grconv,
-    "fused": fused.grconv,
+    "packed": backends.packed_grconv,
+    "native": backends.native_grconv,
+    "fused": backends.fused_grconv,
 }
 
 

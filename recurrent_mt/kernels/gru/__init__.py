@@ -9,13 +9,13 @@ from torch import Tensor
 from ..backend import choose, resolve
 from ..matrix import Matrix, check_shape, precision
 from ..previous_state import check_initial
-from . import fused, native, packed, reference
+from . import backends, reference
 
 BACKENDS: dict[str, Callable[..., Tensor]] = {
     "reference": reference.gru,
-    "packed": packed.gru,
-    "native": native.gru,
-    "fused": fused.gru,
+    "packed": backends.packed_gru,
+    "native": backends.native_gru,
+    "fused": backends.fused_gru,
 }
 
 
@@ -71,6 +71,6 @@ def gru(
     with outside_autocast:
         inputs, initial = inputs.to(states), initial.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return native.gru(inputs, initial, gate, candidate, counts, time_gate, products=products)
+            return backends.native_gru(inputs, initial, gate, candidate, counts, time_gate, products=products)
         gate, candidate = gate.to(products), candidate.to(products)
         return choose("gru", backend, BACKENDS)(inputs, initial, gate, candidate, counts, time_gate)

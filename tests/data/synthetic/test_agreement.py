@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from recurrent_mt.data.synthetic import Leaf, Tree
-from recurrent_mt.data.synthetic.english_morphology import comparative, gerund, regular_participle, third_person
-from recurrent_mt.data.synthetic.french_morphology import adjective_form, conjugation, participle_form, regular_plural
+from recurrent_mt.data.synthetic.english import comparative, gerund, regular_participle, third_person
+from recurrent_mt.data.synthetic.french import adjective_form, conjugation, participle_form, regular_plural
 from recurrent_mt.data.synthetic.lexicon import lexicon
 
 ANY = {(gender, plural) for gender in "mf" for plural in (False, True)}

@@ -154,7 +154,7 @@ def test_an_unknown_language_is_named():
 
 
 def test_more_sentences_than_can_be_made(monkeypatch):
-    monkeypatch.setattr("recurrent_mt.data.synthetic.generation._PATIENCE", 20)
+    monkeypatch.setattr("recurrent_mt.data.synthetic._PATIENCE", 20)
     with pytest.raises(RuntimeError, match=r"train: no new sentence pair of 3 to 3 words after \d+ of 100000"):
         list(generate("fr-en", {"train": 100000}, min_words=3, max_words=3))
 

@@ -86,7 +86,7 @@ def test_an_empty_folder_is_filled(tmp_path):
 
 
 def test_nothing_is_left_where_making_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.data.synthetic.generation._PATIENCE", 5)
+    monkeypatch.setattr("recurrent_mt.data.synthetic._PATIENCE", 5)
     with pytest.raises(RuntimeError, match="ask for fewer sentences"):
         write_corpus(tmp_path / "corpus", "fr-en", {"test": 100000}, min_words=3, max_words=3)
     assert not any(tmp_path.iterdir())

@@ -10,9 +10,9 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from ..english_morphology import regular_participle, regular_plural
-from ..french_morphology import regular_feminine
-from ..french_morphology import regular_plural as french_plural
+from ..english import regular_participle, regular_plural
+from ..french import regular_feminine
+from ..french import regular_plural as french_plural
 from ..meaning import Adjective, Adverb, Noun, Preposition, ProperNoun, TimeExpression, Verb
 from ..sampling import Rng, Weighted, zipf
 

@@ -1,6 +1,8 @@
-"""The output layer and its cross-entropy: the scores of some rows are computed, used, and dropped before the next ones.
+"""The output layer and its cross-entropy: ``packed`` in PyTorch, and ``native`` in C++.
 
-Gradients, if needed, are therefore computed in the forward pass; the backward pass multiplies them by its own.
+The scores of some rows are computed, used, and dropped before the next ones. Gradients, if needed, are therefore
+computed in the forward pass; the backward pass multiplies them by its own. ``native`` is
+``../native/cross_entropy.cpp``.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ..backend import check_native
 from ..matrix import add_product_, product, slices
 
 SCORES = {"cpu": 1 << 19}
@@ -27,11 +30,11 @@ GRADIENT_SCALES = {torch.float16: 128.0}
 late for them, and the probabilities of most words are below float16's least number."""
 
 
-def cross_entropy(
+def packed_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` in PyTorch, on packed rows."""
-    return _CrossEntropy.apply(features, weight, bias, target, label_smoothing)
+    return _PackedCrossEntropy.apply(features, weight, bias, target, label_smoothing)
 
 
 class _Gradients(NamedTuple):
@@ -42,7 +45,7 @@ class _Gradients(NamedTuple):
     bias: Tensor | None
 
 
-class _CrossEntropy(torch.autograd.Function):
+class _PackedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
@@ -103,3 +106,40 @@ def _add_gradients_(wanted: _Gradients, rows: slice, grad: Tensor, features: Ten
         some = features.to(weight.dtype)
         # Divided beforehand: a sum over rows may become too large.
         add_product_(wanted.weight, narrow.t(), some if scale == 1 else some / scale)
+
+
+def native_cross_entropy(
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor,
+    label_smoothing: float,
+    *,
+    products: torch.dtype,
+) -> tuple[Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` in C++.
+
+    ``products`` is the format of matrix products.
+    """
+    check_native("cross_entropy", features)
+    return _NativeCrossEntropy.apply(features, weight, bias, target, label_smoothing, products)
+
+
+class _NativeCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, *rest: Any) -> tuple[Tensor, Tensor]:
+        number = None if bias is None else bias.dtype
+        bias = None if bias is None else bias.to(features.dtype)
+        loss, total, *grads = torch.ops.recurrent_mt.cross_entropy(
+            features, weight, bias, *rest, *ctx.needs_input_grad[:3]
+        )
+        ctx.save_for_backward(*grads)
+        ctx.formats = features.dtype, weight.dtype, number
+        ctx.mark_non_differentiable(total)
+        return loss, total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        saved = zip(ctx.saved_tensors, ctx.formats)
+        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), None, None, None

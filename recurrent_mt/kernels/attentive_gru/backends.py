@@ -1,8 +1,11 @@
-"""The attentive GRU with its own backward pass.
+"""The attentive GRU: ``packed`` with its own backward pass, ``native`` in C++, ``fused`` in Triton.
 
 What a loop under autograd would do at every step is done once, after the loop: the gradients of all weights, of the
 values, and, for the dot product, of the keys are one product each. The tanh of additive attention, B × S × A numbers
 per step, is recomputed in the backward pass instead of being kept.
+
+``native`` is ``../native/attentive_gru.cpp`` and ``../native/attention.cpp``; ``fused`` is ``packed`` with the
+attention and everything between a step's matrix products in Triton.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ..gru.packed import EAGER, Elementwise, joined, step, step_backward
+from ..backend import check_native, check_triton
+from ..gru.backends import EAGER, Elementwise, joined, step, step_backward
 from ..matrix import Matrix, pieces, product
 from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
-from .memory import AttentiveGRUWeights, Memory
+from .interface import AttentiveGRUWeights, Memory
 
 
 def _weights(factors: Sequence[Any]) -> AttentiveGRUWeights:
@@ -41,7 +45,7 @@ def _additive_energy(queries: Tensor, keys: Tensor, score: Tensor) -> Tensor:
     return joined([(keys[piece] + queries[piece]).tanh_() @ score for piece in sentences])
 
 
-def attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+def packed_attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """The context (n, D) and the attention (n, S) for the states (n, H)."""
     keys, values, padding_mask = (tensor[: state.size(0)] for tensor in memory)
     # The hypotheses of a source are adjacent, and read it without a copy: (b, beam, …).
@@ -64,7 +68,7 @@ class StepAttention:
     """The attention of a step, forward and backward; other backends override it."""
 
     def attend(self, state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
-        return attend(state, memory, weights)
+        return packed_attend(state, memory, weights)
 
     def backward(self, memory: Memory, weights: AttentiveGRUWeights, attention: Tensor) -> AttentionBackward:
         """What collects its gradients, from the last step to the first."""
@@ -86,7 +90,7 @@ class Parts(NamedTuple):
 PACKED = Parts(EAGER, StepAttention())
 
 
-def attentive_gru(
+def packed_attentive_gru(
     inputs: Tensor,
     initial: Tensor,
     memory: Memory,
@@ -101,12 +105,12 @@ def attentive_gru(
     ``parts`` is what a step does besides products.
     """
     factors = [factor for matrix in weights.matrices() for factor in matrix]
-    return _AttentiveGRU.apply(
+    return _PackedAttentiveGRU.apply(
         inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED
     )
 
 
-class _AttentiveGRU(torch.autograd.Function):
+class _PackedAttentiveGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
         time_gate, counts, parts = rest[-3:]
@@ -228,3 +232,96 @@ class AttentionBackward:
             return outer_products(self.grad_energy, states, counts, self.memory.keys), None, None
         grad_weight = product(self.grad_queries.t(), states.to(query.dtype))
         return self.grad_keys.mul_(score), grad_weight, self.grad_score
+
+
+def native_attend(
+    state: Tensor, memory: Memory, weights: AttentiveGRUWeights, *, products: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attend` in C++.
+
+    What needs gradients, which no search does, goes to ``packed``.
+
+    ``products`` is the format of matrix products.
+    """
+    check_native("attend", state)
+    read = (state, *memory, weights.query, weights.score)
+    if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in read):
+        query = None if weights.query is None else weights.query.to(products)
+        return packed_attend(state, memory, weights._replace(query=query))
+    return torch.ops.recurrent_mt.attend(state, *memory, weights.query, weights.score, products)
+
+
+def native_attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    products: torch.dtype,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` in C++.
+
+    ``products`` is the format of matrix products.
+    """
+    check_native("attentive_gru", inputs)
+    factors = [factor for matrix in weights.matrices() for factor in matrix]
+    tensors = *memory, *factors, weights.query, weights.score, time_gate
+    return _NativeAttentiveGRU.apply(inputs, initial[: counts[0]], *tensors, products, tuple(counts))
+
+
+class _NativeAttentiveGRU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+        *tensors, ctx.products, ctx.counts = rest
+        outputs = torch.ops.recurrent_mt.attentive_gru(inputs, *_arguments(tensors), ctx.products, ctx.counts)
+        ctx.save_for_backward(*tensors, *outputs)
+        ctx.mark_non_differentiable(outputs[2])
+        return outputs[:3]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        tensors, outputs = ctx.saved_tensors[:-6], ctx.saved_tensors[-6:]
+        arguments = _arguments(tensors)
+        _, keys, values = arguments[:3]
+        grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
+            torch.ops.recurrent_mt.attentive_gru_backward(
+                grad_states, grad_contexts, *arguments, ctx.products, ctx.counts, list(outputs)
+            )
+        )
+        if grad_keys is None:
+            grad_keys = outer_products(grad_energies, entered, ctx.counts, keys)
+        grad_values = outer_products(outputs[2], grad_contexts, ctx.counts, values)
+        return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None, None
+
+
+def _arguments(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Initial states and memory; the six factors of the weights in a list; query, score and gate over time."""
+    return *tensors[:4], list(tensors[4:10]), *tensors[10:]
+
+
+def fused_attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels."""
+    check_triton("attentive_gru", inputs)
+    from ..gru.triton_step import FusedElementwise
+    from .triton_attention import FusedAttention
+
+    parts = Parts(FusedElementwise(), FusedAttention())
+    return packed_attentive_gru(inputs, initial, memory, weights, counts, time_gate, parts=parts)
+
+
+def fused_attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attend` with Triton kernels."""
+    check_triton("attend", state)
+    from .triton_attention import FusedAttention
+
+    return FusedAttention().attend(state, memory, weights)

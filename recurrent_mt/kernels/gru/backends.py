@@ -1,4 +1,8 @@
-"""The gated recurrent unit with its own backward pass: the weights' gradients are one product each."""
+"""The gated recurrent unit: ``packed`` with its own backward pass, ``native`` in C++, ``fused`` in Triton.
+
+The weights' gradients are one product each. ``native`` is ``../native/gru.cpp``; ``fused`` is ``packed`` with
+everything between its matrix products in Triton.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ..backend import check_native, check_triton
 from ..matrix import Matrix
 from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
 
@@ -46,7 +51,7 @@ class Elementwise:
 EAGER = Elementwise()
 
 
-def gru(
+def packed_gru(
     inputs: Tensor,
     initial: Tensor,
     gate: Matrix,
@@ -60,7 +65,7 @@ def gru(
 
     ``elementwise`` is what happens between the matrix products.
     """
-    return _GRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise)
+    return _PackedGRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise)
 
 
 def step(
@@ -124,7 +129,7 @@ def joined(parts: Sequence[Tensor]) -> Tensor:
     return torch.cat(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
-class _GRU(torch.autograd.Function):
+class _PackedGRU(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
         gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
@@ -173,3 +178,49 @@ class _GRU(torch.autograd.Function):
             None,
             None,
         )
+
+
+def native_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate: Matrix,
+    candidate: Matrix,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    products: torch.dtype,
+) -> Tensor:
+    """Computes :func:`recurrent_mt.kernels.gru.gru` in C++; ``products`` is the format of matrix products."""
+    check_native("gru", inputs)
+    return _NativeGRU.apply(inputs, initial[: counts[0]], *gate, *candidate, time_gate, products, tuple(counts))
+
+
+class _NativeGRU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, *rest: Any) -> Tensor:
+        states, gates, candidates = torch.ops.recurrent_mt.gru(inputs, *rest)
+        *tensors, ctx.products, ctx.counts = rest
+        ctx.save_for_backward(*tensors, states, gates, candidates)
+        return states
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
+        *tensors, states, gates, candidates = ctx.saved_tensors
+        given = *tensors, ctx.products, ctx.counts, states, gates, candidates
+        return *torch.ops.recurrent_mt.gru_backward(grad_states, *given), None, None
+
+
+def fused_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate: Matrix,
+    candidate: Matrix,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+) -> Tensor:
+    """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels."""
+    check_triton("gru", inputs)
+    from .triton_step import FusedElementwise
+
+    return packed_gru(inputs, initial, gate, candidate, counts, time_gate, elementwise=FusedElementwise())

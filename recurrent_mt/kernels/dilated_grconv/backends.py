@@ -1,4 +1,8 @@
-"""The dilated gated recursive convolution one level at a time, over all nodes of a batch that are new on it."""
+"""The dilated gated recursive convolution: ``packed`` in PyTorch, ``native`` in C++, ``fused`` in Triton.
+
+``packed`` goes one level at a time, over all nodes of a batch that are new on it; ``fused`` is the same with everything
+around matrix products in Triton. ``native`` is ``../native/dilated_grconv.cpp``.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ..backend import check_native, check_triton
 from ..grconv.level import Level, LevelWeights, PackedLevel, PyramidLayout, mean_gates
 from ..packing import rows_but_last
 from .interface import DilatedGRConvOutput, DilatedGRConvWeights, count_levels, last_rows, own_set
 
 
-def dilated_grconv(
+def packed_dilated_grconv(
     leaves: Tensor,
     weights: DilatedGRConvWeights,
     counts: Sequence[int],
@@ -27,7 +32,7 @@ def dilated_grconv(
     ``level`` is how one level is computed.
     """
     plan = _Plan(tuple(counts), activation, level)
-    nodes, sums, gates = _DilatedGRConv.apply(leaves, *stacked(weights, counts), plan)
+    nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, *stacked(weights, counts), plan)
     return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(counts, nodes.device)), gates)
 
 
@@ -72,7 +77,7 @@ class _Plan(NamedTuple):
     level: type[Level]
 
 
-class _DilatedGRConv(torch.autograd.Function):
+class _PackedDilatedGRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
         dilation = Dilation(plan.counts, leaves.device, plan.activation)
@@ -113,3 +118,44 @@ class _DilatedGRConv(torch.autograd.Function):
 def _weights_of(level: int, both: Tensor, bias: Tensor) -> LevelWeights:
     """Views of a level's."""
     return LevelWeights(both[own_set(level, both.size(0))], bias[own_set(level, bias.size(0))])
+
+
+def native_dilated_grconv(
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str, *, products: torch.dtype
+) -> DilatedGRConvOutput:
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` in C++.
+
+    ``products`` is the format of products.
+    """
+    check_native("dilated_grconv", leaves)
+    given = tuple(counts), activation == "tanh", products
+    return DilatedGRConvOutput(*_NativeDilatedGRConv.apply(leaves, *stacked(weights, counts), *given))
+
+
+class _NativeDilatedGRConv(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, leaves: Tensor, matrices: Tensor, bias: Tensor, *given: Any) -> tuple[Tensor, ...]:
+        operation = torch.ops.recurrent_mt.dilated_grconv
+        nodes, sums, summaries, candidates, gates, kept = operation(leaves, matrices, bias, *given)
+        ctx.save_for_backward(leaves, matrices, bias, nodes, candidates, gates, kept)
+        ctx.given, shown = given, mean_gates(gates)
+        ctx.mark_non_differentiable(shown)
+        ctx.set_materialize_grads(False)
+        return nodes, sums, summaries, shown
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+        leaves, matrices, bias, *made = ctx.saved_tensors
+        operation = torch.ops.recurrent_mt.dilated_grconv_backward
+        return *operation(*grads[:3], leaves, matrices, bias, *ctx.given, *made), None, None, None
+
+
+def fused_dilated_grconv(
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str
+) -> DilatedGRConvOutput:
+    """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` with Triton kernels."""
+    check_triton("dilated_grconv", leaves)
+    from ..grconv.triton_level import FusedLevel
+
+    return packed_dilated_grconv(leaves.contiguous(), weights, counts, activation, level=FusedLevel)

@@ -1,4 +1,8 @@
-"""The gated recursive convolution one level at a time: only the nodes of the pyramids, whatever else is in the batch.
+"""The gated recursive convolution: ``packed`` with its own backward pass, ``native`` in C++, ``fused`` in Triton.
+
+It is computed one level at a time: only the nodes of the pyramids, whatever else is in the batch. ``native`` is
+``packed`` with each level in C++, ``../native/grconv.cpp``; ``fused`` has everything around each level's matrix
+products in Triton.
 
 For the backward pass, we keep the candidate and gates of every node, and the nodes of as many levels as fit into a few
 megabytes, or of every √L-th of L levels if that is more. The nodes in between are merged again on the way back, a few
@@ -9,6 +13,7 @@ either, and the products are computed again, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -16,11 +21,12 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ..backend import check_native, check_triton
 from .interface import GRConvOutput, GRConvWeights, Levels
 from .level import Level, LevelWeights, PackedLevel, PyramidLayout, mean_gates
 
 
-def grconv(
+def packed_grconv(
     leaves: Tensor,
     weights: GRConvWeights,
     counts: Sequence[int],
@@ -178,3 +184,64 @@ def _levels_downward(
             levels.append((number, level, candidate, w))
         while levels:
             yield levels.pop()
+
+
+def native_grconv(
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+) -> GRConvOutput:
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` in C++."""
+    check_native("grconv", leaves)
+    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, level=NativeLevel)
+
+
+class NativeWeights(LevelWeights):
+    """The weights, also in the order in which C++ multiplies by them: copied once for all levels."""
+
+    @cached_property
+    def upward(self) -> tuple[Tensor, Tensor]:
+        """For rows of left and of right children."""
+        left, right = (torch.ops.recurrent_mt.right_factor(weight.t()) for weight in (self.left, self.right))
+        return left, right
+
+    @cached_property
+    def downward(self) -> tuple[Tensor, Tensor]:
+        """Returns the matrices in the layout that the gradients of their products need."""
+        left, right = (torch.ops.recurrent_mt.right_factor(weight) for weight in (self.left, self.right))
+        return left, right
+
+
+class NativeLevel(Level):
+    """A level in three operations; left children are found by their rows."""
+
+    def __init__(self, pyramid: PyramidLayout, level: int, below: Tensor) -> None:
+        self.children = below, pyramid.left(level), pyramid.first(level)
+        self.is_tanh = pyramid.is_tanh
+
+    @staticmethod
+    def prepare(weights: LevelWeights) -> NativeWeights:
+        return NativeWeights(*weights)
+
+    def grow(self, weights: LevelWeights) -> tuple[Tensor, Tensor, Tensor]:
+        assert isinstance(weights, NativeWeights)
+        return torch.ops.recurrent_mt.grconv_level(*self.children, *weights.upward, weights.bias, self.is_tanh)
+
+    def merge(self, candidate: Tensor, gates: Tensor) -> Tensor:
+        return torch.ops.recurrent_mt.grconv_merge(*self.children, candidate, gates)
+
+    def backward(
+        self, grad: Tensor, candidate: Tensor, gates: Tensor, *, weights: LevelWeights, sums: LevelWeights
+    ) -> Tensor:
+        assert isinstance(weights, NativeWeights)
+        return torch.ops.recurrent_mt.grconv_level_backward(
+            grad, *self.children, candidate, gates, *weights.downward, self.is_tanh, *sums.both, sums.bias
+        )
+
+
+def fused_grconv(
+    leaves: Tensor, weights: GRConvWeights, counts: Sequence[int], activation: str, levels: Levels
+) -> GRConvOutput:
+    """Computes :func:`recurrent_mt.kernels.grconv.grconv` with Triton kernels."""
+    check_triton("grconv", leaves)
+    from .triton_level import FusedLevel
+
+    return packed_grconv(leaves.contiguous(), weights, counts, activation, levels, level=FusedLevel)

@@ -1,12 +1,88 @@
-"""Sizes of whole models, and the products of their parts and searches, in the letters of the equations."""
+"""The matrix products that a computation cannot do without: of layers, of whole models by size, and of searches."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from .case import Product, ProductList, linear, recurrent
+
+class Product(NamedTuple):
+    """A matrix (m, k) times a matrix (k, n).
+
+    Attributes:
+        m: rows of the left one.
+        k: columns of the left one, rows of the right one.
+        n: columns of the right one.
+        times: how often it is done.
+        batch: how many such products one call computes, each of different matrices.
+    """
+
+    m: int
+    k: int
+    n: int
+    times: int = 1
+    batch: int = 1
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations, two for each multiplication with its addition."""
+        return 2 * self.m * self.k * self.n * self.times * self.batch
+
+
+@dataclass(frozen=True)
+class ProductList:
+    """The products of a computation and of its gradients.
+
+    Attributes:
+        forward: those of the computation.
+        backward: those of the gradients of its inputs and weights.
+    """
+
+    forward: tuple[Product, ...] = ()
+    backward: tuple[Product, ...] = ()
+
+    def __add__(self, other: ProductList) -> ProductList:
+        return ProductList(self.forward + other.forward, self.backward + other.backward)
+
+    def all(self) -> tuple[Product, ...]:
+        """Returns the products of the forward and of the backward pass."""
+        return self.forward + self.backward
+
+    def times(self, number: int) -> ProductList:
+        """Returns the same products, each repeated that many times."""
+        return ProductList(_repeated(self.forward, number), _repeated(self.backward, number))
+
+
+def _repeated(products: Iterable[Product], number: int) -> tuple[Product, ...]:
+    return tuple(product._replace(times=product.times * number) for product in products)
+
+
+def operations(products: Iterable[Product]) -> int:
+    """Counts the floating-point operations of all products."""
+    return sum(product.operations for product in products)
+
+
+def linear(rows: int, inputs: int, outputs: int) -> ProductList:
+    """A weight (outputs, inputs) times all rows at once."""
+    backward = Product(rows, outputs, inputs), Product(outputs, rows, inputs)
+    return ProductList((Product(rows, inputs, outputs),), backward)
+
+
+def recurrent(counts: Sequence[int], inputs: int, outputs: int) -> ProductList:
+    """A weight (outputs, inputs) times the rows of one position after the other, ``counts`` of them.
+
+    The gradients of the rows also take one product per position; the weight's gradient is a single product.
+    """
+    positions = sorted(Counter(counts).items(), reverse=True)
+    return ProductList(
+        tuple(Product(count, inputs, outputs, times) for count, times in positions),
+        (
+            *(Product(count, outputs, inputs, times) for count, times in positions),
+            Product(outputs, sum(counts), inputs),
+        ),
+    )
 
 
 class Sizes(NamedTuple):
