@@ -254,6 +254,6 @@ def attends(arguments: list[str]) -> bool:
 
 
 def has_structure(arguments: list[str]) -> bool:
-    """Whether a system's gates can be drawn: it is a grConv whose nodes reach over whole sentences."""
-    height = option_of(arguments, "--grconv-height", "0")
-    return option_of(arguments, "--arch", "") == "grconv_encoder" and height == "0"
+    """Whether a system's gates can be drawn: it is a dilated grConv, or one with pyramids over whole sentences."""
+    whole = option_of(arguments, "--grconv-height", "0") == "0" or "--grconv-dilated" in arguments
+    return option_of(arguments, "--arch", "") == "grconv_encoder" and whole

@@ -63,7 +63,10 @@ class GRConvEncoder(nn.Module):
                 "no node above the height is computed"
             )
         self.annotation_size = self.summary_size = hidden_size
+        if height < 0:
+            raise ValueError(f"--grconv-height must be 0 or more, not {height}")
         self.activation = activation
+        self.height = height
         self.height = height
         self.annotation_height = annotation_height
         self.checkpoint_levels = checkpoint_levels
@@ -201,19 +204,23 @@ class DilatedGRConv(nn.Module):
     Args:
         size: H.
         merges: what they are like.
+        height: the last level; 0: the one that has merged all words.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if there is no set of weights.
+        ValueError: if there is no set of weights, or if the height is negative.
     """
 
-    def __init__(self, size: int, merges: Merges, *, backend: str) -> None:
+    def __init__(self, size: int, merges: Merges, *, height: int, backend: str) -> None:
         super().__init__()
         activation, unit_gates, weight_sets, bias_sets = merges
         for option, value in (("weights", weight_sets), ("biases", bias_sets)):
             if value < 1:
                 raise ValueError(f"--grconv-dilated-{option} must be 1 (shared by all levels) or more, not {value}")
+        if height < 0:
+            raise ValueError(f"--grconv-height must be 0 or more, not {height}")
         self.activation = activation
+        self.height = height
         self.backend = backend
         gates = 3 * size if unit_gates else 3
         self.left = nn.Parameter(torch.empty(weight_sets, size, size))
@@ -233,7 +240,12 @@ class DilatedGRConv(nn.Module):
     def forward(self, leaves: Tensor, packing: Packing) -> DilatedGRConvOutput:
         """The nodes over packed leaves (N, H)."""
         return dilated_grconv(
-            leaves, self.weights(), counts=packing.counts, activation=self.activation, backend=self.backend
+            leaves,
+            self.weights(),
+            counts=packing.counts,
+            height=self.height,
+            activation=self.activation,
+            backend=self.backend,
         )
 
 
@@ -242,9 +254,10 @@ class DilatedGRConvEncoder(nn.Module):
 
     The annotation of a word has a part for each direction: the highest node that ends at it, which has merged all words
     up to there; or with its leaf added; or the sum of its nodes on all levels and its leaf. The summary is the two
-    nodes that have merged the whole sentence: the last word's forward, and the first word's backward; or of each unit
-    the largest number in any annotation, as in Conneau et al. (2017), "Supervised Learning of Universal Sentence
-    Representations", section 3.2.2, over the states of two LSTMs.
+    nodes that have merged the whole sentence: the last word's forward, and the first word's backward (with a height K,
+    they have merged the last 2^K words and the first 2^K); or of each unit the largest number in any annotation, as in
+    Conneau et al. (2017), "Supervised Learning of Universal Sentence Representations", section 3.2.2, over the states
+    of two LSTMs.
 
     Leaf j of a direction is U x_j + b, as in :class:`~recurrent_mt.layers.grconv.GRConvEncoder`.
 
@@ -253,11 +266,13 @@ class DilatedGRConvEncoder(nn.Module):
         hidden_size: of both directions together, 2H.
         annotations: ``sum``, ``top`` or ``top_and_leaf``.
         summary: ``roots`` or ``max``.
+        height: the last level, K; 0: the one that has merged all words.
         merges: what the merges are like.
         backend: the kernel's implementation.
 
     Raises:
-        ValueError: if the size is odd, if there is no set of weights, or if annotations or summary are unknown.
+        ValueError: if the size is odd, if there is no set of weights, if the height is negative, or if annotations or
+            summary are unknown.
     """
 
     def __init__(
@@ -267,6 +282,7 @@ class DilatedGRConvEncoder(nn.Module):
         *,
         annotations: str = "sum",
         summary: str = "roots",
+        height: int = 0,
         merges: Merges = SHARED,
         backend: str = "packed",
     ) -> None:
@@ -288,7 +304,9 @@ class DilatedGRConvEncoder(nn.Module):
         self.leaves = nn.Linear(input_size, hidden_size)
         xavier_blocks_(self.leaves.weight, hidden_size // 2)
         nn.init.zeros_(self.leaves.bias)
-        self.directions = nn.ModuleList(DilatedGRConv(hidden_size // 2, merges, backend=backend) for _ in range(2))
+        self.directions = nn.ModuleList(
+            DilatedGRConv(hidden_size // 2, merges, height=height, backend=backend) for _ in range(2)
+        )
 
     def merge(self, embedded: Tensor, packing: Packing) -> tuple[Tensor, list[DilatedGRConvOutput]]:
         """The leaves (N, 2H) of embedded words (B, S, E), packed, and what both directions make of them.

@@ -131,6 +131,8 @@ def merge_dilated(graph: Graph, direction: DilatedGRConv, leaves: str) -> tuple[
     # Level t is there if 2^(t-1) words are fewer than all; no text has 2^40.
     is_there = graph.op("Less", [2**level for level in range(40)], count_rows(graph, leaves))
     levels = graph.op("ReduceSum", graph.op("Cast", is_there, to=7), [0], keepdims=0)
+    if direction.height:
+        levels = graph.op("Min", levels, direction.height)
     state = [leaves, leaves, graph.op("Unsqueeze", 1.0, [0])]
     for number in range(1, sets + 1):
         left = graph.op("Sub", levels, number - 1)

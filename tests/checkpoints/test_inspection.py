@@ -6,7 +6,7 @@ from fairseq.models import MODEL_DATACLASS_REGISTRY
 from torch.utils.flop_counter import FlopCounterMode
 
 from recurrent_mt.evaluation.structure.gates import gates_of
-from recurrent_mt.kernels.dilated_grconv import dilated_grconv
+from recurrent_mt.kernels.dilated_grconv import count_levels, dilated_grconv
 from recurrent_mt.kernels.grconv import grconv
 from recurrent_mt.layers.grconv import DilatedGRConvEncoder, GRConvEncoder, Merges
 from recurrent_mt.layers.gru import GRUEncoder
@@ -79,17 +79,22 @@ def test_gates_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
             torch.testing.assert_close(torch.tensor(level), torch.tensor(expected_level), rtol=0, atol=1e-5)
 
 
-DILATED = {"shared": Merges(), "unit": Merges("relu", unit_gates=True), "own": Merges("tanh", False, 3, 2)}
+DILATED = {
+    "shared": {},
+    "unit": {"merges": Merges("relu", unit_gates=True)},
+    "own": {"merges": Merges("tanh", False, 3, 2)},
+    "bounded": {"height": 2},
+}
 
 
 def windows_alone(embedding, layer, tokens):
     """The levels of both directions over one sentence, by the reference kernel."""
     leaves = layer.leaves(embedding(tokens)).chunk(2, dim=1)
     n = tokens.numel()
-    counts = [n - 2**level for level in range((n - 1).bit_length())]
+    counts = [n - 2**level for level in range(count_levels([1] * n, layer.directions[0].height))]
     found = []
     for direction, part in zip(layer.directions, (leaves[0], leaves[1].flip(0))):
-        arguments = {"activation": direction.activation, "backend": "reference"}
+        arguments = {"height": direction.height, "activation": direction.activation, "backend": "reference"}
         gates = dilated_grconv(part, direction.weights(), counts=[1] * n, **arguments).gates
         found.append([level.tolist() for level in gates.split(counts)] if counts else [])
     # The other way round, left and right change places.
@@ -97,10 +102,10 @@ def windows_alone(embedding, layer, tokens):
     return [forward, [[[new, left, right] for new, right, left in level[::-1]] for level in backward]]
 
 
-@pytest.mark.parametrize("merges", DILATED.values(), ids=DILATED)
+@pytest.mark.parametrize("options", DILATED.values(), ids=DILATED)
 @pytest.mark.parametrize("left_pad", [True, False])
-def test_windows_of_a_batch_are_those_of_each_sentence_alone(left_pad, merges):
-    embedding, layer = build(DilatedGRConvEncoder(6, 10, merges=merges))
+def test_windows_of_a_batch_are_those_of_each_sentence_alone(left_pad, options):
+    embedding, layer = build(DilatedGRConvEncoder(6, 10, **options))
     tokens = sources(LENGTHS, left_pad=left_pad)["src_tokens"]
     found = list(batch_gates(embedding, layer, tokens))
     assert len(found) == len(LENGTHS)

@@ -33,9 +33,9 @@ def arguments(lengths, size, dtype=torch.float32, *, matrices=1, biases=1, unit_
     return packing_of(lengths).counts, [tensors[0], *(tensor / size**0.5 for tensor in tensors[1:])]
 
 
-def run(counts, activation="tanh"):
+def run(counts, activation="tanh", height=0):
     return lambda backend, leaves, *weights: dilated_grconv(
-        leaves, DilatedGRConvWeights(*weights), counts=counts, activation=activation, backend=backend
+        leaves, DilatedGRConvWeights(*weights), counts=counts, height=height, activation=activation, backend=backend
     )
 
 
@@ -54,6 +54,29 @@ def test_backends_of_dilated_grconv_agree(backend, lengths, size, activation):
 def test_backends_of_dilated_grconv_agree_in_every_mode(backend, lengths, mode):
     counts, tensors = arguments(lengths, 5, **MODES[mode])
     assert_same_outputs_and_gradients(run(counts), tensors, ["reference", backend])
+
+
+@pytest.mark.parametrize("mode", ["shared", "own_for_all", "unit_gates"])
+@pytest.mark.parametrize("height", [1, 2, 3, 20])
+@pytest.mark.parametrize("lengths", [RAGGED["one"], RAGGED["with_empty"], EDGES["edges"]], ids=str)
+@every_backend(["packed", "native"])
+def test_backends_of_dilated_grconv_agree_at_every_height(backend, lengths, height, mode):
+    counts, tensors = arguments(lengths, 5, torch.float64, **MODES[mode])
+    assert_same_outputs_and_gradients(run(counts, height=height), tensors, ["reference", backend])
+
+
+@every_backend(BACKENDS)
+def test_a_node_below_a_height_has_merged_the_last_words_up_to_its_own(backend):
+    counts, (leaves, *weights) = arguments([13], 5)
+    before = run(counts, height=2)(backend, leaves, *weights)
+    for word in range(13):
+        changed = leaves.clone()
+        changed[word] += 1.0
+        after = run(counts, height=2)(backend, changed, *weights)
+        differs = (after.nodes != before.nodes).any(dim=1)
+        assert differs.tolist() == [position - 4 < word <= position for position in range(13)]
+        assert (after.summaries != before.summaries).any() == (word >= 9)
+    assert before.gates.size(0) == 12 + 11
 
 
 @pytest.mark.parametrize("output", ["nodes", "sums", "summaries"])
@@ -127,7 +150,8 @@ def test_a_node_has_merged_all_words_before_it_and_none_after(backend):
     ("length", "levels"), [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (1000, 10)]
 )
 def test_there_are_as_many_levels_as_the_length_has_doublings(length, levels):
-    assert count_levels([1] * length) == levels
+    assert count_levels([1] * length, 0) == levels
+    assert count_levels([1] * length, 3) == min(levels, 3)
 
 
 @every_backend(["packed", "native"])

@@ -64,8 +64,16 @@ def test_grconv(leaves, size, unit_gates, activation):
 
 @needs_native
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(lengths, width, st.integers(1, 5), st.integers(1, 5), st.booleans(), st.sampled_from(["tanh", "relu"]))
-def test_dilated_grconv(leaves, size, matrices, biases, unit_gates, activation):
+@given(
+    lengths,
+    width,
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.integers(0, 4),
+    st.booleans(),
+    st.sampled_from(["tanh", "relu"]),
+)
+def test_dilated_grconv(leaves, size, matrices, biases, height, unit_gates, activation):
     """In double precision, as above."""
     gates = 3 * size if unit_gates else 3
     shapes = [(matrices, size, size)] * 2 + [(biases, size)] + [(matrices, gates, size)] * 2 + [(biases, gates)]
@@ -74,6 +82,7 @@ def test_dilated_grconv(leaves, size, matrices, biases, unit_gates, activation):
             rows,
             DilatedGRConvWeights(*weights),
             counts=packing_of(leaves).counts,
+            height=height,
             activation=activation,
             backend=backend,
         ),

@@ -50,6 +50,17 @@ def test_each_part_of_an_annotation_knows_the_words_on_its_side():
         assert differs[:, HIDDEN:].any(dim=1).tolist() == [position <= word for position in range(len(sentence))]
 
 
+def test_with_a_height_a_part_knows_the_last_words_on_its_side():
+    layer, sentence = encoder(annotations="top", height=1), the_longest()
+    before = alone(layer, sentence).annotations[0]
+    for word in range(len(sentence)):
+        changed = sentence.clone()
+        changed[word] += 1.0
+        differs = alone(layer, changed).annotations[0] != before
+        assert differs[:, :HIDDEN].any(dim=1).nonzero().flatten().tolist() == [word, word + 1][: len(sentence) - word]
+        assert differs[:, HIDDEN:].any(dim=1).nonzero().flatten().tolist() == [word - 1, word][word == 0 :]
+
+
 @pytest.mark.parametrize("annotations", ["sum", "top", "top_and_leaf"])
 def test_the_summary_is_the_two_nodes_that_have_merged_all_words(annotations):
     top = alone(encoder(annotations="top"), the_longest()).annotations[0]

@@ -106,7 +106,7 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ({"grconv_dilated": True}, "half of --encoder-hidden-size, which must be even, not 5"),
         ({**DILATED, "grconv_dilated_weights": 0}, "--grconv-dilated-weights must be 1 .* or more, not 0"),
         ({**DILATED, "grconv_annotations": "pyramid"}, "pyramid is for .* not work with --grconv-dilated"),
-        ({**DILATED, "grconv_height": 3}, "--grconv-height 3 .* not work with --grconv-dilated"),
+        ({**DILATED, "grconv_height": -3}, "--grconv-height must be 0 or more, not -3"),
         ({**DILATED, "checkpoint_levels": 2}, "--checkpoint-levels 2 .* not work with --grconv-dilated"),
         (
             {**DILATED, "grconv_dilated_annotations": "top", "decoder_attention": "none"},

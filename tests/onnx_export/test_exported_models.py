@@ -71,6 +71,12 @@ OPTIONS = [
     (
         "grconv_encoder",
         "additive",
+        {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3, "grconv_height": 2},
+    ),
+    ("grconv_encoder", "additive", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_height": 1}),
+    (
+        "grconv_encoder",
+        "additive",
         {
             **{"grconv_annotations": "pyramid", "grconv_annotation_height": 2},
             **{"encoder_layer_norm": True, "encoder_self_attention_heads": 5},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import torch
 from fairseq.sequence_scorer import SequenceScorer
@@ -76,7 +76,8 @@ def batch_gates(
     packing = make_packing(padding_at_ends(tokens, embedding.padding_idx))
     if isinstance(layer, DilatedGRConvEncoder):
         _, outputs = layer.merge(embedding(tokens), packing)
-        distances = [2**level for level in range(count_levels(packing.counts))]
+        height = cast("DilatedGRConv", layer.directions[0]).height
+        distances = [2**level for level in range(count_levels(packing.counts, height))]
         forward, backward = (unpack_gates(output.gates, packing, distances) for output in outputs)
         yield from ([levels, [reverse_level(level) for level in other]] for levels, other in zip(forward, backward))
         return

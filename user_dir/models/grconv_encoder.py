@@ -43,8 +43,9 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
     )
     grconv_height: int = option(
         0,
-        "last level of the pyramid that is computed, for a cost linear in the length (this project's own); the summary "
-        "of a sentence too long for a root is the mean of its nodes there; 0: up to the root (Cho et al. 2014b)",
+        "last level that is computed, for a cost linear in the length (this project's own); the summary of a sentence "
+        "too long for a root is the mean of the pyramid's nodes there, or, with --grconv-dilated, the highest nodes at "
+        "both ends; 0: up to the root (Cho et al. 2014b)",
     )
     grconv_unit_gates: bool = option(
         False, "three gates for each unit of a node (Chen et al. 2015), not three for the whole node (Cho et al. 2014b)"
@@ -81,7 +82,7 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
     )
 
 
-PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "grconv_height", "checkpoint_levels")
+PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "checkpoint_levels")
 DILATED_ONLY = (
     "grconv_dilated_annotations",
     "grconv_dilated_summary",
@@ -145,6 +146,7 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
         config.encoder_hidden_size,
         annotations=str(config.grconv_dilated_annotations),
         summary=str(config.grconv_dilated_summary),
+        height=config.grconv_height,
         merges=Merges(
             activation=str(config.grconv_activation),
             unit_gates=config.grconv_unit_gates,

@@ -156,8 +156,9 @@ def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
 
     Above the words, each node stands over the word at which its window ends; below them, under the word at which its
     window begins. A black line to a child is the gate that passes this child's window on; a pair of orange lines is the
-    gate that merges both into a new node. Wide lines lead to the two nodes that have merged the whole sentence, over
-    gates above the threshold; what only attention may read has narrow ones.
+    gate that merges both into a new node. Wide lines lead to the two nodes of the summary, which have merged the whole
+    sentence if ``--grconv-height`` is no lower, over gates above the threshold; what only attention may read has narrow
+    ones.
 
     Raises:
         ValueError: if the sentence has no leaves or the threshold is no probability below 1.
@@ -172,7 +173,7 @@ def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
     words, below = (figure.add_subplot(grid[row], sharex=above) for row in (1, 2))
     draw_words(words, windows.leaves, columns)
     for axes, gates, backward in ((above, windows.forward, False), (below, windows.backward, True)):
-        joins = list_joins(leaves, backward=backward)
+        joins = list_joins(leaves, levels, backward=backward)
         root = joins[-1][0 if backward else -1] if joins else None
         _draw_direction(axes, root, joins, gates, threshold, columns.spacing)
         # A quarter of a level between the nodes at either end and the edge.

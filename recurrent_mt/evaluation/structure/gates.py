@@ -140,12 +140,14 @@ class WindowGates(GatedSentence):
         """From the levels of the forward direction and those of the backward direction.
 
         Raises:
-            ValueError: if there are not two directions of ⌈log₂ n⌉ levels of n − 2^(t−1) nodes of three gates that sum
-                to 1.
+            ValueError: if there are not two directions of the same levels, ⌈log₂ n⌉ or as many as ``--grconv-height``
+                allows, of n − 2^(t−1) nodes of three gates that sum to 1.
         """
         if len(directions) != 2:
             raise ValueError(f"a dilated grConv has two directions, but there are {len(directions)}")
-        forward, backward = (tuple(read_levels(leaves, levels, count_nodes(len(leaves)))) for levels in directions)
+        counts = count_nodes(len(leaves))
+        counts = counts[: max(1, len(directions[0]))]
+        forward, backward = (tuple(read_levels(leaves, levels, counts)) for levels in directions)
         return cls(number, tuple(leaves), forward, backward)
 
 
@@ -154,15 +156,15 @@ def count_nodes(leaves: int) -> list[int]:
     return [leaves - 2**height for height in range(max(leaves - 1, 0).bit_length())]
 
 
-def list_joins(leaves: int, *, backward: bool = False) -> list[list[Join]]:
-    """The nodes of each level, in the order of their gates.
+def list_joins(leaves: int, levels: int, *, backward: bool = False) -> list[list[Join]]:
+    """The nodes of so many levels, in the order of their gates.
 
     A word that has no node on a level has its node of the level below there.
     """
     joins: list[list[Join]] = []
     # highest[j]: the level of word j's highest node so far.
     highest = [0] * leaves
-    for level, count in enumerate(count_nodes(leaves), start=1):
+    for level, count in enumerate(count_nodes(leaves)[:levels], start=1):
         distance = leaves - count
         joins.append([])
         for first in range(count):

@@ -27,6 +27,7 @@ def dilated_grconv(
     weights: DilatedGRConvWeights,
     *,
     counts: Sequence[int],
+    height: int = 0,
     activation: str = "tanh",
     backend: str = "packed",
 ) -> DilatedGRConvOutput:
@@ -48,16 +49,21 @@ def dilated_grconv(
         leaves: (N, H) packed rows.
         weights: of all levels.
         counts: sentences running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
+        height: K, the last level, so that the highest node at word j has merged the last 2^K words up to it, for a cost
+            of K nodes a word at most; 0: the level that has merged all words.
         activation: φ, one of :data:`~recurrent_mt.kernels.grconv.ACTIVATIONS`.
         backend: ``native`` (C++, on a CPU), ``packed``, ``reference``, ``fused`` (Triton, on a GPU), or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
 
     Raises:
-        ValueError: if shapes do not fit together, or if activation or backend is unknown or cannot run here.
+        ValueError: if shapes do not fit together, if the height is negative, or if activation or backend is unknown or
+            cannot run here.
     """
     weights.check(leaves.size(1))
     if activation not in ACTIVATIONS:
         raise ValueError(f"dilated_grconv has no activation {activation!r}; it has: {', '.join(ACTIVATIONS)}")
+    if height < 0:
+        raise ValueError(f"the height of a dilated_grconv must be 0 (all words merged) or more, not {height}")
     if leaves.size(0) != sum(counts):
         raise ValueError(f"{sum(counts)} leaves are expected, but there are {leaves.size(0)}")
     if not counts:
@@ -68,6 +74,6 @@ def dilated_grconv(
     with outside_autocast:
         leaves = leaves.to(states)
         if backend == "native":  # narrows weights while it copies them
-            return backends.native_dilated_grconv(leaves, weights, counts, activation, products=products)
+            return backends.native_dilated_grconv(leaves, weights, counts, height, activation, products=products)
         run = choose("dilated_grconv", backend, BACKENDS)
-        return run(leaves, weights.to(products), counts, activation)
+        return run(leaves, weights.to(products), counts, height, activation)

@@ -23,6 +23,7 @@ def packed_dilated_grconv(
     leaves: Tensor,
     weights: DilatedGRConvWeights,
     counts: Sequence[int],
+    height: int,
     activation: str,
     *,
     level: type[Level] = PackedLevel,
@@ -31,14 +32,14 @@ def packed_dilated_grconv(
 
     ``level`` is how one level is computed.
     """
-    plan = _Plan(tuple(counts), activation, level)
-    nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, *stacked(weights, counts), plan)
+    plan = _Plan(tuple(counts), count_levels(counts, height), activation, level)
+    nodes, sums, gates = _PackedDilatedGRConv.apply(leaves, *stacked(weights, plan.levels), plan)
     return DilatedGRConvOutput(nodes, sums, nodes.index_select(0, last_rows(counts, nodes.device)), gates)
 
 
-def stacked(weights: DilatedGRConvWeights, counts: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """The sets in use, candidate above gates: matrices (L, 2, H + G, H), left and right, and biases (L', H + G)."""
-    W_l, W_r, b, G_l, G_r, b_G = (sets[: max(1, count_levels(counts))] for sets in weights)
+def stacked(weights: DilatedGRConvWeights, levels: int) -> tuple[Tensor, Tensor]:
+    """What the levels use, candidate above gates: matrices (L, 2, H + G, H), left and right; biases (L', H + G)."""
+    W_l, W_r, b, G_l, G_r, b_G = (sets[: max(1, levels)] for sets in weights)
     return torch.cat([W_l, G_l, W_r, G_r], dim=1).unflatten(1, (2, -1)), torch.cat([b, b_G], dim=1)
 
 
@@ -73,6 +74,7 @@ class Dilation(PyramidLayout):
 
 class _Plan(NamedTuple):
     counts: tuple[int, ...]
+    levels: int
     activation: str
     level: type[Level]
 
@@ -82,7 +84,7 @@ class _PackedDilatedGRConv(torch.autograd.Function):
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
         dilation = Dilation(plan.counts, leaves.device, plan.activation)
         nodes, sums, kept, shown = leaves, leaves.clone(), [], [leaves.new_zeros(0, 3)]
-        for number in range(1, count_levels(plan.counts) + 1):
+        for number in range(1, plan.levels + 1):
             weights = plan.level.prepare(_weights_of(number, both, bias))
             candidate, w, new = plan.level(dilation, number, nodes).grow(weights)
             kept += [nodes, candidate, w]
@@ -121,15 +123,22 @@ def _weights_of(level: int, both: Tensor, bias: Tensor) -> LevelWeights:
 
 
 def native_dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str, *, products: torch.dtype
+    leaves: Tensor,
+    weights: DilatedGRConvWeights,
+    counts: Sequence[int],
+    height: int,
+    activation: str,
+    *,
+    products: torch.dtype,
 ) -> DilatedGRConvOutput:
     """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` in C++.
 
     ``products`` is the format of products.
     """
     check_native("dilated_grconv", leaves)
-    given = tuple(counts), activation == "tanh", products
-    return DilatedGRConvOutput(*_NativeDilatedGRConv.apply(leaves, *stacked(weights, counts), *given))
+    given = tuple(counts), height, activation == "tanh", products
+    both, bias = stacked(weights, count_levels(counts, height))
+    return DilatedGRConvOutput(*_NativeDilatedGRConv.apply(leaves, both, bias, *given))
 
 
 class _NativeDilatedGRConv(torch.autograd.Function):
@@ -148,14 +157,14 @@ class _NativeDilatedGRConv(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         leaves, matrices, bias, *made = ctx.saved_tensors
         operation = torch.ops.recurrent_mt.dilated_grconv_backward
-        return *operation(*grads[:3], leaves, matrices, bias, *ctx.given, *made), None, None, None
+        return *operation(*grads[:3], leaves, matrices, bias, *ctx.given, *made), None, None, None, None
 
 
 def fused_dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, activation: str
 ) -> DilatedGRConvOutput:
     """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` with Triton kernels."""
     check_triton("dilated_grconv", leaves)
     from ..grconv.triton_level import FusedLevel
 
-    return packed_dilated_grconv(leaves.contiguous(), weights, counts, activation, level=FusedLevel)
+    return packed_dilated_grconv(leaves.contiguous(), weights, counts, height, activation, level=FusedLevel)

@@ -61,18 +61,21 @@ def own_set(level: int, sets: int) -> int:
     return min(level, sets) - 1
 
 
-def count_levels(counts: Sequence[int]) -> int:
-    """⌈log₂ n⌉ for the longest sentence of a batch, of n words."""
-    return (len(counts) - 1).bit_length() if counts else 0
+def count_levels(counts: Sequence[int], height: int) -> int:
+    """⌈log₂ n⌉ for the longest sentence of a batch, of n words, but at most the height, if that is not 0."""
+    levels = (len(counts) - 1).bit_length() if counts else 0
+    return min(levels, height) if height else levels
 
 
 class DilatedGRConvOutput(NamedTuple):
     """The outputs for a packed batch.
 
     Attributes:
-        nodes: (N, H) the highest node that ends at each word: it has merged all words up to there.
+        nodes: (N, H) the highest node that ends at each word: it has merged all words up to there, or the last
+            2^height.
         sums: (N, H) the sum of all nodes that end at each word, its leaf among them, each counted once.
-        summaries: (``counts[0]``, H) in packed order: the highest node of each sentence's last word, its root.
+        summaries: (``counts[0]``, H) in packed order: the highest node of each sentence's last word: its
+            root, if the height allows one.
         gates: (M, 3) [new, left, right] of every node, level by level, and within a level packed like the words that
             have one: on level t, those with at least 2^(t−1) before them. If each unit has its own, their means over
             the units. They carry no gradient.

@@ -12,7 +12,7 @@ from .interface import DilatedGRConvOutput, DilatedGRConvWeights
 
 
 def dilated_grconv(
-    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], activation: str
+    leaves: Tensor, weights: DilatedGRConvWeights, counts: Sequence[int], height: int, activation: str
 ) -> DilatedGRConvOutput:
     """Computes :func:`recurrent_mt.kernels.dilated_grconv.dilated_grconv` as a loop."""
     positions = leaves.split(list(counts))
@@ -20,7 +20,7 @@ def dilated_grconv(
     for sentence in range(counts[0]):
         h = torch.stack([rows[sentence] for rows in positions if rows.size(0) > sentence])  # (n, H)
         total, level, distance = h, 1, 1
-        while distance < h.size(0):
+        while distance < h.size(0) and level <= (height or level):
             new, w = merge(h[:-distance], h[distance:], weights.level(level), PHI[activation])
             total = torch.cat([total[:distance], total[distance:] + new])
             h = torch.cat([h[:distance], new])

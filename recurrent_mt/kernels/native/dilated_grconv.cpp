@@ -2,9 +2,10 @@
 //
 // On a level, the node of word j joins that of word j − d with its own on the level below, d = 1, 2, 4, … The words with d
 // others before them come last in packed order. Of the nodes that are new on a level, those of the words before the 2d-th
-// never change again: they are written to the result at once, and all later levels find them there as left children. The
-// others are kept one level above the other, and are, in their order, the right children of the next level. So every node
-// is stored once, and right children lie side by side; so do left children, but where a sentence ends.
+// never change again, and on the last level none does: they are written to the result at once, and all later levels find
+// them there as left children. The others are kept one level above the other, and are, in their order, the right children
+// of the next level. So every node is stored once, and right children lie side by side; so do left children, but where a
+// sentence ends.
 #include <torch/library.h>
 
 #include <algorithm>
@@ -38,14 +39,16 @@ struct Level {
   std::vector<Run> runs;
 };
 
-std::vector<Level> levels_of(at::IntArrayRef counts) {
+/// As many as merge all words, but at most `height`, if that is not 0.
+std::vector<Level> levels_of(at::IntArrayRef counts, int64_t height) {
   std::vector<int64_t> before{0};
   for (const int64_t count : counts) before.push_back(before.back() + count);
   const int64_t length = counts.size(), rows = before.back();
   std::vector<Level> levels;
   int64_t nodes = 0, kept = 0, kept_below = 0;
   for (int64_t distance = 1; distance < length; distance *= 2) {
-    const int64_t start = before[distance], end = before[std::min(2 * distance, length)];
+    const bool is_last = static_cast<int64_t>(levels.size()) + 1 == height;
+    const int64_t start = before[distance], end = before[is_last ? length : std::min(2 * distance, length)];
     Level level{distance, start, rows - start, end - start, nodes, kept, kept_below, {}};
     for (int64_t j = distance; j < length; j++) {
       const int64_t child = before[j - distance];
@@ -60,6 +63,7 @@ std::vector<Level> levels_of(at::IntArrayRef counts) {
     nodes += rows - start;
     kept_below = kept;
     kept += rows - end;
+    if (is_last) break;
   }
   return levels;
 }
@@ -280,14 +284,14 @@ void for_last_words(at::IntArrayRef counts, const Work& work) {
 
 /// Top nodes and sums (N, H), those of sentences' last words (B, H), then of all new nodes candidates (M, H), gates (M, 3, 1 or H), and those that are not top.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& leaves, const Tensor& matrices,
-                                                                          const Tensor& bias, at::IntArrayRef counts,
+                                                                          const Tensor& bias, at::IntArrayRef counts, int64_t height,
                                                                           bool is_tanh, at::ScalarType products) {
   const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
   const auto number = leaves.scalar_type();
   const Tensor leaf_rows = checked("leaves", leaves, {sizes.rows, sizes.size}, number),
                matrix_rows = checked("matrices", matrices, {sizes.matrices, 2, sizes.width(), sizes.size}, number),
                bias_rows = checked("bias", bias, {sizes.biases, sizes.width()}, number);
-  const auto levels = levels_of(counts);
+  const auto levels = levels_of(counts, height);
   const int64_t most = levels.empty() ? 0 : levels[0].count;
   Tensor top = uninitialized({sizes.rows, sizes.size}, number), sums = uninitialized({sizes.rows, sizes.size}, number),
          candidates = uninitialized({all_nodes(levels), sizes.size}, number),
@@ -322,13 +326,13 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const std::optional<T
                                                            const std::optional<Tensor>& grad_sums,
                                                            const std::optional<Tensor>& grad_summaries,
                                                            const Tensor& leaves, const Tensor& matrices,
-                                                           const Tensor& bias, at::IntArrayRef counts, bool is_tanh,
+                                                           const Tensor& bias, at::IntArrayRef counts, int64_t height, bool is_tanh,
                                                            at::ScalarType products, const Tensor& top,
                                                            const Tensor& candidates, const Tensor& gates,
                                                            const Tensor& kept) {
   const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
   const auto number = leaves.scalar_type();
-  const auto levels = levels_of(counts);
+  const auto levels = levels_of(counts, height);
   const int64_t rows = sizes.rows, size = sizes.size, width = sizes.width(), count = all_nodes(levels);
   const Tensor leaf_rows = checked("leaves", leaves, {rows, size}, number),
                matrix_rows = checked("matrices", matrices, {sizes.matrices, 2, width, size}, number),
@@ -377,11 +381,12 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const std::optional<T
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, bool is_tanh, ScalarType products) -> "
+      "dilated_grconv(Tensor leaves, Tensor matrices, Tensor bias, int[] counts, int height, bool is_tanh, "
+      "ScalarType products) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(
       "dilated_grconv_backward(Tensor? grad_nodes, Tensor? grad_sums, Tensor? grad_summaries, Tensor leaves, "
-      "Tensor matrices, Tensor bias, int[] counts, bool is_tanh, ScalarType products, Tensor top, Tensor candidates, Tensor gates, Tensor kept) -> "
+      "Tensor matrices, Tensor bias, int[] counts, int height, bool is_tanh, ScalarType products, Tensor top, Tensor candidates, Tensor gates, Tensor kept) -> "
       "(Tensor, Tensor, Tensor)");
 }
 

@@ -112,7 +112,7 @@ def test_both_directions_stand_at_the_words_of_their_windows():
 
 def test_only_what_the_root_reaches_over_gates_above_the_threshold_is_wide():
     levels = [[[0.1, 0.6, 0.3]] * 4, [[0.2, 0.4, 0.4]] * 3, [[0.1, 0.2, 0.7]]]
-    joins = list_joins(5)
+    joins = list_joins(5, 3)
     everything = {(3, 4), (2, 4), (1, 4), (1, 2), (0, 0), (0, 1), (0, 2), (0, 3), (0, 4)}
     assert find_reached(joins[-1][-1], joins, levels, 0.05) == everything
     assert find_reached(joins[-1][-1], joins, levels, 0.35) == {(3, 4), (2, 4), (1, 4), (1, 2), (0, 1), (0, 3)}

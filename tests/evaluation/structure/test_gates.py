@@ -89,8 +89,9 @@ def windows_of(joins, leaves):
 
 @pytest.mark.parametrize("leaves", [2, 3, 4, 5, 8, 9, 20])
 def test_windows_double_and_lie_side_by_side(leaves):
-    forward = windows_of(list_joins(leaves), leaves)
-    backward = windows_of(list_joins(leaves, backward=True), leaves)
+    levels = len(count_nodes(leaves))
+    forward = windows_of(list_joins(leaves, levels), leaves)
+    backward = windows_of(list_joins(leaves, levels, backward=True), leaves)
     for (level, word), window in forward.items():
         assert window == (max(0, word - 2**level + 1), word)
     for (level, word), window in backward.items():
@@ -101,7 +102,7 @@ def test_windows_double_and_lie_side_by_side(leaves):
 
 def test_joins_of_five_words_by_hand():
     # The window of the word 1 at level 2 is its window of level 1, which already begins with the sentence.
-    joins = [(join.level, join.word, join.left, join.right) for level in list_joins(5) for join in level]
+    joins = [(join.level, join.word, join.left, join.right) for level in list_joins(5, 3) for join in level]
     assert joins[4:] == [
         (2, 2, (0, 0), (1, 2)),
         (2, 3, (1, 1), (1, 3)),
@@ -116,6 +117,12 @@ def test_gates_of_windows_are_read_back(tmp_path):
     assert [level.tolist() for level in first.forward] == FORWARD
     assert [level.tolist() for level in first.backward] == BACKWARD
     assert second.forward == second.backward == ()
+
+
+def test_windows_may_stop_at_a_height(tmp_path):
+    (gates,) = read_gates(write(tmp_path / "gates", windows_record(gates=[FORWARD[:1], BACKWARD[:1]])))
+    assert [level.tolist() for level in gates.forward] == FORWARD[:1]
+    assert len(list_joins(3, 1)) == 1
 
 
 BAD_WINDOWS = {
