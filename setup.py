@@ -82,7 +82,7 @@ setup(
     packages=PACKAGES,
     package_data={
         "recurrent_mt.demo": ["templates/*"],
-        "recurrent_mt.pages": ["*.css", "*.j2"],
+        "recurrent_mt.pages": ["*.css"],
         "recurrent_mt.report": ["templates/*"],
         "recurrent_mt.data.synthetic.lexicon": ["*.tsv"],
         "recurrent_mt.ratings": ["page/*"],

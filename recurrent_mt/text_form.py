@@ -14,9 +14,8 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from .characters import normalize
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
-from .languages import base_language, is_chinese
+from .languages import base_language, is_chinese, normalize
 from .subwords import load_bpe, load_sentencepiece, merge_pieces, word_numbers
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
 

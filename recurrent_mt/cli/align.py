@@ -17,16 +17,34 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..evaluation.alignment.links import GoldLinks, alignment_table, draw_heat_map, read_gold_links, score_alignments
-from ..evaluation.alignment.soft_alignment import SoftAlignment, read_alignment_lines, read_alignment_log
+from ..arguments import positive
+from ..evaluation.alignment import (
+    GoldLinks,
+    SoftAlignment,
+    alignment_table,
+    draw_heat_map,
+    read_alignment_lines,
+    read_alignment_log,
+    read_gold_links,
+    score_alignments,
+)
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
+from ..evaluation.structure.gate_figures import draw_sentence
+from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
+from ..evaluation.structure.trees import (
+    find_most_probable_tree,
+    read_penn_trees,
+    score_trees,
+    tree_tables,
+    write_brackets,
+)
 from ..evaluation.tables import tables_as_text, write_results
-from ..option_types import positive
 from ..plugin_finder import import_from_plugin
 from ..subwords import SCHEMES
+from ..text_files import write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -113,3 +131,104 @@ def draw(
             target_title=options.target_title,
         )
         save_figure(figure, options.out / f"sentence-{number}.{options.format}")
+
+
+class Structure:
+    r"""Draws the gates of a grConv encoder, writes the trees that they imply, and scores them against gold trees.
+
+        recurrent-mt structure --checkpoint checkpoint_best.pt --data DATA --source test.fr --trees test.fr.ptb \
+            --sentences 0 3 --out DIR
+
+    DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
+    figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
+    recurrent_mt/evaluation/structure/trees.py. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
+    figures, which show the windows that its nodes join.
+    """  # noqa: E501 (lines of the terminal)
+
+    @staticmethod
+    def configure(parser: argparse.ArgumentParser) -> None:
+        origin = parser.add_mutually_exclusive_group(required=True)
+        origin.add_argument("--checkpoint", help="checkpoint of a grconv_encoder; needs --data and --source")
+        origin.add_argument("--gates", help="gates.jsonl from an earlier call")
+        parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
+        parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
+        parser.add_argument("--max-tokens", type=int, default=4000, help="tokens in a batch (%(default)s)")
+        parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
+        parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
+        parser.add_argument(
+            "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"
+        )
+        parser.add_argument(
+            "--examples", type=positive, metavar="N", help="draw the first N sentences of 5 to 12 source tokens, too"
+        )
+        parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
+        parser.add_argument("--seed", type=int, default=1, help="seed of the random trees (%(default)s)")
+        parser.add_argument(
+            "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
+        )
+        parser.add_argument("--out", required=True, type=Path, help="folder for the results")
+
+    @staticmethod
+    def run(options: argparse.Namespace) -> None:
+        """Writes trees, figures, and scores to the folder, and prints the scores."""
+        if options.checkpoint and not (options.data and options.source):
+            options.parser.error("--checkpoint needs --data and --source")
+        if options.gates and (options.data or options.source):
+            options.parser.error("--data and --source go with --checkpoint")
+        options.out.mkdir(parents=True, exist_ok=True)
+        gates = load_gates(options)
+        pyramids = [one for one in gates if isinstance(one, PyramidGates)]
+        if options.trees and len(pyramids) < len(gates):
+            raise ValueError(
+                f"--trees {options.trees}: these gates are of a dilated grConv, which joins the same windows in all "
+                "sentences of one length and implies no tree to score: leave --trees out"
+            )
+        examples = choose_examples((len(one.words) for one in gates), options.examples or 0)
+        draw_gates(options, [*options.sentences, *examples], gates)
+        if len(pyramids) == len(gates):
+            write_trees(options, pyramids)
+        else:
+            print(f"{len(gates)} sentences: {options.out}")
+
+
+def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGates]:
+    """The gates of all sentences, computed by the model if necessary."""
+    path = options.gates
+    if options.checkpoint:
+        path = options.out / "gates.jsonl"
+        import_from_plugin("inspection").write_gates(options, path)
+    return read_gates(path)
+
+
+def draw_gates(
+    options: argparse.Namespace, sentences: Iterable[int], gates: Sequence[PyramidGates | WindowGates]
+) -> None:
+    """Saves a figure of each of the sentences, in which word pieces remain separate."""
+    for number in sentences:
+        if not 0 <= number < len(gates):
+            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(gates) - 1}")
+        if missing := missing_characters(gates[number].leaves):
+            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
+        figure = draw_sentence(gates[number], threshold=options.threshold)
+        save_figure(figure, options.out / f"sentence-{number}.{options.format}")
+
+
+def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:
+    """Writes the trees and, where there are gold trees, their scores, which it prints."""
+    write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
+    if options.trees:
+        gold = read_penn_trees(options.trees)
+        records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
+        tables = tree_tables(records, len(gold))
+        write_results(options.out / "scores", tables, records, sentences=len(gold), seed=options.seed)
+        print(tables_as_text(tables), end="")
+    print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
+
+
+def bracket_trees(pyramids: list[PyramidGates], segmentation: str | None) -> str:
+    """The most probable trees, one per line."""
+    lines = (
+        write_brackets(pyramid.merged_words(segmentation), find_most_probable_tree(pyramid, segmentation=segmentation))
+        for pyramid in pyramids
+    )
+    return "".join(f"{line}\n" for line in lines)

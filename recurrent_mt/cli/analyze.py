@@ -13,20 +13,29 @@ For any other output, one sentence per line; several files for one system are it
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..evaluation.analysis import analyze
+from ..arguments import add_jobs_argument, make_settings, positive, split_files, split_named, whole_numbers
+from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import write_plots
-from ..evaluation.scores import Settings
 from ..evaluation.tables import tables_as_text
-from ..evaluation.test_set import System, TestSet, UnknownWords, choose_baseline, read_unknown_words
-from ..evaluation.translated_files import read_runs, read_system, read_test_set
+from ..evaluation.training import read_run_trainings
+from ..evaluation.translated_files import (
+    System,
+    TestSet,
+    UnknownWords,
+    choose_baseline,
+    read_runs,
+    read_system,
+    read_test_set,
+    read_unknown_words,
+)
 from ..metrics import METRICS
-from ..option_types import whole_numbers
-from ..text_files import require_same_count, stream_sentences
-from .arguments import add_jobs_argument, make_settings, split_named
+from ..report import page
+from ..report.attachments import Attachment, read_attachment
+from ..text_files import read_sentences, require_same_count, stream_sentences, write_text
 
 #: The options of plain files, which run folders have no use for.
 FILE_OPTIONS = (
@@ -194,3 +203,149 @@ def metric_names(text: str) -> list[str]:
         if name not in METRICS:
             raise argparse.ArgumentTypeError(f"unknown metric {name!r}: choose from {', '.join(METRICS)}")
     return names
+
+
+class Report:
+    r"""Makes one HTML file from a comparison: tables, charts, figures, and a sentence browser. It needs no network.
+
+        recurrent-mt report runs/quickstart-fr-en --out report.html
+
+    For any other output, one sentence per line; several files for one system are its seeds:
+
+        recurrent-mt report --source test.fr --reference test.en --target-lang en \
+            --system mine=mine.en --system theirs=theirs-1.en,theirs-2.en --out report.html
+
+    Figures (*.svg) and numbers (*.txt, with the *.json beside them) of recurrent-mt align, structure and beams get sections
+    of their own. Those that a recipe has left in a run folder are shown with it; others are named:
+
+        recurrent-mt report RUN --out report.html --figure "Alignments: sentence 3=alignments/sentence-3.svg"
+    """  # noqa: E501 (lines of the terminal)
+
+    @staticmethod
+    def configure(parser: argparse.ArgumentParser) -> None:
+        add_input_arguments(parser)
+        parser.add_argument("--title", help="heading of the page (default: the names of the runs)")
+        parser.add_argument(
+            "--figure",
+            action="append",
+            default=[],
+            metavar="SECTION[: TITLE]=FILE",
+            help="an SVG file, or numbers (*.txt), to show in a section of that heading; repeatable",
+        )
+        parser.add_argument(
+            "--listed-sentences",
+            type=int,
+            default=page.LISTED_SENTENCES,
+            metavar="N",
+            help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
+        )
+        parser.add_argument("--out", required=True, help="the HTML file")
+
+    @staticmethod
+    def run(options: argparse.Namespace) -> None:
+        if options.listed_sentences < 0:
+            options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
+        attachments = [one for run in options.run for one in read_run_figures(Path(run), several=len(options.run) > 1)]
+        attachments += [read_figure(options.parser, value) for value in options.figure]
+        report = page.Report(
+            analysis=analyze(**read_input(options)),
+            title=options.title or make_title(options.run),
+            training=read_run_trainings(options.run),
+            attachments=attachments,
+            listed_sentences=options.listed_sentences,
+        )
+        write_text(options.out, page.render_page(report))
+        print(f"{options.out}: {len(report.analysis.systems)} systems, {len(report.analysis.test_set)} sentences")
+
+
+def make_title(runs: list[str]) -> str:
+    """Joins the names of the run folders to a title."""
+    names = ", ".join(Path(run).resolve().name for run in runs)
+    return f"Translation report: {names}" if names else "Translation report"
+
+
+def read_run_figures(run: Path, *, several: bool) -> Iterator[Attachment]:
+    """What a recipe has drawn and counted for a run folder; of each system first the numbers, then the drawings.
+
+    Args:
+        run: the folder.
+        several: whether the report is on more runs, so that titles need the name of each.
+    """
+    place = f"{run.resolve().name}/" if several else ""
+    for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
+        for system in sorted((run / "figures" / section.lower()).glob("*")):
+            for file in (system / numbers, *sorted(system.glob("*.svg"))):
+                if file.is_file():
+                    yield read_attachment(section, f"{place}{system.name}", file)
+    for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
+        if file.is_file():
+            yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
+
+
+def read_figure(parser: argparse.ArgumentParser, value: str) -> Attachment:
+    """``SECTION[: TITLE]=FILE``; without a title, the file's name without its ending."""
+    heading, equals, file = value.rpartition("=")
+    section, _, title = heading.partition(": ")
+    if not (section and equals and file):
+        parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
+    path = Path(file)
+    return read_attachment(section, title or path.stem, path)
+
+
+class Samples:
+    """Shows translations that were not chosen by hand: those with the best, the median, and the worst chrF.
+
+    The first system decides which sentences are shown; of equal scores, the earlier sentence comes first. Every system's
+    translation stands below the source and the reference, with its chrF in front of it. The output is Markdown.
+    """  # noqa: E501
+
+    @staticmethod
+    def configure(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--source", required=True, metavar="FILE", help="raw sources")
+        parser.add_argument("--reference", required=True, metavar="FILE", help="raw references")
+        parser.add_argument(
+            "--system", action="append", required=True, metavar="NAME=FILE", help="detokenized translations; repeatable"
+        )
+        parser.add_argument(
+            "--count", type=positive, default=3, metavar="N", help="sentences of each kind (%(default)s)"
+        )
+
+    @staticmethod
+    def run(options: argparse.Namespace) -> None:
+        """Prints the samples.
+
+        Raises:
+            OSError: if a file cannot be read.
+            ValueError: if the files do not fit together, or have fewer sentences than are to be shown.
+        """
+        references, sources = read_sentences(options.reference), read_sentences(options.source)
+        require_same_count(options.source, sources, options.reference, references)
+        if len(references) < 3 * options.count:
+            raise ValueError(
+                f"{options.reference} has {len(references)} sentences, too few for 3 x {options.count} samples"
+            )
+        files = split_files(options.parser, options.system)
+        systems = {name: read_sentences(file) for name, file in files.items()}
+        for name, translations in systems.items():
+            require_same_count(files[name], translations, options.reference, references)
+        test_set = TestSet(references, target_language="", lowercase=False, source=sources)
+        print("\n".join(show_samples(test_set, systems, options.count)))
+
+
+def show_samples(test_set: TestSet, systems: Mapping[str, Sequence[str]], count: int) -> Iterator[str]:
+    """The lines: a heading for each kind, a list for each sentence."""
+    scores = {name: test_set.count("chrf", texts).score_sentences() for name, texts in systems.items()}
+    for kind, places in choose_samples(next(iter(scores.values())), count).items():
+        yield f"### {kind}\n"
+        for place in places:
+            yield f"- line {place + 1}, source: {test_set.source[place]}  "
+            yield f"  reference: {test_set.reference[place]}  "
+            yield from (f"  {name} ({scores[name][place]:.0f}): {systems[name][place]}  " for name in systems)
+        yield ""
+
+
+def choose_samples(scores: Sequence[float], count: int) -> dict[str, list[int]]:
+    """Kind to the places of its sentences, best first, for at least three times as many scores as are to be chosen."""
+    order = sorted(range(len(scores)), key=lambda place: -scores[place])
+    middle = (len(order) - count) // 2
+    return {"Best": order[:count], "Median": order[middle : middle + count], "Worst": order[-count:]}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..arguments import split_named
 from ..evaluation.beams import beam_figure, beam_table, read_beams
 from ..evaluation.figures import save_figure
 from ..evaluation.tables import Record, make_frame, tables_as_text, write_results
 from ..evaluation.training import draw_learning_curves, learning_curve_table, read_learning_curves
 from ..text_files import read_sentences
-from .arguments import split_named
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -11,10 +11,10 @@ import argparse
 import re
 from pathlib import Path
 
+from ..arguments import add_parallel_text_arguments, make_settings
 from ..data import cleaning, selection
 from ..data.reports import as_markdown, count_side
 from ..text_files import read_dictionary, read_lines, write_text
-from .arguments import add_parallel_text_arguments, make_settings
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 

@@ -107,15 +107,19 @@ Used by the workflow:
 """  # noqa: E501 (lines of the terminal)
 #: Tools that are beside others in a module: a class with the tool's name has its functions, and the text of its help.
 BESIDE = {
+    "report": "analyze",
+    "samples": "analyze",
     "learning-curves": "beams",
+    "structure": "align",
     "select": "clean",
     "data-report": "clean",
     "synthetic-corpus": "get",
     "limit-lengths": "get",
     "ratings": "rate",
     "user-dir": "command",  # which needs no other package
-    "choose-rate": "training",
-    "outcome": "training",
+    "training": "train",
+    "choose-rate": "train",
+    "outcome": "train",
     "hypotheses": "translate",
     "average": "conversions",
     "export": "conversions",

@@ -21,19 +21,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..arguments import add_jobs_argument, make_settings, split_named, whole_numbers
+from ..evaluation.analysis import RESAMPLES, Settings
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.figures import save_figure
 from ..evaluation.plots import draw_ablation
-from ..evaluation.scores import PAIRED_TESTS, RESAMPLES, Settings
-from ..evaluation.tables import tables_as_text
-from ..evaluation.test_set import TestSet
+from ..evaluation.tables import PAIRED_TESTS, tables_as_text
 from ..evaluation.training import TrainedRuns
-from ..evaluation.translated_files import read_system
-from ..option_types import whole_numbers
+from ..evaluation.translated_files import TestSet, read_system
 from ..text_files import FileError, read_sentences
 from ..text_form import TextForm, read_text_form
 from .analyze import add_metrics_argument, find_system, refuse_options
-from .arguments import add_jobs_argument, make_settings, split_named
 
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..option_types import positive
+from ..arguments import positive
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from ..translation import load_models

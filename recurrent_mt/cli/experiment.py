@@ -11,13 +11,16 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
+from pydantic_core import PydanticUndefined
+
+from ..arguments import positive
 from ..experiments.corpora import check_files, fill_name, list_published
+from ..experiments.experiment import PROJECT, Experiment, read_experiment
 from ..experiments.launcher import Launch, launch
-from ..experiments.options import PROJECT, describe_options, read_experiment
 from ..experiments.plan import make_plan, run_folders
-from ..option_types import positive
 
 OPTIONS_ANYWHERE = True
 
@@ -39,6 +42,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the commands without running them")
     parser.add_argument_group("KEYs", description=describe_options())
+
+
+def describe_options() -> str:
+    """Every option with what it does and its default, for people."""
+    lines: list[str] = []
+    for group in reversed(Experiment.__mro__):
+        fields = [key for key in getattr(group, "model_fields", ()) if key in group.__annotations__]
+        lines += ["", f"{group.__doc__}"] if fields else []
+        for key in fields:
+            field = Experiment.model_fields[key]
+            default = shown_default(field.default)
+            text = f"{field.description}{f' ({default})' if default else ''}"
+            lines += wrap(text, width=100, initial_indent=f"{key:<17}", subsequent_indent=" " * 17)
+    return "\n".join(lines)
+
+
+def shown_default(value: Any) -> str:
+    """A default as it would be given; nothing if there is none."""
+    if value in (None, PydanticUndefined, {}):
+        return ""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def run(options: argparse.Namespace) -> int:

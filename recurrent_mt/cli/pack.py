@@ -21,13 +21,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from ..arguments import split_named
 from ..metrics import Score, score
 from ..plugin_finder import import_from_plugin
 from ..text_files import dictionary_folder, read_sentences, require_same_count
 from ..text_form import TextForm
 from ..translation.box import ONNX, PARAMETERS, copy_text_form, write_manifest
 from ..translation.distribution import Card, read_description, write_distribution
-from .arguments import split_named
 
 OPTIONS_ANYWHERE = True
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import argparse
 
+from ..arguments import split_files
 from ..ratings.ratings import read_all_ratings, read_key
 from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.study import MODES, SIDE_BY_SIDE, RatingStudy, render_key, render_page
 from ..ratings.summary import as_json, as_text, evaluate_ratings
 from ..text_files import read_sentences, write_text
-from .arguments import split_files
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

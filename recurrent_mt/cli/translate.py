@@ -25,11 +25,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from ..characters import normalize
+from ..arguments import positive
 from ..evaluation.generate_log import read_generate_log
 from ..experiments.corpora import checksum
-from ..experiments.torchrun import has_gpu
-from ..option_types import positive
+from ..languages import normalize
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
 from ..resumable_file import ResumableFile
@@ -37,6 +36,7 @@ from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import FileError, dictionary_folder, read_lines, read_standard_input, write_text
 from ..text_form import TextForm, read_text_form
 from ..translation.box import find_default, find_folder
+from .train import has_gpu
 
 #: Seconds between two lines about how far it has come.
 PAUSE = 30

@@ -20,8 +20,8 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
-from ..characters import normalize
 from ..data.words import make_tokenizer
+from ..languages import normalize
 from ..ordered_map import map_lines
 from ..subwords import CONTINUES, load_bpe
 from ..text_files import FileError, read_standard_input

@@ -15,8 +15,7 @@ import numpy as np
 import pycld2
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from ..characters import HAN
-from ..languages import base_language, is_chinese
+from ..languages import HAN, base_language, is_chinese
 from .words import count_words
 
 # CLD2 finds several languages in a line, with percentages of its text.

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..characters import CHINESE, HAN, join_chinese, normalize
-from ..languages import base_language, has_spaces, is_chinese
+from ..languages import CHINESE, HAN, base_language, has_spaces, is_chinese, join_chinese, normalize
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6

@@ -11,12 +11,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from ..evaluation.alignment.links import draw_heat_map
+from ..evaluation.alignment import draw_heat_map
 from ..evaluation.figures import COLORS
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import WindowGates
 from ..metrics import METRICS
-from ..report.charts import write_svg
+from ..report.page import write_svg
 from ..translation.figures import draw_cuts
 from ..translation.model import Cut, Reading, ScoredWord
 

@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import sqrt
 from os import PathLike
 
 import pandas
 
 from ..text_files import read_sentences
-from .score_tables import interval_table, score_table
-from .scores import SeedNoise, Settings, pool_seed_noise, score_systems
-from .tables import ALL, UNKNOWN, Cell, Table, format_number, make_frame, select, write_results
-from .test_set import System, TestSet, choose_baseline
+from .analysis import Settings, score_systems
+from .tables import (
+    ALL,
+    UNKNOWN,
+    Cell,
+    Table,
+    format_number,
+    interval_table,
+    make_frame,
+    score_table,
+    select,
+    write_results,
+)
 from .train_log import RateChoice, read_choice
 from .training import (
     COLUMNS,
@@ -28,6 +38,7 @@ from .training import (
     read_operations,
     read_trained_system,
 )
+from .translated_files import System, TestSet, choose_baseline
 
 #: What BLEU of the words that models produced is called, beside BLEU of detokenized text.
 TOKENIZED = "{}, tokenized"
@@ -42,6 +53,41 @@ ABLATION_COST_NOTE = (
     "its translation given, the encoder's share included. Words/s: target tokens in training. Sentences/s: in "
     "translation. Both were measured while the cells ran: what else the machine did is in them."
 )
+#: Degrees of freedom -> standard errors from which on a difference is called one: the 97.5% quantile of Student's t.
+#: Between two entries, that of fewer degrees holds.
+STUDENT = {
+    **{1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228},
+    **{12: 2.179, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000},
+}
+
+
+@dataclass(frozen=True)
+class SeedNoise:
+    """The spread of scores among seeds of one system.
+
+    Two or three seeds say little of their own system's spread; under the assumption that all systems have the same, all
+    of them estimate it together.
+    """
+
+    deviation: float  # pooled standard deviation
+    degrees: int  # of freedom that it rests on
+
+    @property
+    def standard_errors(self) -> float:
+        """How many standard errors make a difference: more where few seeds say what the error is."""
+        return STUDENT[max(degrees for degrees in STUDENT if degrees <= self.degrees)]
+
+    def tells_apart(self, difference: float, seeds: Sequence[int]) -> bool:
+        """Whether two means over so many seeds are further apart than `standard_errors` of their difference."""
+        return abs(difference) > self.standard_errors * self.deviation * sqrt(sum(1 / count for count in seeds))
+
+
+def pool_seed_noise(records: pandas.DataFrame, metric: str) -> SeedNoise | None:
+    """Pools the systems; None if none has two seeds."""
+    chosen = records[(records["metric"] == metric) & (records["by"] == ALL) & (records["seed"] != "")]
+    seeds = chosen.groupby("system")["value"].agg(["count", "var"])
+    degrees = int((seeds["count"] - 1).sum())
+    return SeedNoise(sqrt(((seeds["count"] - 1) * seeds["var"]).sum() / degrees), degrees) if degrees else None
 
 
 @dataclass(frozen=True)

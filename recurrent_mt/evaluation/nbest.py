@@ -4,77 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike
 
 import pandas
 
-from ..text_files import FileError, read_sentences
-from .generate_log import GenerateLog, read_generate_log
+from .generate_log import NBestLists
 from .tables import Cell, Record, Table, format_number, metric_cells, pivot_cells, select
-from .test_set import ListedHypothesis, NBestLists, TestSet
+from .translated_files import TestSet
 
 #: How many hypotheses of a list may be chosen from, as far as lists are that long.
 DEPTHS = (1, 2, 5, 10, 20, 50, 100)
 BY_DEPTH = "n-best list"
 HYPOTHESES, BEST_OF, FIRST_IS_BEST = "hypotheses", "best of n", "first is best, %"
-
-
-def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | None:
-    """The lists of a log of ``fairseq-generate --nbest N``; None where each holds the translation alone.
-
-    Unknown words are marked as in translations.
-
-    Raises:
-        FileError: if a hypothesis has a higher score than the one before it.
-    """
-    for sentence in log.sentences:
-        for better, worse in zip(sentence.hypotheses, sentence.hypotheses[1:]):
-            if worse.score > better.score:
-                message = (
-                    f"a hypothesis of sentence {sentence.number} has a score of {worse.score}, but the one before it "
-                    f"only {better.score}: an n-best list begins with its best, so lines were lost or put in order"
-                )
-                raise FileError(path, message, line=worse.line)
-    if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
-        return None
-    return [[ListedHypothesis(one.score, one.marked_text) for one in sentence.hypotheses] for sentence in log.sentences]
-
-
-def read_detokenized_lists(
-    log: str | PathLike[str], text: str | PathLike[str], translations: Sequence[str]
-) -> NBestLists | None:
-    """The scores of a log with detokenized text, one hypothesis a line: of ``recurrent-mt hypotheses --all``.
-
-    Args:
-        log: of ``fairseq-generate --nbest N``.
-        text: the hypotheses of the first sentence, best first, then those of the second …
-        translations: the detokenized translations, which the lists must begin with.
-
-    Returns:
-        None where each list holds the translation alone.
-
-    Raises:
-        FileError: if a file is damaged, or if they do not belong together.
-    """
-    lists = collect_lists(read_generate_log(log), log)
-    if lists is None:
-        return None
-    lines = read_sentences(text)
-    count = sum(map(len, lists))
-    if len(lines) != count:
-        raise FileError(text, f"{len(lines)} lines, but {log} has {count} hypotheses: it was made from another log")
-    if len(lists) != len(translations):
-        raise FileError(log, f"{len(lists)} sentences, but there are {len(translations)} translations")
-    detokenized = []
-    start = 0
-    for number, (hypotheses, translation) in enumerate(zip(lists, translations)):
-        texts = lines[start : start + len(hypotheses)]
-        if texts[0] != translation:
-            message = f"the best hypothesis of sentence {number} is not its translation: it was made from another log"
-            raise FileError(text, message, line=start + 1)
-        detokenized.append([ListedHypothesis(one.score, line) for one, line in zip(hypotheses, texts)])
-        start += len(hypotheses)
-    return detokenized
 
 
 def score_lists(

@@ -17,9 +17,7 @@ from matplotlib.figure import Figure
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
 from .comparison import Comparison
 from .figures import COLORS, LINES, MARKERS, font_families, new_axes, save_figure, style_axes
-from .score_tables import name_groups, name_metric
-from .scores import INTERVAL
-from .tables import ALL, Group, pivot, select
+from .tables import ALL, INTERVAL, Group, name_groups, name_metric, pivot, select
 from .training import BY_TRAINING, OPERATIONS, PARAMETERS
 from .words import BY_FREQUENCY, F_MEASURE
 

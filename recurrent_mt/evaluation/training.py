@@ -17,9 +17,8 @@ from .figures import COLORS, MARKERS, new_axes
 from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
-from .test_set import System, TestSet
 from .train_log import GIBIBYTE, read_train_log
-from .translated_files import RunFolder
+from .translated_files import RunFolder, System, TestSet
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"

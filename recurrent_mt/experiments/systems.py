@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from .corpora import POSITION_LIMIT
-from .experiment import Experiment, check_flags
-from .options import PROJECT
-from .training_command import assign, read_arguments
+from .experiment import PROJECT, Experiment
+from .training_command import assign, check_flags, read_arguments
 
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")

@@ -49,6 +49,26 @@ SETTABLE = re.compile(
 #: fairseq's default, in the folder of the call.
 SAVE_DIR = "checkpoints"
 NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
+#: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
+FIXED = (
+    *("seed", "max_update", "max_epoch", "stop_time_hours", "save_dir", "num_workers", "no_epoch_checkpoints"),
+    *("save_interval_updates", "keep_interval_updates", "log_format", "log_interval"),
+)
+
+
+def check_flags(flags: Mapping[str, Any]) -> None:
+    """What a system sets of fairseq-train's options must change the training, and nothing else.
+
+    Raises:
+        ValueError: naming the option.
+    """
+    if len({flag.replace("_", "-") for flag in flags}) < len(flags):
+        raise ValueError(f"flags are there twice, with hyphens and with underscores: {', '.join(flags)}")
+    for flag, value in flags.items():
+        if flag.lower().replace("-", "_") in FIXED:
+            raise ValueError(f"{flag} cannot be a flag: the experiment sets it for every training")
+        if flag != "segmentation":
+            check_training_flag(flag, value)
 
 
 def check_training_flag(name: str, value: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ..pages.rendering import render
+from ..pages import render
 
 PAGE_FORMAT = "rating-page/1"
 KEY_FORMAT = "rating-key/1"

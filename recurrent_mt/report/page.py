@@ -1,24 +1,46 @@
-"""A report: its parts in order, and all of it as one self-contained HTML file."""
+"""A report: its parts in order with their charts, and all of it as one self-contained HTML file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import matplotlib.figure
 import pandas
+from markupsafe import Markup
+from matplotlib import rc_context
 
-from ..evaluation.analysis import NBEST, Analysis
+from ..evaluation.analysis import CURVE_RESAMPLES, LENGTH, NBEST, Analysis
 from ..evaluation.figures import COLORS
-from ..evaluation.scores import CURVE_RESAMPLES, FEWEST, INTERVAL, PAIRED_BOOTSTRAP
-from ..evaluation.tables import SIGNIFICANT, Cell, Table, format_number, make_frame, select
-from ..evaluation.test_set import System, UnknownWords
+from ..evaluation.plots import list_plots
+from ..evaluation.tables import (
+    FEWEST,
+    INTERVAL,
+    PAIRED_BOOTSTRAP,
+    SIGNIFICANT,
+    Cell,
+    Table,
+    curve_table,
+    format_number,
+    make_frame,
+    select,
+)
 from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
-from ..metrics.sentence_statistics import SEED
-from ..pages.rendering import render
+from ..evaluation.translated_files import System, UnknownWords
+from ..metrics import SEED
+from ..pages import render
 from .attachments import Attachment, Figure, Printout, Results, join_tables
-from .charts import Chart, draw_charts, make_identifier
+
+#: What refers to an identifier: a link or a clip path.
+REFERENCE = re.compile(r"(^|url\()#")
+#: Identifier of an artist that belongs to a system.
+SYSTEM = re.compile(r"system-(\d+)-")
+
 
 #: Sentences of each kind; the sentence browser can sort all of them by the same difference.
 DIFFERENCES = 3
@@ -44,6 +66,21 @@ class Report:
     training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
     attachments: Sequence[Attachment] = ()
     listed_sentences: int = LISTED_SENTENCES
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure of the page.
+
+    Attributes:
+        title: what it shows.
+        svg: the drawing.
+        numbers: what it was drawn from, where no other table of the section has that.
+    """
+
+    title: str
+    svg: Markup
+    numbers: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +157,68 @@ def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:
             "printouts": [one for one in members if isinstance(one, Printout)],
         }
         yield Section(title, (), tables, "attachments", values)
+
+
+def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:
+    """The figures of a section; those of one metric share a scale, so that they compare at a glance."""
+    records, window = analysis.records, analysis.settings.window
+    plots = [plot for plot in list_plots(records) if plot.section == section]
+    figures = [plot.draw(records, window) for plot in plots]
+    for plot, figure in zip(plots, figures):
+        highest = max(other.axes[0].get_ylim()[1] for one, other in zip(plots, figures) if one.metric == plot.metric)
+        figure.axes[0].set_ylim(0, highest)
+        systems = ", ".join(select(records, metric=plot.metric, by=plot.by)["system"].unique())
+        numbers = curve_table(records, plot.metric, plot.by, window) if section == LENGTH else None
+        text = f"Scores of {systems}; a table has the numbers."
+        yield Chart(plot.title, write_svg(figure, plot.title, text), numbers)
+
+
+def write_svg(figure: matplotlib.figure.Figure, title: str, description: str) -> Markup:
+    """A figure as an SVG element.
+
+    Text stays text, in the page's font. All identifiers begin with the title, so that no two figures of a page share
+    one; ``data-system`` tells the page's script whose a line is. Style attributes become presentation attributes, which
+    the page's content security policy need not allow.
+    """
+    name, buffer = make_identifier(title), StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):
+                parent.remove(child)
+        parent.tag = parent.tag.rpartition("}")[2]
+        parent.attrib = make_own(parent.attrib, f"{name}-")
+    label, text = f"{name}-title", f"{name}-text"
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-labelledby": f"{label} {text}"}
+    for tag, identifier, words in (("desc", text, description), ("title", label, title)):
+        child = ElementTree.Element(tag, {"id": identifier})
+        child.text = words
+        root.insert(0, child)
+    return Markup(ElementTree.tostring(root, encoding="unicode", method="html"))
+
+
+def make_own(attributes: dict[str, str], prefix: str) -> dict[str, str]:
+    """Attributes of an element, its identifiers and references with a prefix and its style spelled out."""
+    found: dict[str, str] = {}
+    for key, value in attributes.items():
+        key = key.rpartition("}")[2]
+        if key == "style":
+            declarations = (part.split(":", 1) for part in value.split(";") if ":" in part)
+            found |= {name.strip(): text.strip() for name, text in declarations if name.strip() != "font-family"}
+        elif key == "id":
+            found[key] = prefix + value
+            if match := SYSTEM.match(value):
+                found["data-system"] = match[1]
+        else:
+            found[key] = REFERENCE.sub(rf"\1#{prefix}", value)
+    return found
+
+
+def make_identifier(text: str) -> str:
+    """A name for an element; empty for text of letters that addresses lack."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def list_controls(analysis: Analysis) -> dict[str, Any]:

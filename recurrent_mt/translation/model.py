@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..evaluation.alignment.soft_alignment import SoftAlignment
+from ..evaluation.alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 from ..text_form import TextForm

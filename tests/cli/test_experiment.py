@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.experiment import report
-from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
 from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
 

@@ -5,7 +5,7 @@ from fairseq import options, tasks
 from fairseq.data import Dictionary
 
 from recurrent_mt.evaluation.train_log import FastPathCopies
-from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT, read_experiment
 from recurrent_mt.experiments.systems import model_arguments
 from user_dir import models  # noqa: F401 - registers the architectures
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from recurrent_mt.cli.samples import choose
+from recurrent_mt.cli.analyze import choose_samples
 from tests.commands import call
 
 
 def test_the_best_the_median_and_the_worst_are_chosen_and_the_earlier_of_equal_ones():
     scores = [50.0, 90.0, 10.0, 50.0, 0.0, 90.0, 50.0]
-    assert choose(scores, 1) == {"Best": [1], "Median": [3], "Worst": [4]}
-    assert choose(scores, 2) == {"Best": [1, 5], "Median": [0, 3], "Worst": [2, 4]}
+    assert choose_samples(scores, 1) == {"Best": [1], "Median": [3], "Worst": [4]}
+    assert choose_samples(scores, 2) == {"Best": [1, 5], "Median": [0, 3], "Worst": [2, 4]}
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from recurrent_mt.experiments.torchrun import Machines, find_interface, has_gpu, split_rendezvous, start_processes
+from recurrent_mt.cli.train import Machines, find_interface, has_gpu, split_rendezvous, start_processes
 from tests.cli import toy
 from tests.commands import call
 
@@ -106,7 +106,7 @@ def test_a_gpu_of_one_maker_is_found_without_the_driver_of_the_other(devices, fo
 
 @pytest.mark.parametrize(("gpu", "backend"), [(True, []), (False, ["--distributed-backend", "gloo"])])
 def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.experiments.torchrun.has_gpu", lambda: gpu)
+    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda: gpu)
     assert start_processes("fairseq-train", 1) == ["fairseq-train"]
     torchrun, *words = start_processes("fairseq-train", 2)
     assert Path(torchrun).name == "torchrun" and words[:3] == ["--standalone", "--nproc_per_node", "2"]
@@ -117,8 +117,8 @@ def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch)
 
 @pytest.mark.parametrize("gpu", [True, False])
 def test_gloo_is_told_which_interface_leads_to_the_other_machines(gpu, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.experiments.torchrun.has_gpu", lambda: gpu)
-    monkeypatch.setattr("recurrent_mt.experiments.torchrun.find_interface", lambda host, port: f"to-{host}-{port}")
+    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda: gpu)
+    monkeypatch.setattr("recurrent_mt.cli.train.find_interface", lambda host, port: f"to-{host}-{port}")
     monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
     machines = Machines(count=3, rank=2, rendezvous="10.0.0.1:29500")
     line = " ".join(start_processes("fairseq-train", 1, machines, timeout=60))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from recurrent_mt.experiments.torchrun import share_threads
+from recurrent_mt.cli.train import share_threads
 from tests.commands import command_line
 from tests.waiting import wait_until, written
 

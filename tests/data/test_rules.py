@@ -5,7 +5,6 @@ import lzma
 import numpy as np
 import pytest
 
-from recurrent_mt.characters import normalize
 from recurrent_mt.data import rules
 from recurrent_mt.data.rules import (
     CORPUS_RULES,
@@ -18,6 +17,7 @@ from recurrent_mt.data.rules import (
     pair_record,
     pair_rules,
 )
+from recurrent_mt.languages import normalize
 from tests.data.tools import SHARED
 
 HELD_OUT = (frozenset({"je suis là."}), frozenset({"we are here."}))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.characters import normalize
+from recurrent_mt.languages import normalize
 from tests.commands import command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

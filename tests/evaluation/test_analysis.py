@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.scores import Settings, score_systems
+from recurrent_mt.evaluation.analysis import Settings, analyze, score_systems
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.test_set import choose_baseline
-from recurrent_mt.evaluation.translated_files import RunFolder, read_runs
+from recurrent_mt.evaluation.translated_files import RunFolder, choose_baseline, read_runs
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import generate_log, write

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from recurrent_mt.evaluation.analysis import Settings
 from recurrent_mt.evaluation.comparison import compare_translations
-from recurrent_mt.evaluation.scores import PAIRED_TESTS, Settings
-from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.test_set import System, TestSet
+from recurrent_mt.evaluation.tables import PAIRED_TESTS, tables_as_text
+from recurrent_mt.evaluation.translated_files import System, TestSet
 from recurrent_mt.metrics import METRICS, randomization_p_value, score, statistics
 from tests.metrics.translations import references, translations
 

@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.evaluation.test_set import (
+from recurrent_mt.evaluation.translated_files import (
     UnknownWords,
     by_length,
     by_unknown_words,

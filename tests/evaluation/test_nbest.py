@@ -4,12 +4,15 @@ import re
 
 import pytest
 
-from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.generate_log import read_generate_log
-from recurrent_mt.evaluation.nbest import collect_lists, read_detokenized_lists, score_lists
-from recurrent_mt.evaluation.scores import Settings
+from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.generate_log import (
+    ListedHypothesis,
+    collect_lists,
+    read_detokenized_lists,
+    read_generate_log,
+)
+from recurrent_mt.evaluation.nbest import score_lists
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.test_set import ListedHypothesis
 from recurrent_mt.evaluation.translated_files import RunFolder, read_runs
 from recurrent_mt.metrics import score as corpus_score
 from recurrent_mt.text_files import FileError

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from recurrent_mt.evaluation.analysis import Settings, score_systems
 from recurrent_mt.evaluation.figures import COLORS
 from recurrent_mt.evaluation.plots import list_plots
-from recurrent_mt.evaluation.score_tables import group_tables
-from recurrent_mt.evaluation.scores import Settings, score_systems
-from recurrent_mt.evaluation.tables import Group
+from recurrent_mt.evaluation.tables import Group, group_tables
 from tests.evaluation.test_sets import forgetful, perfect, small
 
 LENGTHS = ["source length", "reference length", "length of both sides"]

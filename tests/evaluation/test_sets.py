@@ -1,6 +1,6 @@
 """Small test sets and systems for the tests of the analysis."""
 
-from recurrent_mt.evaluation.test_set import System, TestSet, UnknownWords
+from recurrent_mt.evaluation.translated_files import System, TestSet, UnknownWords
 
 SENTENCES = [
     ("un chat", "a cat"),

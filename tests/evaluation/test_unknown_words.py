@@ -1,6 +1,6 @@
 import pytest
 
-from recurrent_mt.evaluation.test_set import count_unknown, read_unknown_words
+from recurrent_mt.evaluation.translated_files import count_unknown, read_unknown_words
 from recurrent_mt.text_files import FileError, read_dictionary
 
 NAMES = (("test.", ""), ("dict.", ".txt"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.experiments import launcher
+from recurrent_mt.experiments.experiment import PROJECT, read_experiment
 from recurrent_mt.experiments.launcher import (
     CALL,
     Launch,
@@ -19,9 +20,7 @@ from recurrent_mt.experiments.launcher import (
     take_over,
     threads_of_a_training,
 )
-from recurrent_mt.experiments.options import PROJECT, read_experiment
-from recurrent_mt.experiments.plan import make_plan
-from recurrent_mt.experiments.steps import drawing_outcomes, search_folder, translation_outcomes
+from recurrent_mt.experiments.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
 from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"

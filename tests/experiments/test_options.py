@@ -5,8 +5,7 @@ import re
 import pytest
 
 from recurrent_mt.experiments.corpora import identify
-from recurrent_mt.experiments.experiment import Experiment
-from recurrent_mt.experiments.options import PROJECT, OptionError, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT, Experiment, OptionError, read_experiment
 from recurrent_mt.experiments.plan import make_plan
 from recurrent_mt.text_form import TextForm
 from tests.commands import call

@@ -4,7 +4,7 @@ import pytest
 from fairseq.models import MODEL_REGISTRY
 
 from recurrent_mt.experiments import systems
-from recurrent_mt.experiments.options import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT, read_experiment
 from recurrent_mt.experiments.plan import link, make_plan, show_results
 from recurrent_mt.layers import attention
 

@@ -10,8 +10,7 @@ from types import ModuleType
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from recurrent_mt.experiments.launcher import WORKFLOW
-from recurrent_mt.experiments.slurm import status_options
+from recurrent_mt.experiments.launcher import WORKFLOW, status_options
 from tests.cli.recipes import needs_tools, write_corpus
 from tests.commands import command_line, environment
 from tests.experiments.slurm import living, states, write_commands

@@ -5,9 +5,8 @@ import subprocess
 
 import pytest
 
-from recurrent_mt.experiments.options import PROJECT, read_experiment
-from recurrent_mt.experiments.plan import make_plan
-from recurrent_mt.experiments.steps import (
+from recurrent_mt.experiments.experiment import PROJECT, read_experiment
+from recurrent_mt.experiments.plan import (
     attends,
     beam_names,
     beam_outcomes,
@@ -24,6 +23,7 @@ from recurrent_mt.experiments.steps import (
     gold_inputs,
     has_finished,
     has_structure,
+    make_plan,
     operation_outcomes,
     penalized_flags,
     reference_files,

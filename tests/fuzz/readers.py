@@ -15,15 +15,13 @@ import yaml
 
 from recurrent_mt.data.parallel_text import stream_sentences
 from recurrent_mt.data.word_vectors import read_lexicon, read_vectors
-from recurrent_mt.evaluation.alignment.links import read_gold_links
-from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
-from recurrent_mt.evaluation.generate_log import read_generate_log
-from recurrent_mt.evaluation.nbest import collect_lists
+from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log, read_gold_links
+from recurrent_mt.evaluation.generate_log import collect_lists, read_generate_log
 from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
-from recurrent_mt.experiments.options import read_experiment
+from recurrent_mt.experiments.experiment import read_experiment
 from recurrent_mt.experiments.systems import training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.onnx_translation import read_manifest

@@ -3,7 +3,8 @@ from math import exp
 
 import pytest
 
-from recurrent_mt.metrics import METRICS, builders, score, sign_systems, statistics
+from recurrent_mt import metrics
+from recurrent_mt.metrics import METRICS, score, sign_systems, statistics
 from tests.metrics.sacrebleu_command import sacrebleu_command
 
 HYPOTHESES = ["The cat sat on the mat.", "Two dogs run, fast!", "a house", "He said: “yes”."]
@@ -200,8 +201,8 @@ def test_a_score_prints_its_signature_and_its_interval():
     ],
 )
 def test_a_language_has_its_tokenization_however_its_code_continues(language, installed, tokenization, monkeypatch):
-    monkeypatch.setattr(builders, "find_spec", lambda name: installed or None)
-    assert (builders.choose_tokenization(language) or "13a") == tokenization
+    monkeypatch.setattr(metrics, "find_spec", lambda name: installed or None)
+    assert (metrics.choose_tokenization(language) or "13a") == tokenization
 
 
 def test_a_chinese_text_has_the_same_scores_and_words_whatever_its_country():
@@ -209,7 +210,7 @@ def test_a_chinese_text_has_the_same_scores_and_words_whatever_its_country():
     for name in ("bleu", "ter"):
         plain, taiwan = (score(name, hypotheses, references, target_language=code) for code in ("zh", "zh_TW"))
         assert plain == taiwan
-    assert builders.split_words(hypotheses, "zh_TW") == [["我", "喜", "欢", "猫", "。"]]
+    assert metrics.split_words(hypotheses, "zh_TW") == [["我", "喜", "欢", "猫", "。"]]
 
 
 def test_the_same_text_in_another_normal_form_scores_the_same_and_the_signature_says_so():

@@ -9,9 +9,9 @@ from nltk.translate.meteor_score import meteor_score, single_meteor_score
 from sacrebleu import __version__ as sacrebleu_version
 from sacrebleu.metrics import BLEU
 
-from recurrent_mt.metrics import meteor as module
+from recurrent_mt import meteor as module
+from recurrent_mt.meteor import METEOR, NoSynonyms, installed_wordnet
 from recurrent_mt.metrics import score
-from recurrent_mt.metrics.meteor import METEOR, NoSynonyms, installed_wordnet
 from tests.metrics.translations import references, translations
 
 REFERENCES = references()
@@ -145,7 +145,7 @@ def test_meteor_prints_its_signature_and_its_parts():
 
 def test_without_nltk_only_meteor_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk", None)
-    monkeypatch.delitem(sys.modules, "recurrent_mt.metrics.meteor")
+    monkeypatch.delitem(sys.modules, "recurrent_mt.meteor")
     with pytest.raises(ModuleNotFoundError, match="meteor needs nltk: pip install nltk=="):
         score("meteor", ["a"], ["a"])
     assert score("ter", ["a"], ["a"]).value == 0

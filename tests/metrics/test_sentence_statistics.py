@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recurrent_mt.metrics import METRICS, score, statistics
-from recurrent_mt.metrics.builders import METRICS as BUILDERS
+from recurrent_mt.metrics import METRICS as BUILDERS
 from tests.metrics.processes import spy_on_processes
 from tests.metrics.translations import references, translations
 

@@ -8,15 +8,15 @@ from sacrebleu.significance import PairedTest
 
 from recurrent_mt.metrics import (
     METRICS,
+    SEED,
     SentenceStatistics,
     bootstrap_p_value,
+    meteor,
     randomization_p_value,
     resample_scores,
     sign_systems,
     statistics,
 )
-from recurrent_mt.metrics.builders import meteor
-from recurrent_mt.metrics.sentence_statistics import SEED
 from tests.metrics.sacrebleu_command import sacrebleu_command
 from tests.metrics.translations import references, translations
 

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 
 import pandas
 
-from recurrent_mt.evaluation.analysis import analyze
-from recurrent_mt.evaluation.scores import Settings
+from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.generate_log import ListedHypothesis
 from recurrent_mt.evaluation.tables import Cell, Record, Table, make_frame
-from recurrent_mt.evaluation.test_set import ListedHypothesis, System
 from recurrent_mt.evaluation.training import BY_TRAINING, PARAMETERS, SECONDS, UPDATES, VALID_LOSS, WORDS
+from recurrent_mt.evaluation.translated_files import System
 from recurrent_mt.report.attachments import Figure, Printout, Results
 from recurrent_mt.report.page import Report, render_page
 from tests.evaluation.test_sets import forgetful, perfect, small

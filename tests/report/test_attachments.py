@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment.links import GoldLinks, alignment_table, score_alignments
-from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
+from recurrent_mt.evaluation.alignment import GoldLinks, SoftAlignment, alignment_table, score_alignments
 from recurrent_mt.evaluation.beams import beam_table, record_search
 from recurrent_mt.evaluation.structure.gates import PyramidGates
-from recurrent_mt.evaluation.structure.tree_scores import score_trees, tree_tables
-from recurrent_mt.evaluation.structure.trees import read_penn_trees
+from recurrent_mt.evaluation.structure.trees import read_penn_trees, score_trees, tree_tables
 from recurrent_mt.evaluation.tables import make_frame, tables_as_text, write_results
 from recurrent_mt.report.attachments import Figure, Printout, join_tables, read_attachment
 from recurrent_mt.report.page import render_page

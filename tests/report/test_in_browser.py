@@ -7,8 +7,8 @@ import re
 import pytest
 
 from recurrent_mt.evaluation.tables import Record, make_frame
-from recurrent_mt.evaluation.test_set import System, UnknownWords
 from recurrent_mt.evaluation.training import BY_TRAINING, GPU_MEMORY, MEMORY, SENTENCES
+from recurrent_mt.evaluation.translated_files import System, UnknownWords
 from recurrent_mt.report.attachments import Figure
 from tests.browser import complaints, prefer, requested_addresses, resize
 from tests.evaluation.test_sets import perfect, small

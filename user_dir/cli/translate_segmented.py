@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from recurrent_mt.option_types import positive
+from recurrent_mt.arguments import positive
 from recurrent_mt.text_files import read_lines, write_aside
 
 from ..segmented_translation.segmentation import (

@@ -4,19 +4,19 @@
 # A drawing is there once it is whole.
 rule draw_alignments:
     input:
-        training=lambda wildcards: steps.system_outcomes(config, wildcards.system),
+        training=lambda wildcards: plan.system_outcomes(config, wildcards.system),
         source=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{SOURCE}",
         target=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{TARGET}",
-        gold=lambda wildcards: steps.gold_inputs(config, wildcards.system, f"{PAIR}.align"),
+        gold=lambda wildcards: plan.gold_inputs(config, wildcards.system, f"{PAIR}.align"),
     output:
         f"{RESULTS}/figures/alignments-{{system}}.outcome",
     params:
         tool="align",
-        model=lambda wildcards, input: steps.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
+        model=lambda wildcards, input: plan.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
         data=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].dictionary_folder,
         text=lambda wildcards, input: f"--source {input.source} --target {input.target}",
         flags=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].form.figure_flags,
-        gold=lambda wildcards: steps.gold_flag(config, wildcards.system, "--gold", f"{PAIR}.align"),
+        gold=lambda wildcards: plan.gold_flag(config, wildcards.system, "--gold", f"{PAIR}.align"),
         out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",
     log:
         f"logs/{RESULTS}/align-{{system}}.log",
@@ -30,15 +30,15 @@ rule draw_alignments:
 
 use rule draw_alignments as draw_structure with:
     input:
-        training=lambda wildcards: steps.system_outcomes(config, wildcards.system),
+        training=lambda wildcards: plan.system_outcomes(config, wildcards.system),
         source=lambda wildcards: f"{CORPORA[SYSTEMS[wildcards.system]['corpus']].folder}/text/prepared/test.{SOURCE}",
-        trees=lambda wildcards: steps.gold_inputs(config, wildcards.system, f"{SOURCE}.ptb"),
+        trees=lambda wildcards: plan.gold_inputs(config, wildcards.system, f"{SOURCE}.ptb"),
     output:
         f"{RESULTS}/figures/structure-{{system}}.outcome",
     params:
         tool="structure",
         text=lambda wildcards, input: f"--source {input.source}",
-        gold=lambda wildcards: steps.gold_flag(config, wildcards.system, "--trees", f"{SOURCE}.ptb"),
+        gold=lambda wildcards: plan.gold_flag(config, wildcards.system, "--trees", f"{SOURCE}.ptb"),
         out=lambda wildcards: f"{RESULTS}/figures/structure/{wildcards.system}",
     log:
         f"logs/{RESULTS}/structure-{{system}}.log",
@@ -48,15 +48,15 @@ use rule draw_alignments as draw_structure with:
 
 rule compare:
     input:
-        steps.translation_outcomes(config),
-        steps.reference_files(config),
+        plan.translation_outcomes(config),
+        plan.reference_files(config),
     output:
         multiext(f"{RESULTS}/table", ".txt", ".md", ".json"),
     params:
         systems=",".join(SYSTEMS),
         seeds=",".join(map(str, OPTIONS["seeds"])),
         baseline=f"--baseline {OPTIONS['baseline']}" if OPTIONS["baseline"] else "",
-        extra=steps.extra_flags(config),
+        extra=plan.extra_flags(config),
         run=RESULTS,
     log:
         f"logs/{RESULTS}/compare.log",
@@ -70,13 +70,13 @@ rule compare:
 rule report:
     input:
         f"{RESULTS}/table.json",
-        figures=steps.drawing_outcomes(config),
-        beams=steps.beam_files(config),
+        figures=plan.drawing_outcomes(config),
+        beams=plan.beam_files(config),
     output:
         f"{RESULTS}/report.html",
     params:
         run=RESULTS,
-        baseline=lambda wildcards, input: steps.compared_with(input[0]),
+        baseline=lambda wildcards, input: plan.compared_with(input[0]),
     log:
         f"logs/{RESULTS}/report.log",
     message:
@@ -89,17 +89,17 @@ rule report:
 # The folders may have other searches, of other experiments with the same trainings.
 rule compare_beams:
     input:
-        [file for system in SYSTEMS for file in steps.beam_outcomes(config, system)],
-        reference=lambda wildcards: steps.reference_files(config)[1],
+        [file for system in SYSTEMS for file in plan.beam_outcomes(config, system)],
+        reference=lambda wildcards: plan.reference_files(config)[1],
     output:
         multiext(f"{RESULTS}/beams/beams", ".txt", ".md", ".json", ".svg"),
     params:
         systems=lambda wildcards: [
             f"--system {system}=trainings/{SYSTEMS[system]['folder']}/seed-{OPTIONS['seeds'][0]}/beams"
             for system in SYSTEMS
-            if all(map(steps.has_finished, steps.beam_outcomes(config, system)))
+            if all(map(plan.has_finished, plan.beam_outcomes(config, system)))
         ],
-        searches=",".join(steps.beam_names(OPTIONS)),
+        searches=",".join(plan.beam_names(OPTIONS)),
         lowercase="--lowercase" if OPTIONS["lowercase"] else "",
         folder=f"{RESULTS}/beams",
     log:
@@ -130,9 +130,9 @@ rule count_operations:
 
 rule compare_cells:
     input:
-        steps.translation_outcomes(config),
-        steps.reference_files(config),
-        steps.operation_outcomes(config),
+        plan.translation_outcomes(config),
+        plan.reference_files(config),
+        plan.operation_outcomes(config),
     output:
         multiext(f"{RESULTS}/{config['name']}", ".txt", ".md", ".json"),
     params:

@@ -17,14 +17,14 @@ rule translate:
         "trainings/{folder}/seed-{seed}/beam-{beam}/{name}.outcome",
     params:
         data=lambda wildcards, input: Path(input.data[0]).parent,
-        flags=lambda wildcards: steps.search_flags(wildcards.name, wildcards.beam),
+        flags=lambda wildcards: plan.search_flags(wildcards.name, wildcards.beam),
         join=lambda wildcards: CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.merge_flags,
         search=lambda wildcards: shlex.join(CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.search_flags(config["plugin"])),
         training=lambda wildcards: f"trainings/{wildcards.folder}/seed-{wildcards.seed}",
         place=lambda wildcards, output: output[0].removesuffix(".outcome"),
-        finish=lambda wildcards, output: steps.finishing_command(output[0], CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.join_command, lists=True),
+        finish=lambda wildcards, output: plan.finishing_command(output[0], CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.join_command, lists=True),
         system=lambda wildcards: BY_FOLDER[wildcards.folder]["name"],
-        what=lambda wildcards: steps.translated_set(config, wildcards.name),
+        what=lambda wildcards: plan.translated_set(config, wildcards.name),
     wildcard_constraints:
         name=TRANSLATIONS,
     log:
@@ -45,8 +45,8 @@ use rule translate as search_beam with:
     output:
         "trainings/{folder}/seed-{seed}/beams/beam-{beam}{penalty}.outcome",
     params:
-        flags=lambda wildcards: steps.penalized_flags(wildcards.penalty, wildcards.beam),
-        finish=lambda wildcards, output: steps.finishing_command(output[0], CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.join_command),
+        flags=lambda wildcards: plan.penalized_flags(wildcards.penalty, wildcards.beam),
+        finish=lambda wildcards, output: plan.finishing_command(output[0], CORPORA[BY_FOLDER[wildcards.folder]["corpus"]].form.join_command),
         what="the test set",
     wildcard_constraints:
         penalty=r"|-unnormalized|-lenpen-[0-9.]+",

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from recurrent_mt.evaluation.structure.gates import PyramidGates
-from recurrent_mt.evaluation.structure.tree_scores import is_punctuation, score_trees, tree_tables
 from recurrent_mt.evaluation.structure.trees import (
     GoldTree,
     balanced,
     find_best_tree,
     find_most_probable_tree,
+    is_punctuation,
     keep_leaves,
     left_branching,
     merge_leaves,
@@ -20,6 +20,8 @@ from recurrent_mt.evaluation.structure.trees import (
     right_branching,
     score_best_possible,
     score_brackets,
+    score_trees,
+    tree_tables,
     write_brackets,
 )
 from recurrent_mt.evaluation.tables import select

