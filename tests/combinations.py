@@ -15,3 +15,15 @@ def half(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     """
     places = product(*(range(len(factor)) for factor in factors))
     return [tuple(factor[i] for factor, i in zip(factors, place)) for place in places if sum(place) % 2 == 0]
+
+
+def quarter(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """A quarter of the combinations, where the last factor has two values, and two others have four or more.
+
+    The combinations whose places, that in the last factor twice, have a sum that four divides: any two values meet,
+    those of the two large factors too, as the last factor and another of two values make up what is missing.
+    """
+    places = product(*(range(len(factor)) for factor in factors))
+    return [
+        tuple(factor[i] for factor, i in zip(factors, place)) for place in places if (sum(place) + place[-1]) % 4 == 0
+    ]

@@ -2,6 +2,7 @@
 
 `run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, once for
 all workers of pytest: memory, standard streams, working directory, environment and exit status are the command's own.
+So is Snakemake, where an experiment starts it by `run_engine`.
 What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads when
 it starts, the hash seed. Every command is run that way at least once. `call` starts nothing: it calls a tool of
 recurrent-mt in this process, for tests that look at what it prints and writes.
@@ -28,6 +29,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from recurrent_mt.cli.command import main
+from recurrent_mt.experiments.launcher import WORKFLOW
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -88,7 +90,7 @@ def run(
 def run_warm(
     command: str, *arguments: object, text: str = "", cwd: Path = REPOSITORY, **variables: str
 ) -> subprocess.CompletedProcess:
-    """Like `run`, for a command of fairseq or recurrent-mt, in a process that has already imported fairseq."""
+    """Like `run`, for a command of fairseq or recurrent-mt, or Snakemake, in a process that has already imported it."""
     line = [command, *map(str, arguments)]
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
@@ -103,6 +105,14 @@ def run_warm(
             raise
         output, errors = (stream.read_text() for stream in streams[1:])
     return subprocess.CompletedProcess(line, status, output, errors)
+
+
+def run_engine(command: list[str], variables: Mapping[str, str], *, patience: float | None) -> tuple[int, bool]:
+    """Takes the place of the launcher's, which starts Snakemake in a new interpreter: here by `run_warm`."""
+    done = run_warm("snakemake", *command[command.index("snakemake") + 1 :], **variables)
+    print(done.stdout, end="")
+    print(done.stderr, end="", file=sys.stderr)
+    return done.returncode, False
 
 
 def start_server() -> Callable[[], None]:
@@ -146,10 +156,25 @@ def _serve(listening: int) -> None:
             # PyTorch imports the second, for seconds, when it makes the first optimizer; tools that draw, the third.
             for module in ("fairseq", "torch._dynamo", "matplotlib.figure"):
                 importlib.import_module(module)
+            # It looks for its plug-ins when it is imported; the project's own is there.
+            sys.path.append(str(WORKFLOW))
+            with contextlib.suppress(ImportError):
+                importlib.import_module("snakemake.cli")
+            _parse_options()
             gc.freeze()
             client = Connection(listener.accept()[0].detach())
             fork.Process(target=_serve_one, args=(client, listener)).start()
             client.close()
+
+
+@cache
+def _parse_options() -> None:
+    """Parses the options of a training once: the parser of hydra's grammar keeps what it has learned about it."""
+    from fairseq import options
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+
+    line = ["data", "--arch", "transformer", "--optimizer", "adam", "--save-dir", "/a-folder/b.c"]
+    convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), line))
 
 
 def _serve_one(client: Connection, listener: socket.socket) -> None:
@@ -178,6 +203,8 @@ def _become(client: Connection, line: list[str], streams: list[Path], cwd: Path,
     sys.argv = line
     if line[0].startswith("fairseq-"):
         sys.exit(_load_command(line[0])())
+    if line[0] == "snakemake":
+        sys.exit(importlib.import_module("snakemake.cli").main())
     sys.exit(main(line[1:]))
 
 

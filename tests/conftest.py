@@ -11,8 +11,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """pytest-xdist's workers share the server of warm commands that their controller starts."""
     if not hasattr(config, "workerinput"):
         config.add_cleanup(commands.start_server())
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:
     """Python's garbage collector leaves alone what was imported and collected: it would look at it again and again."""
     gc.freeze()
+    gc.enable()

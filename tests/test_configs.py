@@ -1,6 +1,7 @@
 """Every file of configs/: composed by Hydra, turned into a command, parsed by fairseq, built, parameters counted."""
 
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from fairseq.tasks import TASK_REGISTRY
 import user_dir.models  # noqa: F401, registers them
 from recurrent_mt.experiments.corpora import identify
 from recurrent_mt.experiments.experiment import read_experiment
-from recurrent_mt.experiments.systems import SEED, training_arguments
+from recurrent_mt.experiments.systems import SEED, list_training_arguments
 from recurrent_mt.experiments.training_command import compose_settings, read_arguments
 from tests.commands import call
 from tests.kernels.batches import needs_native
@@ -47,6 +48,7 @@ DIGESTS = {
 MILLIONS = {"rnnenc": 72.5, "rnnsearch": 84.3}
 
 
+@cache
 def command(name, *overrides):
     done = call("train", "--dry-run", CONFIGS[name], "task.data=DATA", *overrides)
     assert (done.returncode, done.stderr) == (0, "")
@@ -91,8 +93,8 @@ def test_what_is_recommended_is_translated_by_the_fast_search(name):
 @pytest.mark.parametrize("file", ABLATIONS, ids=lambda file: file.stem)
 def test_every_system_of_an_ablation_is_another_one_that_builds(file):
     experiment, built = read_experiment(file), set()
-    for name in experiment.systems:
-        line = [word.replace(SEED, "1") for word in training_arguments(name, experiment, ROOT / "configs")]
+    for name, arguments in list_training_arguments(experiment, ROOT / "configs").items():
+        line = [word.replace(SEED, "1") for word in arguments]
         parsed, model = build(line, words=50)
         segmentation = experiment.changes[name].get("segmentation")
         built.add((segmentation, str(sorted(vars(parsed).items(), key=lambda item: item[0]))))

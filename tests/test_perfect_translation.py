@@ -178,8 +178,11 @@ REAL = {
 }
 
 
+# News has what captions have, and more.
 @pytest.mark.parametrize("segmentation", SEGMENTATIONS)
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name.startswith("multi30k") else ()) for name in REAL]
+)
 def test_real_text(models, name, segmentation):
     if not (SHARED / name).exists():
         pytest.skip("needs the corpora of ../shared")

@@ -15,7 +15,7 @@ from ..text_form import TextForm
 from .corpora import describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
 from .experiment import PROJECT, Experiment
-from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, training_arguments
+from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
 
 CONFIGURATIONS = PROJECT / "configs"
 #: Options that say where and how fast, and not what comes out.
@@ -45,7 +45,7 @@ def make_plan(name: str, experiment: Experiment) -> dict[str, Any]:
         FileError: if a file is missing.
     """
     options = experiment.to_plan()
-    arguments = {system: training_arguments(system, experiment, CONFIGURATIONS) for system in experiment.systems}
+    arguments = list_training_arguments(experiment, CONFIGURATIONS)
     positions = any(map(has_positions, arguments.values()))
     common = describe_corpus(experiment.text, experiment.segmentation, positions=positions)
     corpora: dict[str, Any] = {common["id"]: common}

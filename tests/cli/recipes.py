@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import command_line
+from recurrent_mt.experiments import launcher
+from tests.commands import call, command_line, run_engine
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -50,16 +51,25 @@ def command(script, *arguments, **options):
     return ["bash", str(ROOT / "scripts" / script), *map(str, arguments), *pairs]
 
 
-def experiment(file, *arguments, succeeds=True, **options):
-    """What an experiment says: a file of configs/experiments, or one of one's own."""
+def experiment(file, *arguments, succeeds=True, fresh=False, **options):
+    """What an experiment says: a file of configs/experiments, or one of one's own; ``fresh`` starts interpreters."""
     pairs = [f"{name}={value}" for name, value in options.items()]
-    line = command_line("recurrent-mt", "experiment", ROOT / "configs" / "experiments" / file, *arguments, *pairs)
-    return run(line, succeeds=succeeds)
+    line = "experiment", ROOT / "configs" / "experiments" / file, *arguments, *pairs
+    if fresh:
+        return run(command_line("recurrent-mt", *line), succeeds=succeeds)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launcher, "run_engine", run_engine)
+        return said(call(*line), succeeds=succeeds)
 
 
 def run(command_line, *, succeeds=True, cwd=None):
     """The recipe's output; what it said on standard error too where it had to fail."""
     result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, cwd=cwd)
+    return said(result, succeeds=succeeds)
+
+
+def said(result, *, succeeds):
+    """The output of what has ended; what it said on standard error too where it had to fail."""
     if succeeds:
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout

@@ -43,9 +43,9 @@ def said(folder):
     return dry_run(folder, folder / "corpus")
 
 
-def dry_run(folder, test_set):
+def dry_run(folder, test_set, *, fresh=False):
     options = {"corpus": folder / "corpus", "extra_tests": f"far={test_set / 'valid'}", "out": folder / "out"}
-    return experiment(folder / "mine.yaml", "--dry-run", **options)
+    return experiment(folder / "mine.yaml", "--dry-run", fresh=fresh, **options)
 
 
 def test_a_new_experiment_is_one_new_file(said, folder):
@@ -59,7 +59,7 @@ def test_a_new_experiment_is_one_new_file(said, folder):
 def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, monkeypatch):
     monkeypatch.setenv("HOME", "/dev/null/none")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert dry_run(folder, folder / "corpus").count("\n  $ ") == said.count("\n  $ ")
+    assert dry_run(folder, folder / "corpus", fresh=True).count("\n  $ ") == said.count("\n  $ ")
     assert not (folder / "out").exists()
 
 

@@ -109,8 +109,7 @@ def test_an_ensemble_translates_interactively_empty_lines_and_unseen_words_too(d
     assert hypotheses[0] == "W3 W2 W1" and hypotheses[2] == "W5"
 
 
-@pytest.mark.parametrize("options", [(), ("--remove-bpe",)])
-@pytest.mark.parametrize("command", ["fairseq-generate", "fairseq-interactive"])
+@pytest.mark.parametrize(("command", "options"), [("fairseq-generate", ()), ("fairseq-interactive", ("--remove-bpe",))])
 def test_a_log_without_its_last_sentence_is_refused(command, options, data, trained, tmp_path):
     """What fairseq prints on standard output has no number of sentences, unless it was translated interactively."""
     model = ("--user-dir", toy.PLUGIN, "--path", trained["gru_encoder"][1] / "checkpoint_best.pt", "--cpu")
@@ -206,7 +205,16 @@ def test_replace_unk_copies_the_attended_word(few_words):
     assert copies > 3
 
 
-@pytest.mark.parametrize("buffer", [1, 3])
+@pytest.mark.parametrize(
+    ("few_words", "buffer"),
+    [
+        ("gru_encoder", 3),
+        ("lstm", 1),
+        pytest.param("gru_encoder", 1, marks=pytest.mark.slow),
+        pytest.param("lstm", 3, marks=pytest.mark.slow),
+    ],
+    indirect=["few_words"],
+)
 def test_replace_unk_copies_subwords_and_words_that_the_model_does_not_know(buffer, few_words):
     """The source is printed without them: copied is what was typed."""
     text = ["new@@ w1 w2@@ w3 w4", "w5", "other@@ s w6@@ w7 w0", "w0 w1 w2 w3 w4 w5 w6 w7"]
@@ -241,7 +249,6 @@ def test_hydra_trains_from_a_file_of_configs(data, tmp_path):
         *(f"model.{side}_{size}=16" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
         "model.decoder_out_embed_dim=16",
         *(f"checkpoint.save_dir={tmp_path / 'save'}", f"hydra.run.dir={tmp_path / 'hydra'}"),
-        fresh=True,
     )
     done = toy.generate(data, tmp_path / "save/checkpoint_last.pt")
     assert len(toy.lines(done.stdout, "H")) == 20

@@ -172,7 +172,7 @@ def test_a_dry_run_of_a_preparation_shows_sizes_and_writes_nothing_in_a_folder_n
     assert "Together 41.1 million pairs to train on" in text
     assert "--in-domain" in text and "--words 348M --jobs 1 --out" in text
     assert f", to {ROOT}/runs/data-fr-en-full\n" in text
-    text = run(command("prepare_zh_en.sh", "--dry-run", corpus=corpora / "zh-en", pair="en-zh", shards=2))
+    text = experiment("wmt-zh-en.yaml", "--dry-run", corpus=corpora / "zh-en", pair="en-zh", shards=2)
     size = (corpora / "zh-en" / "train.zh").stat().st_size
     assert f"train.zh {size:>10} bytes" in text
     assert "Binarizing shard 1" in text

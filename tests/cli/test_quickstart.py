@@ -3,7 +3,7 @@
 import re
 
 from recurrent_mt.metrics import score
-from tests.cli.recipes import TINY, command, needs_tools, run, values, write_corpus
+from tests.cli.recipes import TINY, command, experiment, needs_tools, run, values, write_corpus
 
 #: It has alignments to draw as well as trees.
 MODEL = "grconv_encoder-additive"
@@ -37,12 +37,12 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     again = run(command("quickstart.sh", **options))
     assert "Training" not in again.replace((out / "table.txt").read_text(), "") and trained(out) == made
     assert (out / "table.txt").read_text() in again
-    planned = run(command("quickstart.sh", "--dry-run", **options))
+    planned = experiment("quickstart.yaml", "--dry-run", **options)
     assert planned == "Everything is there: nothing is left to do.\n"
 
     for gold in ("test.fr-en.align", "test.fr.ptb"):
         (corpus / gold).touch()
-    planned = run(command("quickstart.sh", "--dry-run", **options))
+    planned = experiment("quickstart.yaml", "--dry-run", **options)
     drawn = dict(re.findall(r"recurrent-mt (\S+) .* (--gold|--trees) ", planned))
     assert drawn == {"align": "--gold", "structure": "--trees"}
     assert planned.count("  $ ") == 3 and "recurrent-mt report " in planned

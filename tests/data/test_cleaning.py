@@ -130,7 +130,7 @@ def test_the_report_says_what_went_and_where(cleaned):
     assert "sources = 1, targets = 1" in text
 
 
-@pytest.mark.parametrize("jobs", [2, 3])
+@pytest.mark.parametrize("jobs", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_neither_jobs_nor_the_place_make_a_difference(messy, cleaned, tmp_path, jobs):
     folder = tmp_path / "elsewhere"
     shutil.copytree(messy[0], folder, ignore=shutil.ignore_patterns("out"))

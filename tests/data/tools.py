@@ -1,10 +1,8 @@
 """Runs the tools that clean and select as they are called, and reads and writes their files."""
 
-import os
-import subprocess
 from pathlib import Path
 
-from tests.commands import command_line
+from tests.commands import command_line, run_warm
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -15,8 +13,7 @@ def command(name, *arguments):
 
 
 def run(name, *arguments, check=True):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command(name, *arguments), capture_output=True, text=True, env=environment)
+    done = run_warm("recurrent-mt", name, *arguments)
     assert not check or done.returncode == 0, done.stderr
     return done
 

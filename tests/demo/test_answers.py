@@ -1,25 +1,30 @@
 """What the page answers, asked without a browser."""
 
+import importlib
 import os
 import subprocess
 import sys
 import urllib.request
+from importlib.util import find_spec
 
 import pytest
 
-pytest.importorskip("gradio")
-
-from recurrent_mt.demo import page
-from recurrent_mt.demo.page import Demo
 from recurrent_mt.translation.loading import load_checkpoint
 from tests.demo.models import write_models
 from user_dir.tasks import native_translation
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def page():
+    """The module, which takes seconds to import: not while tests are collected."""
+    pytest.importorskip("gradio")
+    return importlib.import_module("recurrent_mt.demo.page")
+
+
+@pytest.fixture(scope="module")
+def demo(page, tmp_path_factory):
     paths = write_models(tmp_path_factory.mktemp("models"))
-    return Demo([load_checkpoint(name, path) for name, path in paths.items()], ("src", "tgt"), {})
+    return page.Demo([load_checkpoint(name, path) for name, path in paths.items()], ("src", "tgt"), {})
 
 
 def translate(demo, text):
@@ -58,7 +63,7 @@ def test_a_pyramid_is_drawn_whatever_the_length_of_the_translation(demo, monkeyp
 PROXIES = {"http_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "all_proxy": "socks5://127.0.0.1:9"}
 
 
-def test_behind_a_proxy_the_page_is_served_and_the_proxy_stays(demo, monkeypatch):
+def test_behind_a_proxy_the_page_is_served_and_the_proxy_stays(page, demo, monkeypatch):
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
     for name, address in PROXIES.items():
@@ -73,6 +78,7 @@ def test_behind_a_proxy_the_page_is_served_and_the_proxy_stays(demo, monkeypatch
     assert {name: os.environ[name] for name in PROXIES} == PROXIES
 
 
+@pytest.mark.skipif(find_spec("gradio") is None, reason="needs gradio")
 def test_gradio_is_imported_behind_a_proxy_that_it_cannot_speak_to():
     environment = {**os.environ, **PROXIES}
     done = subprocess.run([sys.executable, "-c", "import recurrent_mt.demo.page"], env=environment, capture_output=True)

@@ -1,17 +1,16 @@
 """The page in a browser: type, translate, point at words, score a translation of one's own."""
 
+import importlib
 import json
 
 import pytest
 
-pytest.importorskip("gradio")
 pytest.importorskip("selenium")
 
 import psutil
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from recurrent_mt.demo.page import Demo, build_page, serve
 from recurrent_mt.translation.loading import load_checkpoint
 from tests.browser import clear, complaints, requested_addresses, resize
 from tests.demo.models import write_models
@@ -23,16 +22,23 @@ PLANTED = (
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    paths = write_models(tmp_path_factory.mktemp("models"))
-    systems = [load_checkpoint(name, path) for name, path in paths.items()]
-    return Demo(systems, ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED})
+def module():
+    """The module of the page, which takes seconds to import: not while tests are collected."""
+    pytest.importorskip("gradio")
+    return importlib.import_module("recurrent_mt.demo.page")
 
 
 @pytest.fixture(scope="module")
-def address(demo):
-    page = build_page(demo)
-    yield serve(page, host="127.0.0.1", port=None, share=False)
+def demo(module, tmp_path_factory):
+    paths = write_models(tmp_path_factory.mktemp("models"))
+    systems = [load_checkpoint(name, path) for name, path in paths.items()]
+    return module.Demo(systems, ("src", "tgt"), {"s1 s2 s3": "t1 t2", PLANTED: PLANTED})
+
+
+@pytest.fixture(scope="module")
+def address(module, demo):
+    page = module.build_page(demo)
+    yield module.serve(page, host="127.0.0.1", port=None, share=False)
     page.close()
 
 

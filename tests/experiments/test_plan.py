@@ -217,6 +217,12 @@ def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):
         assert "0.004" not in other and "0.2" not in arguments
 
 
+def test_systems_of_an_ablation_have_their_configuration_read_once(monkeypatch):
+    read, read_arguments = [], systems.read_arguments
+    monkeypatch.setattr(systems, "read_arguments", lambda *given: read.append(given) or read_arguments(*given))
+    assert len(plan(file=PROJECT / "configs/experiments/ablations/cells.yaml")["systems"]) > len(read) == 1
+
+
 def test_a_configuration_that_does_not_exist_is_named(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("pair: fr-en\nupdates: 3\nbaseline: a\nsystems: {a: {}}\nconfiguration: nowhere\n")

@@ -22,7 +22,7 @@ from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
 from recurrent_mt.experiments.experiment import read_experiment
-from recurrent_mt.experiments.systems import training_arguments
+from recurrent_mt.experiments.systems import list_training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.onnx_translation import read_manifest
 from recurrent_mt.report.attachments import Figure, read_attachment, read_tables
@@ -116,8 +116,7 @@ def parameters(path: Path) -> None:
 def experiment(path: Path) -> None:
     options = read_experiment(path)
     assert options.baseline is None or options.baseline in options.systems
-    for name in options.systems:
-        data, *arguments = training_arguments(name, options, ROOT / "configs")
+    for data, *arguments in list_training_arguments(options, ROOT / "configs").values():
         place = arguments.index("--user-dir")
         assert (data, arguments[place + 1]) == ("{data}", "{plugin}")
         check_command([*arguments[:place], *arguments[place + 2 :]])

@@ -32,6 +32,17 @@ def every_backend(names: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("backend", [pytest.param(name, marks=marks.get(name, ())) for name in names])
 
 
+#: For `gradcheck`. PyTorch differentiates the reference, and its gradients are compared with the others' as well.
+every_gradient = pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("reference", marks=pytest.mark.slow),
+        "packed",
+        pytest.param("native", marks=needs_native),
+    ],
+)
+
+
 def packing_of(lengths: Sequence[int], *, left_pad: bool = True) -> Packing:
     """The packing of sentences of these lengths."""
     width, positions = max(lengths), torch.arange(max(lengths))

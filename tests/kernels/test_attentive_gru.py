@@ -14,6 +14,7 @@ from tests.kernels.batches import (
     RAGGED,
     assert_same_outputs_and_gradients,
     every_backend,
+    every_gradient,
     needs_native,
     packing_of,
     random,
@@ -72,7 +73,7 @@ def test_a_source_of_padding_alone_is_read_evenly_and_has_the_references_gradien
 
 
 @pytest.mark.parametrize("additive", [True, False], ids=["additive", "dot"])
-@every_backend(["reference", "packed", "native"])
+@every_gradient
 def test_gradients_of_attentive_gru_are_those_of_finite_differences(backend, additive):
     counts, mask, tensors = arguments([3, 1, 2], 3, additive=additive, dtype=torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]

@@ -7,6 +7,7 @@ from tests.kernels.batches import (
     RAGGED,
     assert_same_outputs_and_gradients,
     every_backend,
+    every_gradient,
     needs_native,
     packing_of,
     random,
@@ -89,7 +90,7 @@ def test_an_output_of_dilated_grconv_that_nothing_reads_has_no_gradient(backend,
 
 
 @pytest.mark.parametrize("mode", MODES)
-@every_backend(["reference", "packed", "native"])
+@every_gradient
 def test_gradients_of_dilated_grconv_are_those_of_finite_differences(backend, mode):
     counts, tensors = arguments([3, 1, 6, 2], 3, torch.float64, **MODES[mode])
     leaves = [tensor.requires_grad_() for tensor in tensors]

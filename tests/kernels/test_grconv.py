@@ -5,7 +5,14 @@ import torch
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS, BACKENDS, GRConvWeights, backends, grconv
 from recurrent_mt.kernels.grconv.interface import Levels
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
+from tests.kernels.batches import (
+    RAGGED,
+    assert_same_outputs_and_gradients,
+    every_backend,
+    every_gradient,
+    packing_of,
+    random,
+)
 
 #: Heights of the pyramid and of what is returned of it, and whether each unit has gates of its own.
 MODES = {
@@ -61,7 +68,7 @@ def test_backends_of_grconv_agree_in_every_mode(backend, lengths, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@every_backend(["reference", "packed", "native"])
+@every_gradient
 def test_gradients_of_grconv_are_those_of_finite_differences(backend, mode):
     counts, tensors = arguments([3, 1, 5, 2], 3, torch.float64, unit_gates="unit_gates" in MODES[mode])
     leaves = [tensor.requires_grad_() for tensor in tensors]

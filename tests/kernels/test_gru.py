@@ -2,7 +2,14 @@ import pytest
 import torch
 
 from recurrent_mt.kernels.gru import BACKENDS, gru
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, packing_of, random
+from tests.kernels.batches import (
+    RAGGED,
+    assert_same_outputs_and_gradients,
+    every_backend,
+    every_gradient,
+    packing_of,
+    random,
+)
 from tests.tolerances import PARITY
 
 
@@ -24,7 +31,7 @@ def test_backends_of_gru_agree(backend, lengths, size):
     )
 
 
-@every_backend(["reference", "packed", "native"])
+@every_gradient
 def test_gradients_of_gru_are_those_of_finite_differences(backend):
     counts, tensors = arguments([3, 1, 2], 3, torch.float64)
     leaves = [tensor.requires_grad_() for tensor in tensors]

@@ -9,7 +9,7 @@ from recurrent_mt.kernels.matrix import Matrix
 from recurrent_mt.kernels.packing import make_packing
 from recurrent_mt.kernels.previous_state import last_states
 from tests.kernels import test_attentive_gru, test_gru
-from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, random
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, every_backend, every_gradient, random
 from tests.tolerances import PARITY
 
 SIZE, RANK, SPAN = 5, 2, 3
@@ -63,7 +63,7 @@ def test_backends_agree_on_each_part_of_a_recurrence(backend, recurrence, length
 
 @every_part
 @every_recurrence
-@every_backend(["reference", "packed", "native"])
+@every_gradient
 def test_gradients_of_each_part_are_those_of_finite_differences(backend, recurrence, product, skip):
     lengths = [4, 1, 2]
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=3, dtype=torch.float64)

@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 import torch
 
@@ -7,7 +9,7 @@ from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
-from tests.combinations import half
+from tests.combinations import quarter
 from tests.kernels.batches import every_backend, needs_native, random
 from tests.tolerances import INVARIANCE
 
@@ -15,9 +17,8 @@ EMBED, HIDDEN, OUTPUT, SUMMARY = 4, 6, 3, 5
 TARGET_LENGTHS = [3, 6, 1]
 
 every_score = pytest.mark.parametrize("attention", [None, *ATTENTIONS])
-every_attention = pytest.mark.parametrize(
-    "attention", [None, "additive", "dot", "general", "additive:2", "dot:3", "general:2", "scaled_general:2"]
-)
+#: Scores, and after the colon their heads.
+READERS = [None, "additive", "dot", "general", "additive:2", "dot:3", "general:2", "scaled_general:2"]
 
 ORDERS = {"attention_first": {"word_first": False}, "word_first": {"word_first": True}}
 VARIANTS = {
@@ -35,15 +36,17 @@ DEPTHS = {"one_layer": {"num_layers": 1}, "three_layers": {"num_layers": 3}}
 
 
 def decoders(*factors):
-    """Arguments of :func:`build`: half of the combinations, and natively those of them that have kernels."""
-    chosen = []
-    for names in half(*map(list, factors)):
+    """Arguments of :func:`build`: all combinations, natively too where there are kernels; three quarters are slow."""
+    chosen, quick = [], quarter(READERS, *map(list, factors))
+    for attention, *names in product(READERS, *factors):
         options = {k: v for factor, name in zip(factors, names) for k, v in factor[name].items()}
-        name = "-".join(filter(None, names))
-        chosen.append(pytest.param(options, id=name))
+        name = "-".join([str(attention), *filter(None, names)])
+        slow = [] if (attention, *names) in quick else [pytest.mark.slow]
+        chosen.append(pytest.param(attention, options, id=name, marks=slow))
         if options["variant"].in_kernels and not options["heads"]:
-            chosen.append(pytest.param({**options, "backend": "native"}, id=f"{name}-native", marks=needs_native))
-    return pytest.mark.parametrize("options", chosen)
+            native = {**options, "backend": "native"}
+            chosen.append(pytest.param(attention, native, id=f"{name}-native", marks=[*slow, needs_native]))
+    return pytest.mark.parametrize(("attention", "options"), chosen)
 
 
 every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
@@ -97,7 +100,6 @@ def step(decoder, *arguments):
         return decoder.step(*arguments)
 
 
-@every_attention
 @every_decoder
 def test_step_by_step_equals_teacher_forcing(attention, options):
     decoder, encoded = build(attention, **options), source()
@@ -115,7 +117,6 @@ def test_step_by_step_equals_teacher_forcing(attention, options):
             torch.testing.assert_close(weights[running], expected_attention[running, position], **INVARIANCE)
 
 
-@every_attention
 @every_decoder
 def test_the_returned_state_continues_each_sentence_after_its_last_word(attention, options):
     decoder, encoded = build(attention, **options), source()
@@ -130,7 +131,6 @@ def test_the_returned_state_continues_each_sentence_after_its_last_word(attentio
         torch.testing.assert_close(continued[row], features[0, -1], **INVARIANCE)
 
 
-@every_attention
 @every_deep_decoder
 def test_reordered_states_equal_decoding_anew(attention, options):
     decoder, encoded = build(attention, 2, **options), source()
@@ -149,7 +149,6 @@ def test_reordered_states_equal_decoding_anew(attention, options):
     torch.testing.assert_close(continued, anew[:, -1], **INVARIANCE)
 
 
-@every_attention
 @every_deep_decoder
 @pytest.mark.parametrize(
     "orders",
@@ -180,7 +179,6 @@ def test_hypotheses_of_a_beam_equal_decoding_anew(attention, options, orders):
             torch.testing.assert_close(weights, anew_weights[:, -1], **INVARIANCE)
 
 
-@every_attention
 @every_deep_decoder
 def test_words_that_all_hypotheses_share_may_be_embedded_once(attention, options):
     decoder, encoded = build(attention, 2, **options), source()
@@ -220,7 +218,6 @@ def test_a_search_multiplies_the_source_once(heads):
     assert second.products.data_ptr() == first.products.data_ptr()
 
 
-@every_attention
 @every_decoder
 def test_poison_on_target_padding_reaches_no_output_and_no_gradient(attention, options):
     decoder, encoded = build(attention, **options), source()

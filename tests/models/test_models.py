@@ -161,7 +161,7 @@ def test_an_option_value_trains(architecture, options, attention):
     batch = sample([4, 1, 6], [5, 2, 7])
     before = cross_entropy(model.eval(), batch)
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.02)
-    for _ in range(4):
+    for _ in range(2):
         optimizer.zero_grad()
         cross_entropy(model.train(), batch).backward()
         missing = [name for name, p in model.named_parameters() if p.requires_grad and p.grad is None]

@@ -94,6 +94,11 @@ def planted_report():
     return small_report(analysis=planted, title=PLANTED, training=NO_TRAINING, attachments=attachments)
 
 
+@cache
+def planted_page():
+    return render_page(planted_report())
+
+
 def large_report(sentences, systems):
     """As many sentences of 5 to 40 words, each system wrong in words of its own, with lists of ten hypotheses."""
     draw = random.Random(1)

@@ -18,6 +18,7 @@ from tests.report.reports import (
     PLANTED,
     large_report,
     page_data,
+    planted_page,
     planted_report,
     small_analysis,
     small_page,
@@ -234,7 +235,8 @@ def test_sentences_beyond_those_that_the_page_carries_have_no_list(browser, tmp_
 
 def test_planted_markup_is_shown_as_text(browser, tmp_path):
     report = planted_report()
-    open_page(browser, write_page(tmp_path, report))
+    (tmp_path / "report.html").write_text(planted_page(), encoding="utf-8")
+    open_page(browser, tmp_path / "report.html")
     assert browser.title == PLANTED
     assert all_of(browser, "main b, main script, main img:not([src^='data:image/svg'])") == []
     card = all_of(browser, ".cards .sentence")[0]

@@ -18,7 +18,7 @@ from tests.report.reports import (
     PLANTED,
     Outline,
     page_data,
-    planted_report,
+    planted_page,
     small_analysis,
     small_page,
     small_report,
@@ -216,9 +216,9 @@ def test_what_decides_the_numbers_is_told(page):
 
 def test_text_from_data_makes_no_elements():
     plain = small_report(attachments=[Figure("Alignments", "One", svg()), Printout("Structure", "One", "Two")])
-    kinds = [{tag for tag, _ in Outline(render_page(one)).elements} for one in (plain, planted_report())]
+    kinds = [{tag for tag, _ in Outline(page).elements} for page in (render_page(plain), planted_page())]
     assert kinds[1] <= kinds[0]
-    page = render_page(planted_report())
+    page = planted_page()
     outline = Outline(page)
     scripts = [attributes for tag, attributes in outline.elements if tag == "script"]
     assert scripts == [{"type": "application/json", "id": "data"}, {"type": "module"}]
