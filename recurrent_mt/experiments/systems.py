@@ -53,7 +53,7 @@ def list_training_arguments(experiment: Experiment, configurations: Path) -> dic
 def training_arguments(
     name: str, experiment: Experiment, configurations: Path, read: Callable[[str], list[str]]
 ) -> list[str]:
-    """Those of one system; ``read`` returns what a file of configs/ stands for."""
+    """The arguments that one system is trained with; ``read`` returns what a file of configs/ stands for."""
     if is_configuration(name, experiment, configurations):
         return [*read(name), "--seed", SEED]
     if experiment.ablation and experiment.configuration:
