@@ -175,8 +175,8 @@ def test_dry_run_shows_every_command_and_writes_nothing(tmp_path):
     out = tmp_path / "run"
     text = run(command("quickstart.sh", "--dry-run", out=out))
     assert "recurrent-mt synthetic-corpus --pair fr-en" in text
-    assert text.count("fairseq-train ") == 4
-    assert text.count("fairseq-generate ") == 4
+    assert text.count("fairseq-train ") == 5
+    assert text.count("fairseq-generate ") == 5
     assert "recurrent-mt report " in text
     assert not out.exists()
 
