@@ -60,7 +60,7 @@ def test_backends_of_dilated_grconv_agree_in_every_mode(backend, lengths, mode):
 @pytest.mark.parametrize("mode", ["shared", "own_for_all", "unit_gates"])
 @pytest.mark.parametrize("height", [1, 2, 3, 20])
 @pytest.mark.parametrize("lengths", [RAGGED["one"], RAGGED["with_empty"], EDGES["edges"]], ids=str)
-@every_backend(["packed", "native"])
+@every_backend(["packed", "native", "fused"])
 def test_backends_of_dilated_grconv_agree_at_every_height(backend, lengths, height, mode):
     counts, tensors = arguments(lengths, 5, torch.float64, **MODES[mode])
     assert_same_outputs_and_gradients(run(counts, height=height), tensors, ["reference", backend])
