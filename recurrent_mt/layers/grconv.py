@@ -63,10 +63,7 @@ class GRConvEncoder(nn.Module):
                 "no node above the height is computed"
             )
         self.annotation_size = self.summary_size = hidden_size
-        if height < 0:
-            raise ValueError(f"--grconv-height must be 0 or more, not {height}")
         self.activation = activation
-        self.height = height
         self.height = height
         self.annotation_height = annotation_height
         self.checkpoint_levels = checkpoint_levels
