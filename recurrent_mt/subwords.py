@@ -48,6 +48,11 @@ def is_subword(token: str) -> bool:
     return token.endswith(CONTINUES) or token.startswith(BEGINS)
 
 
+def find_piece(text: str) -> str | None:
+    """The first word of a text that ends in BPE's mark, as only what BPE has split usually does."""
+    return next((word for word in text.split() if word.endswith(CONTINUES)), None) if CONTINUES in text else None
+
+
 def clean(piece: str, scheme: str | None) -> str:
     """A piece without its mark."""
     if scheme == "bpe":

@@ -7,6 +7,7 @@ which may come from anyone.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from pathlib import Path
 
 from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
 from .languages import base_language, is_chinese, normalize
-from .subwords import load_bpe, load_sentencepiece, merge_pieces, word_numbers
+from .subwords import CONTINUES, find_piece, load_bpe, load_sentencepiece, merge_pieces, word_numbers
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
+
+LOG = logging.getLogger(__name__)
 
 #: What is read of the file ``options``, and what each line may say.
 RECORDED = {
@@ -141,7 +144,20 @@ class TextForm:
         return self._segmenter(words)
 
     def read(self, text: str, language: str) -> str:
+        """What the model reads of raw text. A warning is logged, once, if the text looks as if it were that already."""
+        if self.segmentation == "bpe" and not self._has_warned and (piece := find_piece(text)):
+            self._has_warned.append(piece)
+            LOG.warning(
+                "the word %s ends in %s, as subwords of BPE do: text is split into words and subwords here, so give "
+                "raw text, not what fairseq-preprocess reads",
+                piece,
+                CONTINUES,
+            )
         return self.segment(self.split(text, language)).strip()
+
+    @cached_property
+    def _has_warned(self) -> list[str]:
+        return []
 
     def merge(self, pieces: Sequence[str]) -> list[str]:
         return merge_pieces(pieces, word_numbers(pieces, self.scheme), self.scheme)

@@ -111,6 +111,18 @@ def test_what_models_read_is_put_together_again(tmp_path):
     assert form.join("it 's <unk> .") == "it's ⁇."
 
 
+def test_text_that_was_segmented_already_is_read_with_one_warning(tmp_path, caplog):
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text/segmentation.model").write_text("#version: 0.2\nl e</w>\n")
+    form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False)
+    form.read("l'eau, x@y.fr @ 3 @@2", "fr")
+    assert not caplog.records
+    for _ in range(2):
+        form.read("le d@@ o@@ s", "fr")
+    (warning,) = caplog.records
+    assert warning.getMessage().startswith("the word d@@ ends in @@") and "give raw text" in warning.getMessage()
+
+
 def test_merges_are_learned_from_words_that_all_processors_count(tmp_path):
     """The command subword-nmt has the same option, and counts in one process whatever it says."""
     (tmp_path / "words").write_text("le chat\nle chien\n" * 9)

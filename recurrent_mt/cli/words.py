@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ..data.words import make_tokenizer
 from ..languages import normalize
 from ..ordered_map import map_lines
-from ..subwords import CONTINUES, load_bpe
+from ..subwords import CONTINUES, find_piece, load_bpe
 from ..text_files import FileError, read_standard_input
 
 
@@ -62,8 +62,7 @@ def require_whole_words(lines: Iterable[str]) -> Iterator[str]:
         FileError: at the first that has a word like a subword of BPE: joined with the next one, it would be lost.
     """
     for number, line in enumerate(lines, 1):
-        word = next((word for word in line.split() if word.endswith(CONTINUES)), None) if CONTINUES in line else None
-        if word is not None:
+        if word := find_piece(line):
             raise FileError(
                 "standard input",
                 f"the word {word} ends in {CONTINUES}, as subwords of BPE do: give text without them, or "
