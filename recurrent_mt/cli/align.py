@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from ..arguments import positive
 from ..evaluation.alignment import (
@@ -117,20 +119,36 @@ def draw(
     alignments: list[SoftAlignment],
     gold: list[GoldLinks] | None,
 ) -> None:
-    """Saves a figure of each of the sentences."""
-    for number in sentences:
-        if not 0 <= number < len(alignments):
-            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(alignments) - 1}")
-        alignment = alignments[number]
-        if missing := missing_characters([*alignment.source, *alignment.target]):
-            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
-        figure = draw_heat_map(
-            alignment,
+    """Saves a heat map of each of the sentences."""
+
+    def draw_alignment(number: int) -> Figure:
+        return draw_heat_map(
+            alignments[number],
             gold=gold[number].possible if gold else (),
             source_title=options.source_title,
             target_title=options.target_title,
         )
-        save_figure(figure, options.out / f"sentence-{number}.{options.format}")
+
+    save_figures(options, sentences, [[*one.source, *one.target] for one in alignments], draw_alignment)
+
+
+def save_figures(
+    options: argparse.Namespace,
+    sentences: Iterable[int],
+    texts: Sequence[Sequence[str]],
+    draw: Callable[[int], Figure],
+) -> None:
+    """Saves what ``draw`` makes of each sentence; ``texts`` has the words that its figure shows.
+
+    Raises:
+        ValueError: if there is no such sentence.
+    """
+    for number in sentences:
+        if not 0 <= number < len(texts):
+            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(texts) - 1}")
+        if missing := missing_characters(texts[number]):
+            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
+        save_figure(draw(number), options.out / f"sentence-{number}.{options.format}")
 
 
 class Structure:
@@ -184,7 +202,14 @@ class Structure:
                 "sentences of one length and implies no tree to score: leave --trees out"
             )
         examples = choose_examples((len(one.words) for one in gates), options.examples or 0)
-        draw_gates(options, [*options.sentences, *examples], gates)
+        # Word pieces remain separate.
+        leaves = [one.leaves for one in gates]
+        save_figures(
+            options,
+            [*options.sentences, *examples],
+            leaves,
+            lambda number: draw_sentence(gates[number], threshold=options.threshold),
+        )
         if len(pyramids) == len(gates):
             write_trees(options, pyramids)
         else:
@@ -198,19 +223,6 @@ def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGat
         path = options.out / "gates.jsonl"
         import_from_plugin("inspection").write_gates(options, path)
     return read_gates(path)
-
-
-def draw_gates(
-    options: argparse.Namespace, sentences: Iterable[int], gates: Sequence[PyramidGates | WindowGates]
-) -> None:
-    """Saves a figure of each of the sentences, in which word pieces remain separate."""
-    for number in sentences:
-        if not 0 <= number < len(gates):
-            raise ValueError(f"--sentences {number}: the sentences are 0 to {len(gates) - 1}")
-        if missing := missing_characters(gates[number].leaves):
-            print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
-        figure = draw_sentence(gates[number], threshold=options.threshold)
-        save_figure(figure, options.out / f"sentence-{number}.{options.format}")
 
 
 def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:
