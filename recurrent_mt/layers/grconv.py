@@ -172,6 +172,8 @@ def _level_starts(width: int, height: int) -> list[int]:
 
 
 DILATED_ANNOTATIONS = ("sum", "top", "top_and_leaf")
+#: How many wavelengths tell positions apart: of 2π, 4π, … 256π words.
+WAVES = 8
 DILATED_SUMMARIES = ("roots", "max")
 
 
@@ -256,7 +258,9 @@ class DilatedGRConvEncoder(nn.Module):
     Conneau et al. (2017), "Supervised Learning of Universal Sentence Representations", section 3.2.2, over the states
     of two LSTMs.
 
-    Leaf j of a direction is U x_j + b, as in :class:`~recurrent_mt.layers.grconv.GRConvEncoder`.
+    Leaf j of a direction is U x_j + b, as in :class:`~recurrent_mt.layers.grconv.GRConvEncoder`, or, with positions,
+    U x_j + P p_j + b, where p_j are the :func:`waves` of j and P starts near zero. Merges know how far words are apart,
+    not where they are: without positions, attention more often returns to words that it has translated.
 
     Args:
         input_size: E.
@@ -264,6 +268,7 @@ class DilatedGRConvEncoder(nn.Module):
         annotations: ``sum``, ``top`` or ``top_and_leaf``.
         summary: ``roots`` or ``max``.
         height: the last level, K; 0: the one that has merged all words.
+        positions: whether leaves know their positions.
         merges: what the merges are like.
         backend: the kernel's implementation.
 
@@ -280,6 +285,7 @@ class DilatedGRConvEncoder(nn.Module):
         annotations: str = "sum",
         summary: str = "roots",
         height: int = 0,
+        positions: bool = False,
         merges: Merges = SHARED,
         backend: str = "packed",
     ) -> None:
@@ -301,6 +307,10 @@ class DilatedGRConvEncoder(nn.Module):
         self.leaves = nn.Linear(input_size, hidden_size)
         xavier_blocks_(self.leaves.weight, hidden_size // 2)
         nn.init.zeros_(self.leaves.bias)
+        self.positions = None
+        if positions:
+            self.positions = nn.Linear(2 * WAVES, hidden_size, bias=False)
+            nn.init.normal_(self.positions.weight, std=0.01)
         self.directions = nn.ModuleList(
             DilatedGRConv(hidden_size // 2, merges, height=height, backend=backend) for _ in range(2)
         )
@@ -311,6 +321,10 @@ class DilatedGRConvEncoder(nn.Module):
         The backward direction's is packed, too, but with every sentence reversed.
         """
         leaves = self.leaves(packing.pack(embedded))
+        if self.positions is not None:
+            counts = torch.tensor(packing.counts, device=leaves.device)
+            positions = self.positions(waves(counts.numel(), like=leaves))
+            leaves = leaves + positions.repeat_interleave(counts, dim=0)
         parts = packing.split_directions(leaves)
         directions = cast("list[DilatedGRConv]", self.directions)
         return leaves, [direction(part, packing) for direction, part in zip(directions, parts)]
@@ -335,6 +349,20 @@ class DilatedGRConvEncoder(nn.Module):
         empty = roots.new_zeros(embedded.size(0) - roots.size(0), roots.size(1))
         summary = packing.unsort(torch.cat([roots, empty]))
         return EncoderOutput(padded, padding_mask, summary)
+
+
+def waves(length: int, *, like: Tensor) -> Tensor:
+    """Sines, then cosines, of j / 2^k for the positions j from 0, with k from 0 to 7: (``length``, 16).
+
+    Unlike in Vaswani et al. (2017, section 3.5), no wave is so long that it hardly changes within a sentence.
+
+    Args:
+        length: S.
+        like: a tensor of the wanted device and type.
+    """
+    positions = torch.arange(length, device=like.device, dtype=torch.float64)
+    angles = positions[:, None] / 2.0 ** torch.arange(WAVES, device=like.device)
+    return torch.cat([angles.sin(), angles.cos()], dim=1).to(like.dtype)
 
 
 def largest(annotations: Tensor, padding_mask: Tensor) -> Tensor:

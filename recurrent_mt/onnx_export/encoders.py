@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+import torch
 from torch import Tensor, nn
 
 from ..layers.attention import EncoderSelfAttention
-from ..layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
+from ..layers.grconv import WAVES, DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, GRConvWeights
 from ..layers.grid import ChannelNorm, Convolution
 from ..layers.grnn import GatedMerge, GRNNEncoder
 from ..layers.gru import GRU, GRUEncoder
@@ -60,6 +61,12 @@ def count_rows(graph: Graph, values: str) -> str:
     return graph.op("Slice", graph.op("Shape", values), [0], [1])
 
 
+def positions_of(graph: Graph, rows: str) -> str:
+    """The numbers of rows from 0, as floats."""
+    count = graph.op("Squeeze", count_rows(graph, rows), [0])
+    return graph.op("Cast", graph.op("Range", 0, count, 1), to=1)
+
+
 def encode_with_grconv(graph: Graph, layer: GRConvEncoder, embedded: str) -> tuple[str, str]:
     """Exports :class:`recurrent_mt.layers.grconv.GRConvEncoder`."""
     leaves = apply_linear(graph, embedded, layer.leaves)
@@ -99,6 +106,10 @@ def merge_children(graph: Graph, weights: GRConvWeights, activation: str, left: 
 def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedded: str) -> tuple[str, str]:
     """Writes :class:`recurrent_mt.layers.grconv.DilatedGRConvEncoder`."""
     leaves = apply_linear(graph, embedded, layer.leaves)
+    if layer.positions is not None:
+        angles = graph.op("Mul", graph.op("Unsqueeze", positions_of(graph, leaves), [1]), 0.5 ** torch.arange(WAVES))
+        waves = graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=1)
+        leaves = graph.op("Add", leaves, apply_linear(graph, waves, layer.positions))
     size = layer.annotation_size // 2
     rows, roots = [], []
     for number, direction in enumerate(cast("list[DilatedGRConv]", layer.directions)):
@@ -168,7 +179,7 @@ def encode_with_grnn(graph: Graph, layer: GRNNEncoder, embedded: str) -> tuple[s
     """
     leaves = apply_linear(graph, embedded, layer.leaves)
     count = graph.op("Squeeze", count_rows(graph, leaves), [0])
-    places = graph.op("Cast", graph.op("Range", 0, count, 1), to=1)
+    places = positions_of(graph, leaves)
 
     def rise(inner: Graph, state: Sequence[str]) -> tuple[str, list[str]]:
         nodes, sums, places = state

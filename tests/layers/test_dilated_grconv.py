@@ -1,9 +1,11 @@
 """What is special about the dilated grConv: what its annotations are, and what it costs in parameters."""
 
+import math
+
 import pytest
 import torch
 
-from recurrent_mt.layers.grconv import DilatedGRConvEncoder, Merges
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder, Merges, waves
 from tests.kernels.batches import random
 from tests.layers.test_encoders import EMBED, HIDDEN, batch, sentences
 from tests.tolerances import INVARIANCE
@@ -89,6 +91,28 @@ def test_annotations_are_top_nodes_with_or_without_leaves_or_sums():
     torch.testing.assert_close(of["sum"][1][:, :HIDDEN], forward)
 
 
+def test_equal_phrases_differ_by_their_positions_alone():
+    phrase = random(3, EMBED, seed=5)
+    twice = torch.cat([phrase, phrase])
+    layer, without = encoder(height=1, positions=True), encoder(height=1)
+    layer.load_state_dict(without.state_dict(), strict=False)
+    # With height 1, a word knows its neighbors: those of the middle words of both phrases are the same.
+    first, second = alone(layer, twice).annotations[0, [1, 4]]
+    assert (first - second).abs().max() > 0.1
+    torch.nn.init.zeros_(layer.positions.weight)
+    annotations = alone(layer, twice).annotations[0]
+    torch.testing.assert_close(annotations[1], annotations[4], **INVARIANCE)
+    torch.testing.assert_close(annotations, alone(without, twice).annotations[0], **INVARIANCE)
+
+
+def test_waves_are_sines_and_cosines_of_halved_positions():
+    found = waves(200, like=torch.zeros(0))
+    assert found.shape == (200, 16)
+    expected = [math.sin(64), math.sin(1), math.cos(64), math.cos(0.5)]
+    torch.testing.assert_close(found[64, [0, 6, 8, 15]], torch.tensor(expected))
+    assert len({tuple(row) for row in found.tolist()}) == 200
+
+
 @pytest.mark.parametrize(("sets", "biases"), [(1, 1), (1, 5), (4, 4)])
 @pytest.mark.parametrize("unit_gates", [False, True])
 def test_a_dilated_grconv_has_the_parameters_of_its_formula(sets, biases, unit_gates):
@@ -98,6 +122,8 @@ def test_a_dilated_grconv_has_the_parameters_of_its_formula(sets, biases, unit_g
     count = sum(parameter.numel() for parameter in encoder(merges=merges).parameters())
     direction = sets * 2 * (HIDDEN + gates) * HIDDEN + biases * (HIDDEN + gates)
     assert count == 2 * (EMBED + 1) * HIDDEN + 2 * direction
+    with_positions = encoder(merges=merges, positions=True).parameters()
+    assert sum(parameter.numel() for parameter in with_positions) == count + 16 * 2 * HIDDEN
 
 
 def test_matrices_begin_orthogonal_on_every_level():

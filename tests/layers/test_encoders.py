@@ -50,6 +50,9 @@ WITH_BACKENDS = {
     "grconv_unit_gates": lambda backend: GRConvEncoder(EMBED, HIDDEN, unit_gates=True, backend=backend),
     "dilated": lambda backend: DilatedGRConvEncoder(EMBED, 2 * HIDDEN, backend=backend),
     "dilated_max": lambda backend: DilatedGRConvEncoder(EMBED, 2 * HIDDEN, summary="max", backend=backend),
+    "dilated_positions": lambda backend: DilatedGRConvEncoder(
+        EMBED, 2 * HIDDEN, height=2, positions=True, backend=backend
+    ),
     "dilated_own_weights": lambda backend: DilatedGRConvEncoder(
         EMBED, 2 * HIDDEN, merges=Merges(weight_sets=9, bias_sets=9), backend=backend
     ),

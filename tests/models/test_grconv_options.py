@@ -114,6 +114,7 @@ def test_an_ensemble_of_leaves_and_pyramid_agrees_on_what_a_column_is():
         ),
         ({**DILATED, "initialization": "published"}, "does not define .* values of --grconv-dilated"),
         ({"grconv_dilated_weights": 2}, "--grconv-dilated-weights 2 needs --grconv-dilated"),
+        ({"grconv_dilated_positions": True}, "--grconv-dilated-positions needs --grconv-dilated"),
         ({"grconv_dilated_annotations": "top"}, "--grconv-dilated-annotations top needs --grconv-dilated"),
     ],
 )

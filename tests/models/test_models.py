@@ -87,6 +87,7 @@ OPTIONS = {
         "encoder_hidden_size": 6,
     },
     "dilated_max": {"grconv_dilated": True, "grconv_dilated_summary": "max", "encoder_hidden_size": 6},
+    "dilated_positions": {"grconv_dilated": True, "grconv_dilated_positions": True, "encoder_hidden_size": 6},
     "published_grconv_variants": {
         "grconv_annotations": "pyramid",
         "grconv_annotation_height": 1,

@@ -90,13 +90,14 @@ DILATED_OPTIONS = {
     "grconv_dilated_biases": [1, 2],
     "encoder_layer_norm": [False, True],
     "grconv_height": [0, 2],
+    "grconv_dilated_positions": [False, True],
 }
 
 
 def dilated_searches():
-    """Every combination of the options of a dilated grConv; by default, one in 48."""
+    """Every combination of the options of a dilated grConv; by default, one in 96."""
     for number, values in enumerate(product(*DILATED_OPTIONS.values())):
-        yield pytest.param(dict(zip(DILATED_OPTIONS, values)), marks=() if number % 48 == 5 else pytest.mark.slow)
+        yield pytest.param(dict(zip(DILATED_OPTIONS, values)), marks=() if number % 96 == 11 else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("options", dilated_searches(), ids=str)

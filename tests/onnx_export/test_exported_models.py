@@ -71,7 +71,10 @@ OPTIONS = [
     (
         "grconv_encoder",
         "additive",
-        {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3, "grconv_height": 2},
+        {
+            **{"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3, "grconv_height": 2},
+            "grconv_dilated_positions": True,
+        },
     ),
     ("grconv_encoder", "additive", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_height": 1}),
     (

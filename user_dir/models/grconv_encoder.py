@@ -72,6 +72,11 @@ class GRConvEncoderConfig(EncoderDecoderConfig):
         "the fixed vector of a sentence with --grconv-dilated: the 'roots', two nodes that have merged all its words, "
         "or of each unit the 'max' over what attention would read (Conneau et al. 2017, section 3.2.2)",
     )
+    grconv_dilated_positions: bool = option(
+        False,
+        "with --grconv-dilated, add to each leaf what is learned about sines and cosines of its position, so that "
+        "attention can tell equal phrases apart (this project's own, after Vaswani et al. 2017, section 3.5)",
+    )
     grconv_dilated_weights: int = option(
         1,
         "sets of matrices with --grconv-dilated, one for each of the lowest levels, the last also for all above it; 1: "
@@ -86,6 +91,7 @@ PYRAMID_ONLY = ("grconv_annotations", "grconv_annotation_height", "checkpoint_le
 DILATED_ONLY = (
     "grconv_dilated_annotations",
     "grconv_dilated_summary",
+    "grconv_dilated_positions",
     "grconv_dilated_weights",
     "grconv_dilated_biases",
 )
@@ -147,6 +153,7 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
         annotations=str(config.grconv_dilated_annotations),
         summary=str(config.grconv_dilated_summary),
         height=config.grconv_height,
+        positions=config.grconv_dilated_positions,
         merges=Merges(
             activation=str(config.grconv_activation),
             unit_gates=config.grconv_unit_gates,
