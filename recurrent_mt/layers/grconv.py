@@ -352,9 +352,11 @@ class DilatedGRConvEncoder(nn.Module):
 
 
 def waves(length: int, *, like: Tensor) -> Tensor:
-    """Sines, then cosines, of j / 2^k for the positions j from 0, with k from 0 to 7: (``length``, 16).
+    """A tenth of the sines, then of the cosines, of j / 2^k for the positions j from 0, with k from 0 to 7: (S, 16).
 
-    Unlike in Vaswani et al. (2017, section 3.5), no wave is so long that it hardly changes within a sentence.
+    Unlike in Vaswani et al. (2017, section 3.5), no wave is so long that it hardly changes within a sentence. Adam's
+    steps are equally large for all weights: with larger waves, positions outweigh words at first, which then are
+    learned later.
 
     Args:
         length: S.
@@ -362,7 +364,7 @@ def waves(length: int, *, like: Tensor) -> Tensor:
     """
     positions = torch.arange(length, device=like.device, dtype=torch.float64)
     angles = positions[:, None] / 2.0 ** torch.arange(WAVES, device=like.device)
-    return torch.cat([angles.sin(), angles.cos()], dim=1).to(like.dtype)
+    return 0.1 * torch.cat([angles.sin(), angles.cos()], dim=1).to(like.dtype)
 
 
 def largest(annotations: Tensor, padding_mask: Tensor) -> Tensor:

@@ -108,7 +108,7 @@ def encode_with_dilated_grconv(graph: Graph, layer: DilatedGRConvEncoder, embedd
     leaves = apply_linear(graph, embedded, layer.leaves)
     if layer.positions is not None:
         angles = graph.op("Mul", graph.op("Unsqueeze", positions_of(graph, leaves), [1]), 0.5 ** torch.arange(WAVES))
-        waves = graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=1)
+        waves = graph.op("Mul", graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=1), 0.1)
         leaves = graph.op("Add", leaves, apply_linear(graph, waves, layer.positions))
     size = layer.annotation_size // 2
     rows, roots = [], []
