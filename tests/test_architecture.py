@@ -180,6 +180,16 @@ def test_the_library_works_without_fairseq_and_torch():
     assert done.returncode == 0, done.stderr
 
 
+def test_translations_are_read_and_made_without_what_draws():
+    """It takes longer to load than a short text to translate; the workflow starts these tools for every test set."""
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('pandas', 'matplotlib')));"
+        "import recurrent_mt.cli.translate, recurrent_mt.translation"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_configuration_stops_at_the_models():
     for path in python_files("recurrent_mt/kernels", "recurrent_mt/layers"):
         assert not re.search(r"\bcfg\b|\bargs\.", path.read_text()), path

@@ -23,16 +23,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from ..arguments import positive
-from ..evaluation.alignment import (
-    GoldLinks,
-    SoftAlignment,
-    alignment_table,
-    draw_heat_map,
-    read_alignment_lines,
-    read_alignment_log,
-    read_gold_links,
-    score_alignments,
-)
+from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
+from ..evaluation.alignment_figures import alignment_table, draw_heat_map, score_alignments
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates

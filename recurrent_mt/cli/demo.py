@@ -87,8 +87,6 @@ def make_demo(paths: Sequence[Path], data: Path | None) -> Demo:
         OSError: if a file cannot be read.
         ValueError: if checkpoints cannot be used, or not together.
     """
-    from ..demo.page import Demo
-
     systems = list(load_models(*paths, data=data).values())
     forms = [system.form for system in systems if system.form]
     pairs = {system.languages: system.name for system in systems}
@@ -98,6 +96,9 @@ def make_demo(paths: Sequence[Path], data: Path | None) -> Demo:
         raise ValueError(f"the models of a page must have one language pair, but {found}")
     examples = read_examples(forms[0]) if forms else {}
     lowercase = bool(forms) and forms[0].lowercase
+    # Gradio takes seconds to load: what cannot be shown is refused before.
+    from ..demo.page import Demo
+
     return Demo(systems, named[0] if named else UNNAMED, examples, lowercase)
 
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from ..evaluation.alignment import draw_heat_map
+from ..evaluation.alignment_figures import draw_heat_map
 from ..evaluation.figures import COLORS
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import WindowGates

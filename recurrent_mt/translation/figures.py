@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from ..evaluation.alignment import draw_heat_map
+from ..evaluation.alignment_figures import draw_heat_map
 from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
 from ..evaluation.structure.gate_figures import draw_sentence
 from .model import Cut

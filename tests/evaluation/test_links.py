@@ -5,14 +5,12 @@ from matplotlib.patches import Rectangle
 from recurrent_mt.evaluation.alignment import (
     GoldLinks,
     SoftAlignment,
-    alignment_table,
-    draw_heat_map,
     hard_links,
     measure_entropies,
     read_gold_links,
-    score_alignments,
     score_links,
 )
+from recurrent_mt.evaluation.alignment_figures import alignment_table, draw_heat_map, score_alignments
 from recurrent_mt.evaluation.tables import select
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import write
