@@ -29,7 +29,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from recurrent_mt.cli.command import main
-from recurrent_mt.experiments.launcher import WORKFLOW
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -157,7 +156,7 @@ def _serve(listening: int) -> None:
             for module in ("fairseq", "torch._dynamo", "matplotlib.figure"):
                 importlib.import_module(module)
             # It looks for its plug-ins when it is imported; the project's own is there.
-            sys.path.append(str(WORKFLOW))
+            sys.path.append(str(REPOSITORY / "workflow"))
             with contextlib.suppress(ImportError):
                 importlib.import_module("snakemake.cli")
             _parse_options()

@@ -14,6 +14,11 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that need a browser come first: one of pytest-xdist's workers gets them all, and starts one browser."""
+    items.sort(key=lambda item: "chromium" not in getattr(item, "fixturenames", ()))
+
+
 def pytest_collection_finish() -> None:
     """Python's garbage collector leaves alone what was imported and collected: it would look at it again and again."""
     gc.freeze()

@@ -138,6 +138,7 @@ def test_of_several_seeds_the_means_of_the_same_draws_are_tested(run, tmp_path):
     assert found == dict.fromkeys(found, expected)
 
 
+@pytest.mark.slow
 def test_a_training_repeated_is_tested_as_it_is_once(run, tmp_path):
     """Two equal seeds draw what one draws."""
     for system in ERRORS:

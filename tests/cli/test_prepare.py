@@ -67,6 +67,11 @@ def kill_after(line, jobs, pause):
     return said
 
 
+def prepare_again(corpora, out):
+    """Another call of the recipe that makes what is `prepared`, in this process."""
+    return experiment("wmt-fr-en.yaml", cleaning="false", corpus=corpora / "fr-en", segmentation="bpe:100", out=out)
+
+
 @pytest.fixture(scope="module")
 def prepared(corpora, tmp_path_factory):
     """The data of an undisturbed run, and its output."""
@@ -95,8 +100,9 @@ def test_prepared_data_has_every_split_its_dictionaries_and_a_report(prepared, c
     assert trained == {token for token in known if not token.startswith("madeupword")}
 
 
+@pytest.mark.slow
 def test_a_killed_preparation_comes_to_the_same_when_called_again(prepared, corpora, tmp_path):
-    """Killed during its last steps; the slow test begins at the first."""
+    """Killed during its last steps; the next test begins at the first."""
     out = Path(shutil.copytree(prepared[0], tmp_path / "data", symlinks=True))
     for place in ("text/segmented", "text/prepared", "data"):
         shutil.rmtree(out.joinpath(place).resolve())
@@ -117,7 +123,7 @@ def kill_and_finish(out, prepared, corpora, *, kills):
     for _ in range(kills):
         kill_after(line, generator.randint(1, 8), generator.uniform(0, 0.6))
         assert not list(out.glob("corpora/*/data/REPORT.md"))
-    run(line)
+    prepare_again(corpora, out)
     assert checksums(out) == checksums(prepared[0])
     assert not list(out.rglob("*.partial*"))
 
@@ -134,7 +140,7 @@ def test_after_a_preparation_with_other_options_the_first_call_again_does_nothin
     else:
         kill_after(other, 1, 0)
         assert len(list((out / "corpora").iterdir())) == 2
-    text = run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
+    text = prepare_again(corpora, out)
     assert not re.search(r"^\[\d", text, re.MULTILINE) and f"The data is in {out}/data" in text
     assert (out / "data").resolve() == first and checksums(out) == before
     assert {path: path.stat().st_mtime_ns for path in files} == files

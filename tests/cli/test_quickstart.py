@@ -34,7 +34,7 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
         assert f">{heading}</h2>" in page, heading
 
     made = trained(out)
-    again = run(command("quickstart.sh", **options))
+    again = experiment("quickstart.yaml", "--jobs", 2, **options)
     assert "Training" not in again.replace((out / "table.txt").read_text(), "") and trained(out) == made
     assert (out / "table.txt").read_text() in again
     planned = experiment("quickstart.yaml", "--dry-run", **options)

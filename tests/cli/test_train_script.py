@@ -49,14 +49,14 @@ def losses(output):
 def overrides(data, save, updates):
     return [
         *(f"task.data={data}", "task.source_lang=src", "task.target_lang=tgt", f"optimization.max_update={updates}"),
-        *(f"checkpoint.save_dir={save}", "common.log_format=json", "common.log_interval=5"),
+        *(f"checkpoint.save_dir={save}", "common.log_format=json", "common.log_interval=1"),
     ]
 
 
 def test_one_file_trains_with_overrides_and_flags(tmp_path):
     data = synthetic_corpus(tmp_path, train=300)
     output = train_script(
-        *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 10)),
+        *("configs/rnnsearch-30-small.yaml", *overrides(data, tmp_path, 4)),
         *(f"model.{side}_{size}=32" for side in ("encoder", "decoder") for size in ("embed_dim", "hidden_size")),
         *("--", "--no-progress-bar"),
     )

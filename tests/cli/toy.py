@@ -86,6 +86,24 @@ def trained(factory: pytest.TempPathFactory) -> Path:
     return build_once(factory, "toy", build)
 
 
+def learned(factory: pytest.TempPathFactory) -> Path:
+    """A folder with the corpus, its binarized data, and in save a model that has learned the task.
+
+    It has the checkpoints of two updates, with moving averages; log is what its training printed.
+    """
+
+    def build(folder: Path) -> Path:
+        write_corpus(folder)
+        preprocess(folder, folder / "data")
+        saved = ("--save-interval-updates", 50, "--store-ema", "--ema-decay", 0.9)
+        options = ("--arch", "gru_encoder", "--encoder-bidirectional", "--max-update", 100, *saved)
+        done = train(folder / "data", folder / "save", *options)
+        (folder / "log").write_text(done.stdout + done.stderr)
+        return folder
+
+    return build_once(factory, "learned", build)
+
+
 def lines(output: str, letter: str) -> dict[int, str]:
     """The lines of fairseq-generate that start with a letter, by sentence: what stands after the last tab."""
     found = [line for line in output.splitlines() if line.startswith(f"{letter}-")]

@@ -22,7 +22,7 @@ def test_transformer_trains_in_bfloat16_resumes_and_translates(data: Path, tmp_p
     folder = tmp_path / "checkpoints"
     bleu = ["--eval-bleu", "--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"]
     # A model that has learned little translates up to the greatest length.
-    bleu += ["--eval-bleu-args", '{"beam": 2, "max_len_b": 10}']
+    bleu += ["--eval-bleu-args", '{"beam": 2, "max_len_b": 10}', "--validate-interval", 5]
     log = train("transformer", folder, "--bf16", "--max-update", 20, *bleu, warm=True)
     first = losses(log)
     assert len(first) == 4 and first[-1] < first[0] - 0.5

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.once import build_once
+
 from .conftest import PROJECT
 
 HAS_HOOK = 'import sys; print("RepairFinder" in [type(finder).__name__ for finder in sys.meta_path])'
@@ -54,39 +56,43 @@ def has_hook(python: Path, program: str = HAS_HOOK) -> bool:
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the installation needs, so that it leaves no build folder in the project."""
-    folder = tmp_path_factory.mktemp("source")
-    for name in ("fairseq_compat", "recurrent_mt", "user_dir"):
-        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "pyproject.toml"):
-        shutil.copy(PROJECT / name, folder)
-    return folder
+
+    def build(folder: Path) -> Path:
+        for name in ("fairseq_compat", "recurrent_mt", "user_dir"):
+            shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("setup.py", "pyproject.toml"):
+            shutil.copy(PROJECT / name, folder)
+        return folder
+
+    return build_once(tmp_path_factory, "source", build)
 
 
 @pytest.fixture(scope="module")
 def wheels(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheel of each distribution."""
-    folder = tmp_path_factory.mktemp("wheels")
     sources = {"fairseq_recurrent_mt": source, "fairseq_compat": source / "fairseq_compat"}
-    return {name: build_wheel(place, folder) for name, place in sources.items()}
+
+    def build(folder: Path) -> dict[str, Path]:
+        return {name: build_wheel(place, folder) for name, place in sources.items()}
+
+    return build_once(tmp_path_factory, "wheels", build)
 
 
 @pytest.fixture(scope="module", params=["plain", "editable"])
-def both(
+def python(
     request: pytest.FixtureRequest, source: Path, wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> list[Path]:
-    """The wheels of the project and of fairseq_compat, made that way."""
-    if request.param == "plain":
-        return list(wheels.values())
-    folder = tmp_path_factory.mktemp("editable")
-    return [build_wheel(place, folder, editable=True) for place in (source, source / "fairseq_compat")]
+) -> Path:
+    """The interpreter of an environment in which the project and fairseq_compat were installed, that way."""
 
+    def build(folder: Path) -> Path:
+        both = list(wheels.values())
+        if request.param == "editable":
+            both = [build_wheel(place, folder, editable=True) for place in (source, source / "fairseq_compat")]
+        python = make_environment(folder / "environment")
+        install(python, *both)
+        return python
 
-@pytest.fixture(scope="module")
-def python(both: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment in which both were installed."""
-    python = make_environment(tmp_path_factory.mktemp("installed") / "environment")
-    install(python, *both)
-    return python
+    return build_once(tmp_path_factory, f"installed-{request.param}", build)
 
 
 def test_every_process_has_the_hook(python: Path):
@@ -134,9 +140,9 @@ def test_fairseq_compat_asks_for_what_fairseq_imports(python: Path):
     assert "hydra-core<1.4,>=1.3" in requirements and "torch>=2.6" in requirements and "fairseq" not in requirements
 
 
-def test_uninstalling_removes_the_hook(both: list[Path], tmp_path: Path):
-    python = make_environment(tmp_path / "environment")
-    install(python, *both)
+def test_uninstalling_removes_the_hook(python: Path, tmp_path: Path):
+    copy = shutil.copytree(python.parents[1], tmp_path / "environment", symlinks=True)
+    python = copy / "bin" / "python"
     assert has_hook(python)
     pip(python, "uninstall", "--yes", "--quiet", "fairseq-compat")
     assert not has_hook(python)

@@ -207,13 +207,65 @@ def test_the_folders_that_cd_looks_in_change_nothing(project: Path, tmp_path: Pa
     assert finished.stderr.startswith(f"setup: {project}/.venv was not made by this script")
 
 
-def test_environment_is_made_once_with_models_in_a_box_and_repaired(project: Path):
+#: Python and pip for setup.sh: it writes its arguments down, and where it makes an environment, that has it, too.
+STAND_IN = r"""
+if [ "$1" = - ]; then  # a program on standard input: which Python this is, and whether a compiler is missing
+  program=$(cat)
+  case $program in *version_info*) echo /usr 3.11 ;; esac
+  exit
+fi
+[ "$1" = -c ] && exit
+echo "$*" >>"$CALLS"
+if [ "$2" = venv ]; then
+  mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/fairseq-train"
+fi
+"""
+
+
+def test_an_environment_is_made_once_and_of_it_only_what_has_changed(project: Path, tmp_path: Path):
+    """Which calls of pip that takes: the slow test makes them, and so does .ci/run in a fresh clone."""
+    box = write_box(project)
+    calls = tmp_path / "calls"
+    python = write_program(tmp_path / "python", STAND_IN)
+
+    def called(**variables: object) -> list[str]:
+        calls.write_text("")
+        finished = setup(project, CALLS=calls, **variables)
+        assert finished.returncode == 0, finished.stderr
+        return [line.replace(str(project), "PROJECT") for line in calls.read_text().splitlines()]
+
+    editable = f"-e PROJECT/fairseq_compat -e PROJECT -e {str(box).replace(str(project), 'PROJECT')}"
+    installed = [
+        f"-m pip install --quiet --no-deps {editable}",
+        "setup.py --quiet build_ext --inplace",
+    ]
+    requirements = [
+        "-m pip install -r PROJECT/requirements.txt",
+        "-m pip install --no-deps fairseq==0.12.2",
+    ]
+    assert called(PYTHON=python) == ["-m venv PROJECT/.venv", *requirements, *installed]
+    assert called() == []
+    for name, expected in (("setup.py", installed), ("requirements.txt", [*requirements, *installed])):
+        with (project / name).open("a") as file:
+            file.write("# changed\n")
+        assert called() == expected
+        assert called() == []
+
+
+def write_box(project: Path) -> Path:
+    """Models in a box, without models."""
     box = project / "pretrained" / "fr-en"
     (box / "recurrent_mt_fr_en").mkdir(parents=True)
     (box / "recurrent_mt_fr_en/__init__.py").touch()
     values = {"name": "fr-en", "package": "recurrent_mt_fr_en", "title": "A box", "group": GROUP}
     (box / "README.md").touch()
     (box / "pyproject.toml").write_text(METADATA.format(**values, distribution="recurrent-mt-fr-en", version="1"))
+    return box
+
+
+@pytest.mark.slow
+def test_environment_is_made_once_with_models_in_a_box_and_repaired(project: Path):
+    write_box(project)
     first = setup(project, PYTHON=sys.executable)
     assert first.returncode == 0, first.stderr
     assert_works(project / ".venv")

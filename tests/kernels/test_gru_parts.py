@@ -14,7 +14,9 @@ from tests.tolerances import PARITY
 
 SIZE, RANK, SPAN = 5, 2, 3
 
-every_part = pytest.mark.parametrize(("product", "skip"), [(True, False), (False, True), (True, True)])
+#: A factored product, a gate over time, and both.
+ONE_OR_BOTH = [(True, False), (False, True), (True, True)]
+every_part = pytest.mark.parametrize(("product", "skip"), ONE_OR_BOTH)
 every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "dot"])
 
 
@@ -61,8 +63,18 @@ def test_backends_agree_on_each_part_of_a_recurrence(backend, recurrence, length
     assert_same_outputs_and_gradients(function, tensors, ["reference", backend])
 
 
-@every_part
-@every_recurrence
+@pytest.mark.parametrize(
+    ("recurrence", "product", "skip"),
+    [
+        # One part alone is a plain recurrence with it: the attentive ones have both by default.
+        *(pytest.param("gru", product, skip) for product, skip in ONE_OR_BOTH),
+        *(
+            pytest.param(recurrence, product, skip, marks=() if product and skip else pytest.mark.slow)
+            for recurrence in ("additive", "dot")
+            for product, skip in ONE_OR_BOTH
+        ),
+    ],
+)
 @every_gradient
 def test_gradients_of_each_part_are_those_of_finite_differences(backend, recurrence, product, skip):
     lengths = [4, 1, 2]

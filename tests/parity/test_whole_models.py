@@ -86,7 +86,11 @@ def test_the_written_out_equations_give_the_authors_numbers(authors):
         np.testing.assert_allclose(np.log(arrays[f"res{index}_0"][:, 0]), expected, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "H{H}-E{E}-S{S}-T{T}".format(**sizes))
+@pytest.mark.parametrize(
+    "sizes",
+    [pytest.param(sizes, marks=pytest.mark.slow if sizes in SIZES[:2] else ()) for sizes in SIZES],
+    ids=lambda sizes: "H{H}-E{E}-S{S}-T{T}".format(**sizes),
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_imported_models_follow_the_equations(kind, sizes, tmp_path):
     arrays, sentences = made_up(kind, sizes, seed=sizes["H"])

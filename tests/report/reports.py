@@ -21,6 +21,8 @@ from tests.evaluation.test_sets import forgetful, perfect, small
 SETTINGS = Settings(
     metrics=("bleu", "chrf", "ter"), detailed=("chrf",), resamples=20, limits=(3, 6), most_unknown=2, window=4, fewest=5
 )
+#: With one chart in place of seven, whose drawing takes most of the time of a page.
+FEW_CHARTS = dataclasses.replace(SETTINGS, detailed=())
 TRAINING_TEXT = ["the cat sleeps", "the dog sees the cat"]
 FACTS = {PARAMETERS: 1234567, UPDATES: 1500.0, VALID_LOSS: 3.25, SECONDS: 4000.0, WORDS: 1050.4}
 TRAINING = make_frame(Record("forgetful", metric, value, by=BY_TRAINING, n=2) for metric, value in FACTS.items())
@@ -46,11 +48,11 @@ def with_lists(system, *others):
     return dataclasses.replace(system, nbest=lists)
 
 
-def small_analysis(copies=5, systems=None, **changes):
+def small_analysis(copies=5, systems=None, settings=SETTINGS, **changes):
     """Two systems, one of them with two seeds, dictionaries and n-best lists, counted in every way."""
     test_set = small(copies, **changes)
     systems = systems or [with_lists(forgetful(test_set), "red", "the black dog"), perfect(test_set)]
-    return analyze(test_set, systems, settings=SETTINGS, training_text=TRAINING_TEXT)
+    return analyze(test_set, systems, settings=settings, training_text=TRAINING_TEXT)
 
 
 def small_report(**changes):
@@ -65,6 +67,11 @@ def small_report(**changes):
         ],
     }
     return Report(**{**values, **changes})
+
+
+def report_of_few_charts(**changes):
+    """A small report for tests that do not look at charts and the tables below them."""
+    return small_report(**{"analysis": small_analysis(settings=FEW_CHARTS), **changes})
 
 
 @cache
@@ -104,7 +111,7 @@ def large_report(sentences, systems):
     draw = random.Random(1)
     words = [f"word{number}" for number in range(2000)]
     reference = [" ".join(draw.choices(words, k=draw.randint(5, 40))) for _ in range(sentences)]
-    counted = small_analysis()
+    counted = small_analysis(settings=FEW_CHARTS)
 
     def translate(text):
         return " ".join(word if draw.random() < 0.7 else draw.choice(words) for word in text.split())

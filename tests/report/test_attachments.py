@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.alignment import GoldLinks, SoftAlignment, alignment_table, score_alignments
+from recurrent_mt.evaluation.alignment import GoldLinks, SoftAlignment
+from recurrent_mt.evaluation.alignment_figures import alignment_table, score_alignments
 from recurrent_mt.evaluation.beams import beam_table, record_search
 from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees, score_trees, tree_tables
 from recurrent_mt.evaluation.tables import make_frame, tables_as_text, write_results
 from recurrent_mt.report.attachments import Figure, Printout, join_tables, read_attachment
 from recurrent_mt.report.page import render_page
-from tests.report.reports import Outline, small_report, svg
+from tests.report.reports import Outline, report_of_few_charts, svg
 
 
 def write_summary(folder, *, gold):
@@ -27,7 +28,7 @@ def test_alignments_of_several_systems_share_a_table(tmp_path):
     values = write_summary(tmp_path / "lstm", gold=True)
     write_summary(tmp_path / "gru", gold=True)
     found = [read_attachment("Alignments", name, tmp_path / name / "summary.txt") for name in ("lstm", "gru")]
-    page = Outline(render_page(small_report(attachments=found)))
+    page = Outline(render_page(report_of_few_charts(attachments=found)))
     header, *rows = page.tables["Attention"]
     assert header[-5:] == ["alignment error rate, %", "precision, %", "recall, %", "links", "sure gold links"]
     entropies = [f"{values[name]:.2f}" for name in ("entropy, bits", "uniform entropy, bits")]
@@ -68,7 +69,7 @@ def test_beams_become_the_table_of_their_own_command(tmp_path):
     attachment = read_attachment("Beams", "by beam", tmp_path / "beams.txt")
     (table,) = attachment.tables
     assert (table.caption, table.header, table.rows) == ("by beam", printed.header, printed.rows)
-    page = render_page(small_report(attachments=[attachment]))
+    page = render_page(report_of_few_charts(attachments=[attachment]))
     assert "BLEU: nrefs:1" in page and "12.5" in page
 
 

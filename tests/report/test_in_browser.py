@@ -3,6 +3,7 @@
 import dataclasses
 import random
 import re
+from functools import cache
 
 import pytest
 
@@ -10,16 +11,19 @@ from recurrent_mt.evaluation.tables import Record, make_frame
 from recurrent_mt.evaluation.training import BY_TRAINING, GPU_MEMORY, MEMORY, SENTENCES
 from recurrent_mt.evaluation.translated_files import System, UnknownWords
 from recurrent_mt.report.attachments import Figure
+from recurrent_mt.report.page import render_page
 from tests.browser import complaints, prefer, requested_addresses, resize
 from tests.evaluation.test_sets import perfect, small
 from tests.report.reports import (
     FACTS,
+    FEW_CHARTS,
     NO_TRAINING,
     PLANTED,
     large_report,
     page_data,
     planted_page,
     planted_report,
+    report_of_few_charts,
     small_analysis,
     small_page,
     small_report,
@@ -185,7 +189,8 @@ def words(browser, tmp_path):
     other = ["today the old cat barks", "一个蓝色的帽子"]
     sides = {name: [text.split() for text in reference] for name in ("source_words", "reference_words")}
     test_set = small(source=reference, reference=reference, **sides)
-    analysis = small_analysis(systems=[System("a", {"1": other}), System("b", {"1": reference})], **vars(test_set) | {})
+    systems = [System("a", {"1": other}), System("b", {"1": reference})]
+    analysis = small_analysis(systems=systems, settings=FEW_CHARTS, **vars(test_set))
     open_page(browser, write_page(tmp_path, small_report(analysis=analysis, training=NO_TRAINING, attachments=[])))
     return all_of(browser, ".cards .sentence")
 
@@ -227,7 +232,7 @@ def test_n_best_lists_open_below_their_translation(browser, page):
 
 
 def test_sentences_beyond_those_that_the_page_carries_have_no_list(browser, tmp_path):
-    open_page(browser, write_page(tmp_path, small_report(listed_sentences=2)))
+    open_page(browser, write_page(tmp_path, report_of_few_charts(listed_sentences=2)))
     cards = all_of(browser, ".cards .sentence")
     listed = [len(card.find_elements(By.CSS_SELECTOR, "details.nbest")) for card in cards]
     assert listed == [1, 1] + [0] * 23
@@ -263,24 +268,29 @@ def test_figures_with_equal_identifiers_keep_their_own(browser, tmp_path):
         Figure("Alignments", "one", svg(color="red", inside=planted)),
         Figure("Structure", "two", svg(color="blue", width=900)),
     ]
-    open_page(browser, write_page(tmp_path, small_report(attachments=attachments)))
+    open_page(browser, write_page(tmp_path, report_of_few_charts(attachments=attachments)))
     images = all_of(browser, ".drawing img")
     assert [browser.execute_script("return arguments[0].naturalWidth", image) for image in images] == [300, 900]
     assert browser.title == "Small report"
     assert complaints(browser) == []
 
 
+@cache
+def wide_page():
+    """A page with wide tables and a wide drawing."""
+    test_set = small(copies=5)
+    names = ["a_system_with_a_rather_long_name-and-options", *(f"system_{letter}" for letter in "bcdef")]
+    attachments = [Figure("Alignments", "wide", svg(width=1500))]
+    analysis = small_analysis(systems=[perfect(test_set, name) for name in names])
+    return render_page(small_report(analysis=analysis, attachments=attachments))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     resize(browser, 390, 800)
     prefer(browser, scheme)
-    test_set = small(copies=5)
-    names = ["a_system_with_a_rather_long_name-and-options", *(f"system_{letter}" for letter in "bcdef")]
-    attachments = [Figure("Alignments", "wide", svg(width=1500))]
-    report = small_report(
-        analysis=small_analysis(systems=[perfect(test_set, name) for name in names]), attachments=attachments
-    )
-    open_page(browser, write_page(tmp_path, report))
+    (tmp_path / "report.html").write_text(wide_page(), encoding="utf-8")
+    open_page(browser, tmp_path / "report.html")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
     wide = [box for box in all_of(browser, ".scroll") if int(box.get_property("scrollWidth")) > box.size["width"]]
     assert wide and all(box.get_attribute("tabindex") == "0" for box in wide)
@@ -356,7 +366,8 @@ def brightness(color):
 def test_text_from_the_right_runs_from_the_right(browser, tmp_path):
     arabic = ["رجل يرتدي قبعة برتقالية"] * 3
     test_set = small(source=arabic, reference=arabic, source_words=[["a"]] * 3, reference_words=[["a"]] * 3)
-    analysis = small_analysis(systems=[System("a", {"1": ["a man"] * 3}), System("b", {"1": arabic})], **vars(test_set))
+    systems = [System("a", {"1": ["a man"] * 3}), System("b", {"1": arabic})]
+    analysis = small_analysis(systems=systems, settings=FEW_CHARTS, **vars(test_set))
     open_page(browser, write_page(tmp_path, small_report(analysis=analysis, training=NO_TRAINING, attachments=[])))
     card = all_of(browser, ".cards .sentence")[0]
     directions = [text.value_of_css_property("direction") for text in card.find_elements(By.CLASS_NAME, "text")]
@@ -386,7 +397,7 @@ def test_of_a_thousand_sentences_only_one_page_is_in_the_document(browser, tmp_p
 
 
 def test_systems_with_other_dictionaries_count_their_own_unknown_words(browser, tmp_path):
-    analysis = small_analysis()
+    analysis = small_analysis(settings=FEW_CHARTS)
     first, second = analysis.systems
     unknown = dataclasses.replace(first.unknown, source=[7] * len(analysis.test_set))
     systems = [first, dataclasses.replace(second, unknown=unknown)]

@@ -19,6 +19,7 @@ from tests.report.reports import (
     Outline,
     page_data,
     planted_page,
+    report_of_few_charts,
     small_analysis,
     small_page,
     small_report,
@@ -180,7 +181,7 @@ def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
     [(0, False), (4, "The lists of the first 4 sentences, with"), (30, "The lists, with")],
 )
 def test_a_page_carries_lists_of_as_many_sentences_as_it_says(count, said):
-    page = render_page(small_report(listed_sentences=count))
+    page = render_page(report_of_few_charts(listed_sentences=count))
     assert len(page_data(page)["sentences"]["nbest"][0]) == count
     text = " ".join(page.split())
     assert said in text if said else "The lists" not in text
@@ -270,6 +271,8 @@ def test_what_is_no_drawing_is_refused(text, message):
 
 
 def test_a_printed_table_is_shown_as_it_is_and_escaped():
-    page = render_page(small_report(attachments=[Printout("Structure", "F1", "left  <b>1.0</b>\nright   2.0\n")]))
+    page = render_page(
+        report_of_few_charts(attachments=[Printout("Structure", "F1", "left  <b>1.0</b>\nright   2.0\n")])
+    )
     assert ">left  &lt;b&gt;1.0&lt;/b&gt;\nright   2.0\n</pre>" in page
     assert ">Structure</h2>" in page

@@ -20,7 +20,7 @@ def run(tmp_path_factory):
         toy.preprocess(folder, folder / "data")
         swapped = ("-s", "tgt", "-t", "src", "--srcdict", folder / "data/dict.tgt.txt")
         toy.preprocess(folder, folder / "inverse-data", *swapped, "--tgtdict", folder / "data/dict.src.txt")
-        options = ("--arch", "gru_encoder", "--decoder-attention", "none", "--max-update", "60")
+        options = ("--arch", "gru_encoder", "--decoder-attention", "none", "--max-update", "20")
         toy.train(folder / "data", folder / "forward", *options)
         toy.train(folder / "inverse-data", folder / "inverse", *options)
         (folder / "input").write_text("".join(line + "\n" for line in LINES))

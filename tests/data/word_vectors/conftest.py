@@ -8,6 +8,7 @@ import pytest
 
 from recurrent_mt.data.synthetic import generate
 from recurrent_mt.data.word_vectors import TrainingText, WordVectors, frequent_words, train_skip_gram
+from tests.once import build_once
 
 
 @pytest.fixture(scope="session")
@@ -19,12 +20,16 @@ def settings() -> dict[str, int]:
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """train.src (French) and train.tgt (English), 8,000 sentences."""
-    folder = tmp_path_factory.mktemp("embeddings")
-    # Their trees are not kept: Python's garbage collector would look at each of their objects again and again.
-    lines = [(" ".join(p.source_tokens), " ".join(p.target_tokens)) for p in generate("fr-en", {"train": 8000}, seed=3)]
-    for ending, side in zip(("src", "tgt"), zip(*lines)):
-        (folder / f"train.{ending}").write_text("\n".join(side) + "\n", encoding="utf-8")
-    return folder
+
+    def build(folder: Path) -> Path:
+        # Their trees are not kept: Python's garbage collector would look at each of their objects again and again.
+        pairs = generate("fr-en", {"train": 8000}, seed=3)
+        lines = [(" ".join(pair.source_tokens), " ".join(pair.target_tokens)) for pair in pairs]
+        for ending, side in zip(("src", "tgt"), zip(*lines)):
+            (folder / f"train.{ending}").write_text("\n".join(side) + "\n", encoding="utf-8")
+        return folder
+
+    return build_once(tmp_path_factory, "embeddings", build)
 
 
 @pytest.fixture(scope="session")
@@ -34,5 +39,5 @@ def text(corpus: Path) -> TrainingText:
 
 
 @pytest.fixture(scope="session")
-def vectors(text: TrainingText, settings: dict[str, int]) -> WordVectors:
-    return train_skip_gram(text, **settings)
+def vectors(text: TrainingText, settings: dict[str, int], tmp_path_factory: pytest.TempPathFactory) -> WordVectors:
+    return build_once(tmp_path_factory, "vectors", lambda _: train_skip_gram(text, **settings))
