@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-
-from matplotlib.figure import Figure
 
 from ..arguments import positive
 from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
@@ -112,25 +110,21 @@ def draw(
     gold: list[GoldLinks] | None,
 ) -> None:
     """Saves a heat map of each of the sentences."""
-
-    def draw_alignment(number: int) -> Figure:
-        return draw_heat_map(
+    texts = [[*one.source, *one.target] for one in alignments]
+    for number, path in name_figures(options.out, options.format, sentences, texts):
+        figure = draw_heat_map(
             alignments[number],
             gold=gold[number].possible if gold else (),
             source_title=options.source_title,
             target_title=options.target_title,
         )
+        save_figure(figure, path)
 
-    save_figures(options, sentences, [[*one.source, *one.target] for one in alignments], draw_alignment)
 
-
-def save_figures(
-    options: argparse.Namespace,
-    sentences: Iterable[int],
-    texts: Sequence[Sequence[str]],
-    draw: Callable[[int], Figure],
-) -> None:
-    """Saves what ``draw`` makes of each sentence; ``texts`` has the words that its figure shows.
+def name_figures(
+    folder: Path, ending: str, sentences: Iterable[int], texts: Sequence[Sequence[str]]
+) -> Iterator[tuple[int, Path]]:
+    """Yields each number of a sentence with the path of its figure; ``texts`` has the words that all figures show.
 
     Raises:
         ValueError: if there is no such sentence.
@@ -140,7 +134,7 @@ def save_figures(
             raise ValueError(f"--sentences {number}: the sentences are 0 to {len(texts) - 1}")
         if missing := missing_characters(texts[number]):
             print(f"warning: no font here has {' '.join(missing)} (sentence {number})", file=sys.stderr)
-        save_figure(draw(number), options.out / f"sentence-{number}.{options.format}")
+        yield number, folder / f"sentence-{number}.{ending}"
 
 
 class Structure:
@@ -196,12 +190,8 @@ class Structure:
         examples = choose_examples((len(one.words) for one in gates), options.examples or 0)
         # Word pieces remain separate.
         leaves = [one.leaves for one in gates]
-        save_figures(
-            options,
-            [*options.sentences, *examples],
-            leaves,
-            lambda number: draw_sentence(gates[number], threshold=options.threshold),
-        )
+        for number, path in name_figures(options.out, options.format, [*options.sentences, *examples], leaves):
+            save_figure(draw_sentence(gates[number], threshold=options.threshold), path)
         if len(pyramids) == len(gates):
             write_trees(options, pyramids)
         else:
