@@ -260,7 +260,7 @@ class DilatedGRConvEncoder(nn.Module):
 
     Leaf j of a direction is U x_j + b, as in :class:`~recurrent_mt.layers.grconv.GRConvEncoder`, or, with positions,
     U x_j + P p_j + b, where p_j are the :func:`waves` of j and P starts near zero. Merges know how far words are apart,
-    not where they are: without positions, attention more often returns to words that it has translated.
+    not where they are: with few levels, attention otherwise returns to words that it has translated.
 
     Args:
         input_size: E.
