@@ -170,22 +170,18 @@ def test_references_import_torch_only():
         assert len(path.read_text().splitlines()) <= 70, path
 
 
-def test_the_library_works_without_fairseq_and_torch():
-    """The parts that count, draw and prepare start at once, and in an environment that has neither."""
-    program = (
-        "import sys; sys.modules.update(dict.fromkeys(('fairseq', 'torch')));"
-        "import recurrent_mt.report, recurrent_mt.evaluation, recurrent_mt.metrics, recurrent_mt.data"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def test_translations_are_read_and_made_without_what_draws():
-    """It takes longer to load than a short text to translate; the workflow starts these tools for every test set."""
-    program = (
-        "import sys; sys.modules.update(dict.fromkeys(('pandas', 'matplotlib')));"
-        "import recurrent_mt.cli.translate, recurrent_mt.translation"
-    )
+@pytest.mark.parametrize(
+    ("names", "missing"),
+    [
+        # What counts, draws, and prepares starts at once, and in an environment that has neither.
+        (("report", "evaluation", "metrics", "data"), ("fairseq", "torch")),
+        # What draws takes longer to load than a short text to translate.
+        (("cli.translate", "translation"), ("pandas", "matplotlib")),
+    ],
+)
+def test_the_library_works_without_what_it_does_not_need(names, missing):
+    modules = ", ".join(f"recurrent_mt.{name}" for name in names)
+    program = f"import sys; sys.modules.update(dict.fromkeys({missing})); import {modules}"
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

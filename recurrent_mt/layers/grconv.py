@@ -172,9 +172,9 @@ def _level_starts(width: int, height: int) -> list[int]:
 
 
 DILATED_ANNOTATIONS = ("sum", "top", "top_and_leaf")
+DILATED_SUMMARIES = ("roots", "max")
 #: How many wavelengths tell positions apart: of 2π, 4π, … 256π words.
 WAVES = 8
-DILATED_SUMMARIES = ("roots", "max")
 
 
 class Merges(NamedTuple):
