@@ -159,6 +159,7 @@ def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
         ("gru_encoder", {"share_decoder_input_output_embed": True}),
         ("grconv_encoder", {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}),
         ("grconv_encoder", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
+        ("grconv_encoder", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_positions": True}),
     ],
 )
 def test_eight_bits_store_less_and_score_nearly_the_same(architecture, options, tmp_path):
