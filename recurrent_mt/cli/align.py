@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..arguments import positive
@@ -27,6 +27,8 @@ from ..evaluation.figures import choose_examples, missing_characters, save_figur
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
 from ..evaluation.structure.trees import (
+    Spans,
+    find_attended_tree,
     find_most_probable_tree,
     read_penn_trees,
     score_trees,
@@ -145,7 +147,8 @@ class Structure:
 
     DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
     figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
-    recurrent_mt/evaluation/structure/trees.py. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
+    recurrent_mt/evaluation/structure/trees.py. With --target and a model whose attention reads all nodes of the pyramid, also
+    the trees whose phrases get the most attention: attended_trees.txt. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
     figures, which show the windows that its nodes join.
     """  # noqa: E501 (lines of the terminal)
 
@@ -156,6 +159,7 @@ class Structure:
         origin.add_argument("--gates", help="gates.jsonl from an earlier call")
         parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
         parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
+        parser.add_argument("--target", help="translations as tokens, for the attention over phrases that they pay")
         parser.add_argument("--max-tokens", type=int, default=4000, help="tokens in a batch (%(default)s)")
         parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
         parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
@@ -177,8 +181,8 @@ class Structure:
         """Writes trees, figures, and scores to the folder, and prints the scores."""
         if options.checkpoint and not (options.data and options.source):
             options.parser.error("--checkpoint needs --data and --source")
-        if options.gates and (options.data or options.source):
-            options.parser.error("--data and --source go with --checkpoint")
+        if options.gates and (options.data or options.source or options.target):
+            options.parser.error("--data, --source, and --target go with --checkpoint")
         options.out.mkdir(parents=True, exist_ok=True)
         gates = load_gates(options)
         pyramids = [one for one in gates if isinstance(one, PyramidGates)]
@@ -209,7 +213,10 @@ def load_gates(options: argparse.Namespace) -> Sequence[PyramidGates | WindowGat
 
 def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> None:
     """Writes the trees and, where there are gold trees, their scores, which it prints."""
-    write_text(options.out / "trees.txt", bracket_trees(pyramids, options.segmentation))
+    write_text(options.out / "trees.txt", bracket_trees(pyramids, find_most_probable_tree, options.segmentation))
+    if all(pyramid.attention is not None for pyramid in pyramids):
+        trees = bracket_trees(pyramids, find_attended_tree, options.segmentation)
+        write_text(options.out / "attended_trees.txt", trees)
     if options.trees:
         gold = read_penn_trees(options.trees)
         records = score_trees(pyramids, gold, segmentation=options.segmentation, seed=options.seed)
@@ -219,10 +226,12 @@ def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> No
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
 
 
-def bracket_trees(pyramids: list[PyramidGates], segmentation: str | None) -> str:
-    """The most probable trees, one per line."""
+def bracket_trees(
+    pyramids: Iterable[PyramidGates], find_tree: Callable[..., Spans], segmentation: str | None
+) -> str:
+    """The trees that ``find_tree`` finds, one per line."""
     lines = (
-        write_brackets(pyramid.merged_words(segmentation), find_most_probable_tree(pyramid, segmentation=segmentation))
+        write_brackets(pyramid.merged_words(segmentation), find_tree(pyramid, segmentation=segmentation))
         for pyramid in pyramids
     )
     return "".join(f"{line}\n" for line in lines)

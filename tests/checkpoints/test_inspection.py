@@ -222,6 +222,36 @@ def test_weights_of_a_batch_are_those_of_each_pair_alone(tmp_path, architecture)
         torch.testing.assert_close(weights, attention_alone(checkpoint, source, target), rtol=0, atol=2e-5)
 
 
+def test_attention_over_phrases_of_a_batch_is_that_of_each_pair_alone(tmp_path):
+    pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 6}
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
+    found = sentence_gates(checkpoint, SOURCES, TARGETS)
+    for record, source, target in zip(found, SOURCES, TARGETS):
+        leaves, words = len(source.split()) + 1, len(target.split())
+        assert [len(level) for level in record["attention"]] == list(range(leaves - 1, 0, -1))
+        read = gates_of(record).attention
+        # Each phrase's attention, spread over its tokens as a translation shows it, with that of the leaves.
+        over_tokens = attention_alone(checkpoint, source, target)[:words].sum(dim=0).double()
+        spread = torch.tensor(
+            [sum(read[i, k] / (k - i + 1) for i in range(j + 1) for k in range(j, leaves) if i < k) for j in range(leaves)]
+        )
+        leaf = over_tokens - spread
+        assert leaf.min() > -1e-5 and abs(leaf.sum() + read.sum() - words) < 1e-5
+    assert found[3]["attention"] != found[0]["attention"]
+    (alone,) = sentence_gates(checkpoint, SOURCES[3:], TARGETS[3:])
+    torch.testing.assert_close(*(torch.tensor(gates_of(one).attention) for one in (alone, found[3])))
+
+
+def test_attention_over_some_phrases_makes_no_tree(tmp_path):
+    pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
+    with pytest.raises(ValueError, match="annotation-height 2: over sentence 0 of 5 tokens, .* not read all phrases"):
+        sentence_gates(checkpoint, SOURCES, TARGETS)
+    checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive")
+    with pytest.raises(ValueError, match="has no attention over phrases: train with --grconv-annotations pyramid"):
+        sentence_gates(checkpoint, SOURCES, TARGETS)
+
+
 def test_a_model_without_attention_has_no_alignments(tmp_path):
     checkpoint = small_checkpoint(tmp_path, "gru_encoder", decoder_attention="none")
     with pytest.raises(ValueError, match="has no attention"):

@@ -36,11 +36,12 @@ def write_gates(options: argparse.Namespace, path: Path) -> None:
 
     Raises:
         OSError: if a file cannot be read or written.
-        ValueError: if the model is not a grConv, or if one with --grconv-height has no root for a sentence.
+        ValueError: if the files and the model do not fit together, or if there is no root for a sentence.
     """
     sentences = read_sentences(options.source)
     checkpoint = Checkpoint(options.checkpoint, options.data)
-    found = sentence_gates(checkpoint, sentences, max_tokens=options.max_tokens)
+    targets = read_sentences(options.target) if options.target else None
+    found = sentence_gates(checkpoint, sentences, targets, max_tokens=options.max_tokens)
     height = getattr(checkpoint.model.encoder.layer, "height", 0)
     longest = max(found, key=lambda record: len(record["source"]))
     if 0 < height < len(longest["source"]) - 1:

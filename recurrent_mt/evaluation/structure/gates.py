@@ -86,29 +86,62 @@ class PyramidGates(GatedSentence):
     #: (n, n, 3): ``gates[i, k]`` is [new, left, right] of the node that covers the leaves i to k, i < k; the rest is
     #: zero. Left is the child over i to k − 1, right the child over i + 1 to k.
     gates: np.ndarray
+    #: (n, n): at i, k the attention that the node over the leaves i to k gets, i < k, summed over the words of a
+    #: translation; the rest is zero. None where attention reads no phrases, or no translation was given.
+    attention: np.ndarray | None = None
 
     def shuffled(self, generator: np.random.Generator) -> PyramidGates:
-        """A pyramid with the gates of each level's nodes in random order."""
+        """A pyramid with the gates, and the attention, of each level's nodes in random order."""
         gates = self.gates.copy()
+        attention = None if self.attention is None else self.attention.copy()
         for height in range(1, len(self.leaves)):
             first = np.arange(len(self.leaves) - height)
             other = generator.permutation(first)
             gates[first, first + height] = self.gates[other, other + height]
-        return PyramidGates(self.number, self.leaves, gates)
+            if attention is not None and self.attention is not None:
+                attention[first, first + height] = self.attention[other, other + height]
+        return PyramidGates(self.number, self.leaves, gates, attention)
 
     @classmethod
-    def from_levels(cls, number: int, leaves: Sequence[str], levels: Sequence) -> PyramidGates:
+    def from_levels(
+        cls, number: int, leaves: Sequence[str], levels: Sequence, attention: Sequence | None = None
+    ) -> PyramidGates:
         """Makes a pyramid: ``levels[t - 1][j]`` is [new, left, right] of the node over the leaves j to j + t.
 
+        ``attention[t - 1][j]`` is the attention that this node gets.
+
         Raises:
-            ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1.
+            ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 nodes of three gates that sum to 1, and of a
+                number that is not negative.
         """
         n = len(leaves)
-        gates = np.zeros((n, n, 3))
-        for height, nodes in enumerate(read_levels(leaves, levels, range(n - 1, 0, -1)), start=1):
-            first = np.arange(n - height)
-            gates[first, first + height] = nodes
-        return cls(number, tuple(leaves), gates)
+        nodes = np.concatenate([np.empty((0, 3)), *read_levels(leaves, levels, range(n - 1, 0, -1))])
+        read = None if attention is None else unpack_levels(n, read_attention(n, attention))
+        return cls(number, tuple(leaves), unpack_levels(n, nodes), read)
+
+
+def unpack_levels(n: int, nodes: np.ndarray) -> np.ndarray:
+    """What each node has, level by level (n(n − 1)/2, …), at its first and last leaf: (n, n, …)."""
+    unpacked = np.zeros((n, n, *nodes.shape[1:]))
+    height = np.repeat(np.arange(1, n), np.arange(n - 1, 0, -1))
+    first = np.concatenate([np.arange(n - level) for level in range(1, n)] or [height])
+    unpacked[first, first + height] = nodes
+    return unpacked
+
+
+def read_attention(n: int, levels: Sequence) -> np.ndarray:
+    """The attention of all nodes over n leaves, level by level, checked.
+
+    Raises:
+        ValueError: if there are not n − 1 levels of n − 1, n − 2, … 1 numbers that are not negative.
+    """
+    try:
+        counts, nodes = [len(level) for level in levels], np.array([node for level in levels for node in level], float)
+    except (TypeError, ValueError) as error:
+        raise ValueError("the attention of each level is not a list of numbers") from error
+    if counts != list(range(n - 1, 0, -1)) or not np.all(nodes >= 0):
+        raise ValueError(f"the attention over {n} leaves is not a number for each node of the {n - 1} levels")
+    return nodes
 
 
 class Join(NamedTuple):
@@ -200,5 +233,7 @@ def gates_of(record: dict[str, Any]) -> PyramidGates | WindowGates:
     Raises:
         ValueError: if they are not whole.
     """
-    kind = WindowGates if record.get("dilated") else PyramidGates
-    return kind.from_levels(record["sentence"], record["source"], record["gates"])
+    sentence = record["sentence"], record["source"], record["gates"]
+    if record.get("dilated"):
+        return WindowGates.from_levels(*sentence)
+    return PyramidGates.from_levels(*sentence, record.get("attention"))

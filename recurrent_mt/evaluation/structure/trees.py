@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import random
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from os import PathLike
@@ -267,8 +267,25 @@ def find_most_probable_tree(pyramid: PyramidGates, *, segmentation: str | None =
     passed_right = np.triu(right, k=1)[::-1].cumsum(axis=0)[::-1]
     node = new.copy()
     node[:-1, 1:] += passed_left[:-1, :-1] + passed_right[1:, 1:]
+    return find_tree_of_words(pyramid, segmentation, node, -passed_left, -passed_right)
+
+
+def find_attended_tree(pyramid: PyramidGates, *, segmentation: str | None = None) -> Spans:
+    """The binary tree whose phrases get the most attention together, where attention reads all nodes of the pyramid.
+
+    Raises:
+        ValueError: if the pyramid has no attention.
+    """
+    if pyramid.attention is None:
+        raise ValueError(f"sentence {pyramid.number} has no attention over phrases")
+    return find_tree_of_words(pyramid, segmentation, pyramid.attention)
+
+
+def find_tree_of_words(pyramid: PyramidGates, segmentation: str | None, *scores: np.ndarray) -> Spans:
+    """The tree over words by `find_best_tree`'s scores (n, n) of phrases over the leaves; it cuts no word."""
     numbers = word_numbers(pyramid.leaves, segmentation)
-    tree = find_best_tree(forbid_cut_words(node, numbers), -passed_left, -passed_right)
+    node, *children = scores
+    tree = find_best_tree(forbid_cut_words(node, numbers), *children)
     kept = [True] * len(pyramid.leaves)
     if pyramid.has_end:
         kept[-1] = False
@@ -333,7 +350,7 @@ METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "sentence F
 def score_trees(
     pyramids: Sequence[PyramidGates], gold: Sequence[GoldTree], *, segmentation: str | None = None, seed: int = 1
 ) -> pandas.DataFrame:
-    """Scores the trees that the gates imply, the same with shuffled gates, and the baselines.
+    """Scores the trees that the gates imply, those of attention over phrases, both of them shuffled, and the baselines.
 
     Without punctuation, the marks are taken out of both trees before scoring, and the baselines are trees over the
     words that are left. The segmentation is that of the pyramids' leaves, see `find_most_probable_tree`; the seed that
@@ -350,19 +367,22 @@ def score_trees(
         raise ValueError(f"{len(pyramids)} sentences, but {len(gold)} gold trees")
     for number, (pyramid, tree) in enumerate(zip(pyramids, gold)):
         check_words(number, pyramid, tree, segmentation)
-    found = [find_most_probable_tree(pyramid, segmentation=segmentation) for pyramid in pyramids]
-    generator = np.random.default_rng(seed)
-    shuffled = [
-        [find_most_probable_tree(pyramid.shuffled(generator), segmentation=segmentation) for pyramid in pyramids]
-        for _ in range(DRAWS)
-    ]
+    kinds = [("grConv", "grConv, gates shuffled", find_most_probable_tree)]
+    if all(pyramid.attention is not None for pyramid in pyramids):
+        kinds.append(("attention over phrases", "attention over phrases, shuffled", find_attended_tree))
+    found: dict[str, list[list[Spans]]] = {}
+    for name, name_shuffled, find in kinds:
+        generator = np.random.default_rng(seed)
+        draws = [pyramids, *([pyramid.shuffled(generator) for pyramid in pyramids] for _ in range(DRAWS))]
+        trees = [[find(pyramid, segmentation=segmentation) for pyramid in draw] for draw in draws]
+        found |= {name: trees[:1], name_shuffled: trees[1:]}
     groups = {
         ALL_TOKENS: [[True] * len(tree.words) for tree in gold],
         WITHOUT_PUNCTUATION: [[not is_punctuation(word) for word in tree.words] for tree in gold],
     }
     records: list[Record] = []
     for by, kept in groups.items():
-        for name, draws in score_kinds(found, shuffled, gold, kept, seed):
+        for name, draws in score_kinds(found, gold, kept, seed):
             records += summarize_draws(name, by, draws)
     return make_frame(records)
 
@@ -391,25 +411,24 @@ def is_punctuation(word: str) -> bool:
 
 
 def score_kinds(
-    found: Sequence[Spans],
-    shuffled: Sequence[Sequence[Spans]],
+    found: Mapping[str, Sequence[Sequence[Spans]]],
     gold: Sequence[GoldTree],
     kept: Sequence[Sequence[bool]],
     seed: int,
 ) -> Iterator[tuple[str, list[BracketingScore]]]:
-    """Each kind of tree over the leaves that are kept, with the score of each draw: one where there is no chance."""
+    """Each kind of tree over the leaves that are kept, with the score of each draw: one where there is no chance.
+
+    ``found`` has each draw's trees of what a model implies, over all leaves.
+    """
     lengths = [sum(leaves) for leaves in kept]
     expected = [keep_leaves(tree.spans, leaves) for tree, leaves in zip(gold, kept)]
 
     def score(trees: Iterable[Spans]) -> BracketingScore:
         return score_brackets(list(trees), expected, lengths)
 
-    def score_kept(trees: Iterable[Spans]) -> BracketingScore:
-        return score(keep_leaves(tree, leaves) for tree, leaves in zip(trees, kept))
-
     rng = random.Random(seed)
-    yield "grConv", [score_kept(found)]
-    yield "grConv, gates shuffled", [score_kept(draw) for draw in shuffled]
+    for name, draws in found.items():
+        yield name, [score(keep_leaves(tree, leaves) for tree, leaves in zip(draw, kept)) for draw in draws]
     for name, tree in BASELINES.items():
         yield name, [score(map(tree, lengths))]
     yield "random", [score(random_tree(length, rng) for length in lengths) for _ in range(DRAWS)]
@@ -431,8 +450,8 @@ def tree_tables(records: pandas.DataFrame, sentences: int) -> list[Table]:
         "and F1: over all sentences together. Sentence F1: the mean over sentences of three words or more, 0 where the "
         "gold tree has no phrase to find (without punctuation, the protocol of Kim et al. 2019). grConv: the most "
         "probable tree by the model's gates. Gates shuffled: the same after shuffling them within each level; the "
-        "difference is what their positions say about phrases. ±: mean and standard deviation of "
-        f"{DRAWS} draws."
+        "difference is what their positions say about phrases. Attention over phrases: the tree whose phrases get the "
+        f"most attention. ±: mean and standard deviation of {DRAWS} draws."
     ]
     tables = []
     for by in (ALL_TOKENS, WITHOUT_PUNCTUATION):

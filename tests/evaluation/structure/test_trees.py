@@ -1,5 +1,6 @@
 import itertools
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.trees import (
     GoldTree,
     balanced,
+    find_attended_tree,
     find_best_tree,
     find_most_probable_tree,
     is_punctuation,
@@ -177,6 +179,24 @@ def test_scores_of_trees_by_hand():
         "All tokens: 1 sentences, 1 of them of three words or more",
         "Without punctuation: 1 sentences, 0 of them of three words or more",
     ]
+
+
+def test_attention_chooses_the_phrases_that_get_the_most():
+    words = ("a", "b", "c", "d")
+    gates = random_pyramid((*words, "</s>"), 1)
+    attention = np.zeros((5, 5))
+    attention[0, 2], attention[1, 2], attention[2, 3] = 3, 1, 3.5
+    pyramid = replace(gates, attention=attention)
+    # (b c) and (a b c) get 4 together, (c d) 3.5.
+    assert write_brackets(words, find_attended_tree(pyramid)) == "((a (b c)) d)"
+    attention[2, 3] = 4.5
+    assert "(c d)" in write_brackets(words, find_attended_tree(pyramid))
+    pieces = replace(pyramid, leaves=("a", "b@@", "c", "d", "</s>"))
+    assert write_brackets(("a", "bc", "d"), find_attended_tree(pieces, segmentation="bpe")) == "((a bc) d)"
+    scores = f1_of(score_trees([pyramid], [GoldTree(words, spans_of((0, (1, (2, 3)))))]))
+    assert scores["attention over phrases"] >= 50 and "attention over phrases, shuffled" in scores
+    with pytest.raises(ValueError, match="sentence 0 has no attention over phrases"):
+        find_attended_tree(gates)
 
 
 def test_what_is_drawn_at_random_depends_on_the_seed_alone():
