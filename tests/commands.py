@@ -173,10 +173,11 @@ def _start(plain: int, with_plugin: int) -> None:
         return
     for module in IMPORTED:
         importlib.import_module(module)
-    # It looks for its plug-ins when it is imported; the project's own is there.
+    # Snakemake looks for its plug-ins when it makes its parser; the project's own is there.
     sys.path.append(str(REPOSITORY / "workflow"))
     with contextlib.suppress(ImportError):
-        importlib.import_module("snakemake.cli")
+        importlib.import_module("snakemake.cli").get_argument_parser()
+        importlib.import_module("smart_open")
     _parse_options()
     gc.freeze()
     fork.Process(target=_serve_with_plugin, args=(with_plugin,)).start()
