@@ -206,12 +206,16 @@ def _serve(listening: int) -> None:
 
 
 def _parse_options(*options: str) -> None:
-    """Parses the options of a training once: the parser of hydra's grammar keeps what it has learned about it."""
+    """Parses the options of a training and of a search once: the parser of hydra's grammar keeps what it has learned."""
     from fairseq import options as parsers
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
-    line = ["data", "--arch", "transformer", "--optimizer", "adam", "--save-dir", "/a-folder/b.c", *options]
-    convert_namespace_to_omegaconf(parsers.parse_args_and_arch(parsers.get_training_parser(), line))
+    training = ("--arch", "transformer", "--optimizer", "adam", "--save-dir", "/a-folder/b.c")
+    for parser, line in (
+        (parsers.get_training_parser(), training),
+        (parsers.get_interactive_generation_parser(), ("--path", "/a-folder/b.c")),
+    ):
+        convert_namespace_to_omegaconf(parsers.parse_args_and_arch(parser, ["data", *line, *options]))
 
 
 def _serve_one(client: Connection, listener: socket.socket) -> None:
