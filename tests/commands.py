@@ -206,7 +206,7 @@ def _serve(listening: int) -> None:
 
 
 def _parse_options(*options: str) -> None:
-    """Parses the options of a training and of a search once: the parser of hydra's grammar keeps what it has learned."""
+    """Parses the options of a training and of a search once: the parser of hydra's grammar has learned them then."""
     from fairseq import options as parsers
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
