@@ -178,6 +178,7 @@ def _start(plain: int, with_plugin: int) -> None:
     with contextlib.suppress(ImportError):
         importlib.import_module("snakemake.cli").get_argument_parser()
         importlib.import_module("smart_open")
+    share_config_store()
     _parse_options()
     gc.freeze()
     fork.Process(target=_serve_with_plugin, args=(with_plugin,)).start()
@@ -203,6 +204,16 @@ def _serve(listening: int) -> None:
             client = Connection(listener.accept()[0].detach())
             fork.Process(target=_serve_one, args=(client, listener)).start()
             client.close()
+
+
+def share_config_store() -> None:
+    """Lets Hydra use the one store of configurations, whose nodes it copies anyway, instead of a copy for each call.
+
+    fairseq puts hundreds into it: to copy them takes a fifth of the time of a call.
+    """
+    from hydra.core.config_store import ConfigStore
+
+    ConfigStore.__deepcopy__ = lambda store, memo: store
 
 
 def _parse_options(*options: str) -> None:

@@ -20,6 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Python's garbage collector leaves alone what was imported and collected: it would look at it again and again."""
+    """What all tests of a worker have to wait for takes less time."""
+    commands.share_config_store()
+    # The garbage collector leaves alone what was imported and collected: it would look at it again and again.
     gc.freeze()
     gc.enable()
