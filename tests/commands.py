@@ -1,7 +1,8 @@
 """Commands of this environment as separate processes, without the seconds that importing PyTorch takes in each.
 
-`run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, once for
-all workers of pytest: memory, standard streams, working directory, environment and exit status are the command's own.
+`run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, and for
+fairseq's commands with this plug-in the plug-in, too, once for all workers of pytest: memory, standard streams, working
+directory, environment and exit status are the command's own.
 So is Snakemake, where an experiment starts it by `run_engine`.
 What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads when
 it starts, the hash seed. Every command is run that way at least once. `call` starts nothing: it calls a tool of
@@ -23,6 +24,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Callable, Mapping
 from functools import cache
 from multiprocessing.connection import Connection
@@ -32,8 +34,17 @@ from recurrent_mt.cli.command import main
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
-#: The variable that names the socket of the server of warm commands.
+PLUGIN = REPOSITORY / "user_dir"
+#: The variable that names the folder with the sockets of the server of warm commands.
 ADDRESS = "WARM_COMMANDS"
+#: What warm commands import, which takes a while. PyTorch imports the second when it makes the first optimizer; tools
+#: that draw, the third. Not what registers itself with fairseq: that is the plug-in's.
+IMPORTED = (
+    *("fairseq", "torch._dynamo", "matplotlib.figure", "fairseq.trainer"),
+    *("fairseq.model_parallel.megatron_trainer", "fairseq.quantization_utils"),
+    *("recurrent_mt.metrics", "recurrent_mt.text_form"),
+    *(f"recurrent_mt.layers.{file.stem}" for file in sorted((REPOSITORY / "recurrent_mt/layers").glob("[!_]*.py"))),
+)
 fork = multiprocessing.get_context("fork")
 
 
@@ -91,16 +102,17 @@ def run_warm(
 ) -> subprocess.CompletedProcess:
     """Like `run`, for a command of fairseq or recurrent-mt, or Snakemake, in a process that has already imported it."""
     line = [command, *map(str, arguments)]
+    server = _server(with_plugin=command.startswith("fairseq-") and str(PLUGIN) in line)
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
         streams[0].write_text(text)
-        _server().send((line, streams, cwd, environment(**variables)))
-        process = _server().recv()
+        server.send((line, streams, cwd, environment(**variables)))
+        process = server.recv()
         try:
-            status = _server().recv()
+            status = server.recv()
         except BaseException:
             os.kill(process, signal.SIGKILL)
-            _server().recv()
+            server.recv()
             raise
         output, errors = (stream.read_text() for stream in streams[1:])
     return subprocess.CompletedProcess(line, status, output, errors)
@@ -123,14 +135,16 @@ def start_server() -> Callable[[], None]:
         what ends it before.
     """
     folder = tempfile.TemporaryDirectory()
-    os.environ[ADDRESS] = f"{folder.name}/socket"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.environ[ADDRESS])
-        listener.listen()
-        number = listener.fileno()
-        program = f"import sys; sys.path[:] = {sys.path}; from tests.commands import _serve; _serve({number})"
+    os.environ[ADDRESS] = folder.name
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2)]
+        for with_plugin, listener in enumerate(listeners):
+            listener.bind(_socket(bool(with_plugin)))
+            listener.listen()
+        numbers = [listener.fileno() for listener in listeners]
+        program = f"import sys; sys.path[:] = {sys.path}; from tests.commands import _start; _start{(*numbers,)}"
         line = [sys.executable, "-c", program]
-        server = subprocess.Popen(line, stdin=subprocess.PIPE, pass_fds=[number], env=environment(), cwd=REPOSITORY)
+        server = subprocess.Popen(line, stdin=subprocess.PIPE, pass_fds=numbers, env=environment(), cwd=REPOSITORY)
 
     def stop() -> None:
         server.stdin.close()
@@ -139,41 +153,80 @@ def start_server() -> Callable[[], None]:
     return stop
 
 
+def _socket(with_plugin: bool) -> str:
+    """The socket of the server, or of its fork that has imported the plug-in."""
+    return f"{os.environ[ADDRESS]}/{'with' if with_plugin else 'without'}-plugin"
+
+
 @cache
-def _server() -> Connection:
+def _server(*, with_plugin: bool) -> Connection:
     """The server's fork for this process."""
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(os.environ[ADDRESS])
+        client.connect(_socket(with_plugin))
         return Connection(client.detach())
+
+
+def _start(plain: int, with_plugin: int) -> None:
+    """Imports everything when the first process connects, and serves: with the plug-in in a fork."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.stdin.fileno() in select.select([plain, with_plugin, sys.stdin], [], [])[0]:
+        return
+    for module in IMPORTED:
+        importlib.import_module(module)
+    # Snakemake looks for its plug-ins when it makes its parser; the project's own is there.
+    sys.path.append(str(REPOSITORY / "workflow"))
+    with contextlib.suppress(ImportError):
+        importlib.import_module("snakemake.cli").get_argument_parser()
+        importlib.import_module("smart_open")
+    share_config_store()
+    _parse_options()
+    gc.freeze()
+    fork.Process(target=_serve_with_plugin, args=(with_plugin,)).start()
+    _serve(plain)
+
+
+def _serve_with_plugin(listening: int) -> None:
+    """Imports the plug-in as fairseq does with ``--user-dir``, and serves."""
+    from fairseq.utils import import_user_module
+
+    import_user_module(Namespace(user_dir=str(PLUGIN)))
+    _parse_options("--user-dir", str(PLUGIN))
+    gc.freeze()
+    _serve(listening)
 
 
 def _serve(listening: int) -> None:
     """Serves the processes that connect, each in a fork, until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Its number: multiprocessing closes the object in a fork.
+    stdin = 0
     with socket.socket(fileno=listening) as listener:
-        while listener in select.select([listener, sys.stdin], [], [])[0]:
-            # PyTorch imports the second, for seconds, when it makes the first optimizer; tools that draw, the third.
-            for module in ("fairseq", "torch._dynamo", "matplotlib.figure"):
-                importlib.import_module(module)
-            # It looks for its plug-ins when it is imported; the project's own is there.
-            sys.path.append(str(REPOSITORY / "workflow"))
-            with contextlib.suppress(ImportError):
-                importlib.import_module("snakemake.cli")
-            _parse_options()
-            gc.freeze()
+        while stdin not in select.select([listener, stdin], [], [])[0]:
             client = Connection(listener.accept()[0].detach())
             fork.Process(target=_serve_one, args=(client, listener)).start()
             client.close()
 
 
-@cache
-def _parse_options() -> None:
-    """Parses the options of a training once: the parser of hydra's grammar keeps what it has learned about it."""
-    from fairseq import options
+def share_config_store() -> None:
+    """Lets Hydra use the one store of configurations, whose nodes it copies anyway, instead of a copy for each call.
+
+    fairseq puts hundreds into it: to copy them takes a fifth of the time of a call.
+    """
+    from hydra.core.config_store import ConfigStore
+
+    ConfigStore.__deepcopy__ = lambda store, memo: store
+
+
+def _parse_options(*options: str) -> None:
+    """Parses the options of a training and of a search once: the parser of hydra's grammar has learned them then."""
+    from fairseq import options as parsers
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
-    line = ["data", "--arch", "transformer", "--optimizer", "adam", "--save-dir", "/a-folder/b.c"]
-    convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), line))
+    training = ("--arch", "transformer", "--optimizer", "adam", "--save-dir", "/a-folder/b.c")
+    for parser, line in (
+        (parsers.get_training_parser(), training),
+        (parsers.get_interactive_generation_parser(), ("--path", "/a-folder/b.c")),
+    ):
+        convert_namespace_to_omegaconf(parsers.parse_args_and_arch(parser, ["data", *line, *options]))
 
 
 def _serve_one(client: Connection, listener: socket.socket) -> None:

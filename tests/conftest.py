@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import os
 
 import pytest
 
@@ -8,9 +9,11 @@ from tests import commands
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """pytest-xdist's workers share the server of warm commands that their controller starts."""
+    """pytest-xdist's workers share the server of warm commands that their controller starts, and what it sets here."""
     if not hasattr(config, "workerinput"):
         config.add_cleanup(commands.start_server())
+        # Hypothesis would load trio, which Selenium needs, in every worker.
+        os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
     gc.disable()
 
 
@@ -20,6 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Python's garbage collector leaves alone what was imported and collected: it would look at it again and again."""
+    """What all tests of a worker have to wait for takes less time."""
+    commands.share_config_store()
+    # The garbage collector leaves alone what was imported and collected: it would look at it again and again.
     gc.freeze()
     gc.enable()

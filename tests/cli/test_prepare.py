@@ -67,8 +67,8 @@ def kill_after(line, jobs, pause):
     return said
 
 
-def prepare_again(corpora, out):
-    """Another call of the recipe that makes what is `prepared`, in this process."""
+def prepare_warm(corpora, out):
+    """The recipe that makes what is `prepared`, in this process."""
     return experiment("wmt-fr-en.yaml", cleaning="false", corpus=corpora / "fr-en", segmentation="bpe:100", out=out)
 
 
@@ -78,7 +78,7 @@ def prepared(corpora, tmp_path_factory):
 
     def build(folder):
         out = folder / "data"
-        return out, run(prepare("fr-en", corpus=corpora / "fr-en", segmentation="bpe:100", out=out))
+        return out, prepare_warm(corpora, out)
 
     return build_once(tmp_path_factory, "undisturbed", build)
 
@@ -123,7 +123,7 @@ def kill_and_finish(out, prepared, corpora, *, kills):
     for _ in range(kills):
         kill_after(line, generator.randint(1, 8), generator.uniform(0, 0.6))
         assert not list(out.glob("corpora/*/data/REPORT.md"))
-    prepare_again(corpora, out)
+    prepare_warm(corpora, out)
     assert checksums(out) == checksums(prepared[0])
     assert not list(out.rglob("*.partial*"))
 
@@ -140,7 +140,7 @@ def test_after_a_preparation_with_other_options_the_first_call_again_does_nothin
     else:
         kill_after(other, 1, 0)
         assert len(list((out / "corpora").iterdir())) == 2
-    text = prepare_again(corpora, out)
+    text = prepare_warm(corpora, out)
     assert not re.search(r"^\[\d", text, re.MULTILINE) and f"The data is in {out}/data" in text
     assert (out / "data").resolve() == first and checksums(out) == before
     assert {path: path.stat().st_mtime_ns for path in files} == files

@@ -70,7 +70,7 @@ def test_backends_of_grconv_agree_in_every_mode(backend, lengths, mode):
 @pytest.mark.parametrize("mode", MODES)
 @every_gradient
 def test_gradients_of_grconv_are_those_of_finite_differences(backend, mode):
-    counts, tensors = arguments([3, 1, 5, 2], 3, torch.float64, unit_gates="unit_gates" in MODES[mode])
+    counts, tensors = arguments([3, 1, 5, 2], 2, torch.float64, unit_gates="unit_gates" in MODES[mode])
     leaves = [tensor.requires_grad_() for tensor in tensors]
 
     def function(*values):
