@@ -226,9 +226,7 @@ def write_trees(options: argparse.Namespace, pyramids: list[PyramidGates]) -> No
     print(f"{len(pyramids)} trees: {options.out / 'trees.txt'}")
 
 
-def bracket_trees(
-    pyramids: Iterable[PyramidGates], find_tree: Callable[..., Spans], segmentation: str | None
-) -> str:
+def bracket_trees(pyramids: Iterable[PyramidGates], find_tree: Callable[..., Spans], segmentation: str | None) -> str:
     """The trees that ``find_tree`` finds, one per line."""
     lines = (
         write_brackets(pyramid.merged_words(segmentation), find_tree(pyramid, segmentation=segmentation))

@@ -1,4 +1,5 @@
 import json
+from itertools import combinations
 
 import pytest
 import torch
@@ -222,6 +223,17 @@ def test_weights_of_a_batch_are_those_of_each_pair_alone(tmp_path, architecture)
         torch.testing.assert_close(weights, attention_alone(checkpoint, source, target), rtol=0, atol=2e-5)
 
 
+def attentions_alone(checkpoint, source, target):
+    """The attention of one sentence pair over tokens, and over leaves and phrases."""
+    model, task = checkpoint.model, checkpoint.task
+    source_ids = task.source_dictionary.encode_line(source, add_if_not_exist=False).long()[None]
+    target_ids = task.target_dictionary.encode_line(target, add_if_not_exist=False).long()[None]
+    with torch.no_grad():
+        encoded = model.encoder(source_ids)
+        found = (model.decoder(target_ids.roll(1), one) for one in (encoded, encoded._replace(coverage=None)))
+        return [extra["attn"][0][0] for _, extra in found]
+
+
 def test_attention_over_phrases_of_a_batch_is_that_of_each_pair_alone(tmp_path):
     pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 6}
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
@@ -230,13 +242,14 @@ def test_attention_over_phrases_of_a_batch_is_that_of_each_pair_alone(tmp_path):
         leaves, words = len(source.split()) + 1, len(target.split())
         assert [len(level) for level in record["attention"]] == list(range(leaves - 1, 0, -1))
         read = gates_of(record).attention
-        # Each phrase's attention, spread over its tokens as a translation shows it, with that of the leaves.
-        over_tokens = attention_alone(checkpoint, source, target)[:words].sum(dim=0).double()
-        spread = torch.tensor(
-            [sum(read[i, k] / (k - i + 1) for i in range(j + 1) for k in range(j, leaves) if i < k) for j in range(leaves)]
+        # A translation's alignment spreads each phrase's attention over its tokens.
+        over_tokens, raw = (
+            attention[:words].sum(dim=0).double() for attention in attentions_alone(checkpoint, source, target)
         )
-        leaf = over_tokens - spread
-        assert leaf.min() > -1e-5 and abs(leaf.sum() + read.sum() - words) < 1e-5
+        spread = raw[:leaves]
+        for first, last in combinations(range(leaves), 2):
+            spread[first : last + 1] += read[first, last] / (last - first + 1)
+        torch.testing.assert_close(spread, over_tokens)
     assert found[3]["attention"] != found[0]["attention"]
     (alone,) = sentence_gates(checkpoint, SOURCES[3:], TARGETS[3:])
     torch.testing.assert_close(*(torch.tensor(gates_of(one).attention) for one in (alone, found[3])))
@@ -245,7 +258,7 @@ def test_attention_over_phrases_of_a_batch_is_that_of_each_pair_alone(tmp_path):
 def test_attention_over_some_phrases_makes_no_tree(tmp_path):
     pyramid = {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
-    with pytest.raises(ValueError, match="annotation-height 2: over sentence 0 of 5 tokens, .* not read all phrases"):
+    with pytest.raises(ValueError, match=r"-height 2: over sentence 0 of 5 tokens, .* not read all phrases"):
         sentence_gates(checkpoint, SOURCES, TARGETS)
     checkpoint = small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive")
     with pytest.raises(ValueError, match="has no attention over phrases: train with --grconv-annotations pyramid"):

@@ -64,7 +64,8 @@ def test_structure_scores_the_phrases_that_attention_reads(folder, tmp_path):
     small_checkpoint(tmp_path, "grconv_encoder", decoder_attention="additive", **pyramid)
     (tmp_path / "test.src").write_text((folder / "test.src").read_text())
     gold = ("--trees", folder / "test.ptb")
-    done = tool("structure", *model_options(tmp_path), "--target", folder / "test.tgt", *gold, "--out", tmp_path / "out")
+    target = ("--target", folder / "test.tgt")
+    done = tool("structure", *model_options(tmp_path), *target, *gold, "--out", tmp_path / "out")
     assert "attention over phrases, shuffled" in done.stdout
     trees = (tmp_path / "out" / "attended_trees.txt").read_text().splitlines()
     assert [tree.replace("(", "").replace(")", "") for tree in trees] == SOURCES

@@ -142,8 +142,8 @@ def phrase_attention(
         max_tokens: the most tokens in a batch, on either side.
 
     Returns:
-        The levels of each sentence, without the leaves: ``[t - 1][j]`` is what the node over the leaves j to j + t gets,
-        summed over the target's tokens but ``</s>``.
+        The levels of each sentence, without the leaves: ``[t - 1][j]`` is what the node over the leaves j to j + t
+        gets, summed over the target's tokens but ``</s>``.
 
     Raises:
         ValueError: if attention does not read every node of every sentence, if there are not as many targets as
@@ -156,8 +156,8 @@ def phrase_attention(
     for number, sentence in enumerate(sentences):
         if (leaves := len(tokens_of(sentence))) > height + 1:
             raise ValueError(
-                f"{checkpoint.path} has --grconv-annotation-height {height}: over sentence {number} of {leaves} tokens, "
-                "attention does not read all phrases"
+                f"{checkpoint.path} has --grconv-annotation-height {height}: over sentence {number} of {leaves} "
+                "tokens, attention does not read all phrases"
             )
     levels: dict[int, list[list[float]]] = {}
     for batch in checkpoint.batches(sentences, targets, max_tokens=max_tokens):

@@ -373,8 +373,8 @@ def score_trees(
     found: dict[str, list[list[Spans]]] = {}
     for name, name_shuffled, find in kinds:
         generator = np.random.default_rng(seed)
-        draws = [pyramids, *([pyramid.shuffled(generator) for pyramid in pyramids] for _ in range(DRAWS))]
-        trees = [[find(pyramid, segmentation=segmentation) for pyramid in draw] for draw in draws]
+        shuffled = ([pyramid.shuffled(generator) for pyramid in pyramids] for _ in range(DRAWS))
+        trees = [[find(pyramid, segmentation=segmentation) for pyramid in draw] for draw in (pyramids, *shuffled)]
         found |= {name: trees[:1], name_shuffled: trees[1:]}
     groups = {
         ALL_TOKENS: [[True] * len(tree.words) for tree in gold],

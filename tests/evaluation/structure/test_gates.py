@@ -76,7 +76,9 @@ def test_attention_is_found_by_what_its_node_covers_and_shuffled_with_the_gates(
     assert swapped.attention.tolist() == [[0, 0, 2], [0, 0, 0.5], [0, 0, 0]]
 
 
-@pytest.mark.parametrize("attention", [[[1, 1]], [[1], [1]], [[1, "a"], [1]], [1, 2], [[1, -1], [1]], 5, [[1, None], [1]]])
+@pytest.mark.parametrize(
+    "attention", [[[1, 1]], [[1], [1]], [[1, "a"], [1]], [1, 2], [[1, -1], [1]], 5, [[1, None], [1]]]
+)
 def test_bad_attention_is_named(tmp_path, attention):
     with pytest.raises(FileError, match="line 1: the attention"):
         read_gates(write(tmp_path / "gates", {**record(), "attention": attention}))
