@@ -32,7 +32,7 @@ DIGESTS = {
     "grconv-30-small": "b663af5e",
     "grconv-30": "96479f38",
     "recommended-base": "018c283d",
-    "recommended-grconv": "9359774c",
+    "recommended-grconv": "3eed8a15",
     "recommended-small": "fab52564",
     "rnnenc-30-small": "8b909c6d",
     "rnnenc-30": "610ba8ba",

@@ -18,7 +18,7 @@ IDENTITIES = {
     "attention": "c262f9c5",
     "cells": "e5e3cc4e",
     "depth": "2ef7efc6",
-    "dilated": "2b916d7d",
+    "dilated": "f40531db",
     "encoders": "631980a8",
     "precision": "f73be26b",
     "rank": "afb3445b",
