@@ -14,17 +14,10 @@ from tests.training import ADAM, configuration_of, parse
         (
             "label_smoothed_cross_entropy",
             (
-                *(
-                    "--label-smoothing",
-                    "0.1",
-                    "--optimizer",
-                    "sgd",
-                    "--lr-scheduler",
-                    "inverse_sqrt",
-                    "--lr",
-                    "0.1,0.2",
-                ),
-                *("--warmup-updates", "3", "--update-freq", "2,1", "--save-dir", "a b", "--store-ema", "--amp"),
+                *("--label-smoothing", "0.1", "--optimizer", "sgd", "--lr-scheduler", "inverse_sqrt"),
+                *("--lr", "0.1,0.2", "--warmup-updates", "3", "--update-freq", "2,1", "--store-ema", "--amp"),
+                "--save-dir",
+                "a b",
             ),
         ),
     ],

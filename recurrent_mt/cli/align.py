@@ -147,9 +147,9 @@ class Structure:
 
     DIR gets gates.jsonl, which --gates takes instead of a checkpoint; trees.txt, the most probable tree of each sentence; a
     figure for each requested sentence; and, with --trees, scores.txt, .md, and .json. How a tree follows from the gates:
-    recurrent_mt/evaluation/structure/trees.py. With --target and a model whose attention reads all nodes of the pyramid, also
-    the trees whose phrases get the most attention: attended_trees.txt. With --grconv-dilated, a model implies no tree: DIR gets gates.jsonl and the
-    figures, which show the windows that its nodes join.
+    recurrent_mt/evaluation/structure/trees.py. With --target and a model whose attention reads all nodes of the pyramid,
+    also the trees whose phrases get the most attention: attended_trees.txt. With --grconv-dilated, a model implies no tree:
+    DIR gets gates.jsonl and the figures, which show the windows that its nodes join.
     """  # noqa: E501 (lines of the terminal)
 
     @staticmethod

@@ -136,7 +136,7 @@ def unpack_spans(levels: Tensor, packing: Packing, height: int) -> Tensor:
         (B, S', D) with S' = S + (S − 1) + … + (S − ``height``).
     """
     batch, width = packing.order.numel(), packing.width
-    starts = _level_starts(width, height)
+    starts = level_starts(width, height)
     places = []
     for level in range(height + 1):
         first_tokens = packing.rows.index_select(0, rows_but_last(packing.counts, level, packing.rows.device))
@@ -166,7 +166,7 @@ def span_coverage(width: int, height: int, like: Tensor) -> Tensor:
     )
 
 
-def _level_starts(width: int, height: int) -> list[int]:
+def level_starts(width: int, height: int) -> list[int]:
     """The first column of each level, followed by S', the number of all columns."""
     return [level * width - level * (level - 1) // 2 for level in range(height + 2)]
 

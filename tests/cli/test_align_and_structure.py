@@ -162,6 +162,7 @@ def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
 BAD_CALLS = {
     "no data": ("structure", ("--checkpoint", "x.pt"), "--checkpoint needs --data and --source"),
     "data alone": ("structure", ("--gates", "x", "--data", "y"), "--data, --source, and --target go with --checkpoint"),
+    "target alone": ("structure", ("--gates", "x", "--target", "y"), "and --target go with --checkpoint"),
     "no gates": ("structure", ("--gates", "nowhere"), "nowhere: there is no such file"),
     "no target": ("align", ("--checkpoint", "x.pt", "--data", "y"), "needs --data, --source and --target"),
     "gold": ("align", ("--log", "x", "--gold", "y"), "--gold has links for given translations"),

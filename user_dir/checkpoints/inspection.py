@@ -15,7 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from recurrent_mt.kernels.dilated_grconv import count_levels
 from recurrent_mt.kernels.packing import Packing, make_packing, padding_at_ends
-from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder
+from recurrent_mt.layers.grconv import DilatedGRConv, DilatedGRConvEncoder, GRConvEncoder, level_starts
 from recurrent_mt.layers.gru import GRU
 
 from ..models.products import Products
@@ -61,16 +61,14 @@ def sentence_gates(
     for batch in checkpoint.batches(sentences, max_tokens=max_tokens):
         found = batch_gates(checkpoint.model.encoder.embed_tokens, layer, batch["net_input"]["src_tokens"])
         gates |= zip(batch["id"].tolist(), found)
-    if targets is not None:
-        attention = phrase_attention(checkpoint, sentences, targets, max_tokens=max_tokens)
-        return [
-            {"sentence": number, "source": tokens_of(text), "gates": gates[number], "attention": attention[number]}
-            for number, text in enumerate(sentences)
-        ]
-    return [
+    records = [
         {"sentence": number, "source": tokens_of(text), **kind, "gates": gates[number]}
         for number, text in enumerate(sentences)
     ]
+    if targets is not None:
+        attention = phrase_attention(checkpoint, sentences, targets, max_tokens=max_tokens)
+        return [{**record, "attention": levels} for record, levels in zip(records, attention)]
+    return records
 
 
 @torch.no_grad()
@@ -168,10 +166,9 @@ def phrase_attention(
         words = batch["target"].ne(checkpoint.task.target_dictionary.pad())
         words &= batch["target"].ne(checkpoint.task.target_dictionary.eos())
         received = (extra["attn"][0] * words.unsqueeze(2)).sum(dim=1).double().tolist()
-        width = tokens.size(1)
+        starts = level_starts(tokens.size(1), tokens.size(1) - 1)
         for number, row in zip(batch["id"].tolist(), received):
             leaves = len(tokens_of(sentences[number]))
-            starts = [level * width - level * (level - 1) // 2 for level in range(leaves)]
             levels[number] = [row[starts[level] : starts[level] + leaves - level] for level in range(1, leaves)]
     return [levels[number] for number in range(len(sentences))]
 

@@ -92,15 +92,17 @@ class PyramidGates(GatedSentence):
 
     def shuffled(self, generator: np.random.Generator) -> PyramidGates:
         """A pyramid with the gates, and the attention, of each level's nodes in random order."""
-        gates = self.gates.copy()
-        attention = None if self.attention is None else self.attention.copy()
-        for height in range(1, len(self.leaves)):
-            first = np.arange(len(self.leaves) - height)
-            other = generator.permutation(first)
-            gates[first, first + height] = self.gates[other, other + height]
-            if attention is not None and self.attention is not None:
-                attention[first, first + height] = self.attention[other, other + height]
-        return PyramidGates(self.number, self.leaves, gates, attention)
+        first, last = level_nodes(len(self.leaves))
+        heights = range(1, len(self.leaves))
+        other = np.concatenate([first[:0], *(generator.permutation(len(self.leaves) - height) for height in heights)])
+
+        def move(nodes: np.ndarray) -> np.ndarray:
+            moved = nodes.copy()
+            moved[first, last] = nodes[other, other + last - first]
+            return moved
+
+        attention = None if self.attention is None else move(self.attention)
+        return PyramidGates(self.number, self.leaves, move(self.gates), attention)
 
     @classmethod
     def from_levels(
@@ -115,18 +117,19 @@ class PyramidGates(GatedSentence):
                 number that is not negative.
         """
         n = len(leaves)
-        nodes = np.concatenate([np.empty((0, 3)), *read_levels(leaves, levels, range(n - 1, 0, -1))])
-        read = None if attention is None else unpack_levels(n, read_attention(n, attention))
-        return cls(number, tuple(leaves), unpack_levels(n, nodes), read)
+        first, last = level_nodes(n)
+        gates, received = np.zeros((n, n, 3)), np.zeros((n, n))
+        gates[first, last] = np.concatenate([np.empty((0, 3)), *read_levels(leaves, levels, range(n - 1, 0, -1))])
+        if attention is None:
+            return cls(number, tuple(leaves), gates)
+        received[first, last] = read_attention(n, attention)
+        return cls(number, tuple(leaves), gates, received)
 
 
-def unpack_levels(n: int, nodes: np.ndarray) -> np.ndarray:
-    """What each node has, level by level (n(n − 1)/2, …), at its first and last leaf: (n, n, …)."""
-    unpacked = np.zeros((n, n, *nodes.shape[1:]))
-    height = np.repeat(np.arange(1, n), np.arange(n - 1, 0, -1))
-    first = np.concatenate([np.arange(n - level) for level in range(1, n)] or [height])
-    unpacked[first, first + height] = nodes
-    return unpacked
+def level_nodes(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last leaf of every node above n leaves, level by level: (n(n − 1)/2,) each."""
+    height, first = np.nonzero(np.tri(max(n - 1, 0))[::-1])
+    return first, first + height + 1
 
 
 def read_attention(n: int, levels: Sequence) -> np.ndarray:
@@ -216,12 +219,14 @@ def read_gates(path: str | PathLike[str]) -> list[PyramidGates] | list[WindowGat
         FileError: naming the line that is not a whole pyramid, or not all windows of a sentence, not the next sentence,
             or of another kind than the first.
     """
-    kinds: list[bool] = []
+    kinds: list[tuple[bool, bool]] = []
 
     def make(record: dict[str, Any]) -> Any:
-        kinds.append(bool(record.get("dilated")))
-        if kinds[-1] != kinds[0]:
+        kinds.append((bool(record.get("dilated")), record.get("attention") is not None))
+        if kinds[-1][0] != kinds[0][0]:
             raise ValueError("a pyramid and a dilated grConv in one file: lines of two models were mixed")
+        if kinds[-1] != kinds[0]:
+            raise ValueError("attention over phrases in some lines only: lines of two calls were mixed")
         return gates_of(record)
 
     return read_sentence_records(path, FIELDS, make)

@@ -281,11 +281,16 @@ def find_attended_tree(pyramid: PyramidGates, *, segmentation: str | None = None
     return find_tree_of_words(pyramid, segmentation, pyramid.attention)
 
 
-def find_tree_of_words(pyramid: PyramidGates, segmentation: str | None, *scores: np.ndarray) -> Spans:
+def find_tree_of_words(
+    pyramid: PyramidGates,
+    segmentation: str | None,
+    node: np.ndarray,
+    left: np.ndarray | None = None,
+    right: np.ndarray | None = None,
+) -> Spans:
     """The tree over words by `find_best_tree`'s scores (n, n) of phrases over the leaves; it cuts no word."""
     numbers = word_numbers(pyramid.leaves, segmentation)
-    node, *children = scores
-    tree = find_best_tree(forbid_cut_words(node, numbers), *children)
+    tree = find_best_tree(forbid_cut_words(node, numbers), left, right)
     kept = [True] * len(pyramid.leaves)
     if pyramid.has_end:
         kept[-1] = False

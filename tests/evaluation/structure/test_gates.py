@@ -84,6 +84,11 @@ def test_bad_attention_is_named(tmp_path, attention):
         read_gates(write(tmp_path / "gates", {**record(), "attention": attention}))
 
 
+def test_attention_in_some_lines_only_is_named(tmp_path):
+    with pytest.raises(FileError, match="line 2: attention over phrases in some lines only"):
+        read_gates(write(tmp_path / "gates", {**record(), "attention": [[0.5, 0], [2]]}, record(1)))
+
+
 def test_rounded_gates_are_accepted():
     assert PyramidGates.from_levels(0, "ab", [[[0.33333, 0.33333, 0.33333]]]).gates[0, 1].sum() < 1
 
