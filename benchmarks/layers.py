@@ -152,12 +152,15 @@ GRCONV_LAYER = Family(
 )
 
 
-def prepare_dilated(setting: Setting, *, width: int, sets: int, sentences: int, length: int, lengths: str) -> Case:
+def prepare_dilated(
+    setting: Setting, *, width: int, height: int, sets: int, sentences: int, length: int, lengths: str
+) -> Case:
     """The layer on packed leaves, with a gradient for sums and roots.
 
     Args:
         setting: the run's setting.
         width: H.
+        height: the last level; 0: as many as merge all leaves.
         sets: of weights; see :class:`~recurrent_mt.kernels.dilated_grconv.DilatedGRConvWeights`.
         sentences: B.
         length: leaves of the longest sentence.
@@ -165,20 +168,24 @@ def prepare_dilated(setting: Setting, *, width: int, sets: int, sentences: int, 
     """
     leaves = draw_lengths(sentences, length, lengths, seed=1)
     layer = Layer(
-        f"dilated_grconv_layer of width {width}", leaves, _dilated_weights(width, sets), setting, sums_and_roots
+        f"dilated_grconv_layer of width {width}", leaves, _dilated_weights(width, sets), setting, sums_and_roots(height)
     )
     return Case(
         layer.passes(setting.backend, "tanh", setting.product_number),
-        dilated_levels(leaves, width=width).all(),
+        dilated_levels(leaves, width=width, height=height).all(),
         lambda: layer._replace(lengths=leaves[:SENTENCES]).check("tanh", setting.product_number),
         "words",
         sum(leaves),
     )
 
 
-def sums_and_roots(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
-    """Sums and roots."""
-    return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), **given)[1:3])
+def sums_and_roots(height: int) -> Callable[..., list[Tensor]]:
+    """Sums and roots of leaves and weights."""
+
+    def run(leaves: Tensor, *weights: Tensor, **given: Any) -> list[Tensor]:
+        return list(dilated_grconv(leaves, DilatedGRConvWeights(*weights), height=height, **given)[1:3])
+
+    return run
 
 
 def _dilated_weights(width: int, sets: int) -> DilatedGRConvWeights:
@@ -188,9 +195,13 @@ def _dilated_weights(width: int, sets: int) -> DilatedGRConvWeights:
 
 
 def _dilated_shape(
-    width: int, length: int, sets: int = 1, sentences: int = 32, lengths: str = "mixed"
+    width: int, length: int, *, height: int = 4, sentences: int = 32, lengths: str = "mixed"
 ) -> dict[str, int | str]:
-    return {"width": width, "sets": sets, "sentences": sentences, "length": length, "lengths": lengths}
+    """With a set of weights for each level, as in configs/recommended-grconv.yaml, or, for all levels, one."""
+    return {
+        **{"width": width, "height": height, "sets": height or 1},
+        **{"sentences": sentences, "length": length, "lengths": lengths},
+    }
 
 
 DILATED_GRCONV_LAYER = Family(
@@ -200,10 +211,10 @@ DILATED_GRCONV_LAYER = Family(
     shapes=(
         *(_dilated_shape(width, length) for width in (128, 256, 512) for length in (10, 30, 50)),
         _dilated_shape(128, 25, sentences=40, lengths="alike"),
-        _dilated_shape(256, 30, sets=6),
+        *(_dilated_shape(128, length, height=0) for length in (10, 30, 50)),
         _dilated_shape(1000, 30),
     ),
-    quick=(_dilated_shape(8, 6, sentences=3), _dilated_shape(8, 6, sets=4, sentences=3)),
+    quick=(_dilated_shape(8, 6, height=0, sentences=3), _dilated_shape(8, 6, height=2, sentences=3)),
     growth=_dilated_shape(128, 20, sentences=16, lengths="equal"),
     small_growth=_dilated_shape(8, 4, sentences=2, lengths="equal"),
 )

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from recurrent_mt.layers.grconv import WAVES
+
 
 class Product(NamedTuple):
     """A matrix (m, k) times a matrix (k, n).
@@ -155,19 +157,23 @@ def grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
     return linear(sum(lengths), sizes.embedding, sizes.encoded) + grconv_levels(lengths, width=sizes.encoded)
 
 
-def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3) -> ProductList:
+def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height: int = 0) -> ProductList:
     """The nodes of one direction of the dilated grConv, level by level, each a product as those of the pyramids."""
-    rows, distance = [], 1
-    while distance < max(lengths):
+    rows: list[int] = []
+    distance = 1
+    while distance < max(lengths) and (not height or len(rows) < height):
         rows.append(sum(max(0, length - distance) for length in lengths))
         distance *= 2
     return sum((linear(count, 2 * width, width + gates) for count in rows), ProductList())
 
 
 def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
-    """Leaves and nodes of both directions."""
+    """Leaves with their positions, and the nodes of both directions on four levels."""
     leaves = linear(sum(lengths), sizes.embedding, sizes.encoded)
-    return leaves + dilated_levels(lengths, width=sizes.encoder).times(2)
+    # The waves get no gradient.
+    rows, waves = max(lengths), 2 * WAVES
+    positions = ProductList((Product(rows, waves, sizes.encoded),), (Product(sizes.encoded, rows, waves),))
+    return leaves + positions + dilated_levels(lengths, width=sizes.encoder, height=4).times(2)
 
 
 def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> ProductList:

@@ -90,12 +90,19 @@ class Architecture(NamedTuple):
 
 
 _BOTH = {"encoder_bidirectional": True}
+#: As in configs/recommended-grconv.yaml.
+_DILATED = {
+    "grconv_dilated": True,
+    "grconv_height": 4,
+    "grconv_dilated_positions": True,
+    "grconv_dilated_weights": 4,
+    "grconv_dilated_biases": 4,
+    "decoder_attention": "additive",
+}
 SYSTEMS = {
     "RNNsearch": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
     "RNNenc": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
-    "dilated grConv": Architecture(
-        "grconv_encoder", {"grconv_dilated": True, "decoder_attention": "additive"}, True, dilated_grconv_encoder
-    ),
+    "dilated grConv": Architecture("grconv_encoder", _DILATED, True, dilated_grconv_encoder),
     "grConv": Architecture("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
 }
 

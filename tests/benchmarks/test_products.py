@@ -89,12 +89,12 @@ def test_the_products_of_the_pyramid_are_those_it_makes(lengths, gates, options)
 
 
 @pytest.mark.parametrize("lengths", [[5, 5], [6, 3, 1]])
-def test_the_products_of_the_dilated_grconv_are_those_it_makes(lengths):
+@pytest.mark.parametrize("height", [0, 2])
+def test_the_products_of_the_dilated_grconv_are_those_it_makes(lengths, height):
     shapes = [(1, 4, 4), (1, 4, 4), (1, 4), (1, 3, 4), (1, 3, 4), (1, 3)]
-    layer = Layer("dilated", lengths, [*map(torch.ones, shapes)], SETTING, sums_and_roots)
-    assert counted(layer.passes("reference", "tanh", torch.float32)) == operations(
-        dilated_levels(lengths, width=4).all()
-    )
+    layer = Layer("dilated", lengths, [*map(torch.ones, shapes)], SETTING, sums_and_roots(height))
+    listed = dilated_levels(lengths, width=4, height=height)
+    assert counted(layer.passes("reference", "tanh", torch.float32)) == operations(listed.all())
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
