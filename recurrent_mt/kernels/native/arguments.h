@@ -37,7 +37,7 @@ inline std::optional<at::Tensor> checked(const char* name, const std::optional<a
   return checked(name, *tensor, sizes, number);
 }
 
-/// What states are multiplied in must be their format or, if that is float32, bfloat16; otherwise an error that names it.
+/// What states are multiplied in must be their format or, if that is float32, bfloat16; otherwise, an error names it.
 inline void check_products(const char* name, at::ScalarType products, at::ScalarType states) {
   const bool single = states == at::kFloat;
   TORCH_CHECK_VALUE(products == states || (single && products == at::kBFloat16), name, " must be ", states,

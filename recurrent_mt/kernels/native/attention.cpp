@@ -145,7 +145,7 @@ struct Source {
       const T* exp_key = exponentials + word * key_size;
 #pragma omp simd
       for (int64_t i = 0; i < key_size; i++) {
-        // With u = 1 / (1 + e), tanh is 1 − 2u and its slope 4u (1 − u). The ones of all words cancel in the score's sum.
+        // With u = 1 / (1 + e), tanh is 1 − 2u and its slope 4u (1 − u). All words' ones cancel in the score's sum.
         const T u = T(1) / (T(1) + exp_query[i] * exp_key[i]), part = grad * u, slope = T(4) * (part - part * u);
         grad_score[i] -= part + part;
         grad_key[i] += slope;
@@ -168,8 +168,7 @@ Memory<T>::Memory(const at::Tensor& keys, const at::Tensor& values, const at::Te
   std::vector<char> small(rows.count, true);
   for_rows(rows.count, key_size_, [&](int64_t begin, int64_t end) {
     vectorized([=, size = key_size_, all = small.data(), padded = padding_.const_data_ptr<bool>()]() INLINE_LAMBDA {
-      for (int64_t row = begin; row < end; row++)
-        all[row] = exponentiate<T>(rows[row], out[row], size) || padded[row];
+      for (int64_t row = begin; row < end; row++) all[row] = exponentiate<T>(rows[row], out[row], size) || padded[row];
     });
   });
   large_keys_ = std::find(small.begin(), small.end(), false) != small.end();
@@ -178,9 +177,15 @@ Memory<T>::Memory(const at::Tensor& keys, const at::Tensor& values, const at::Te
 template <typename T>
 static Source<T> source_of(const at::Tensor& keys, const at::Tensor& exponentials, const at::Tensor& values,
                            const at::Tensor& padding, const std::optional<at::Tensor>& score) {
-  return {keys.const_data_ptr<T>(),    exponentials.defined() ? exponentials.const_data_ptr<T>() : nullptr,
-          values.const_data_ptr<T>(),  score ? score->const_data_ptr<T>() : nullptr,
-          padding.const_data_ptr<bool>(), keys.size(1), keys.size(2), values.size(2), false};
+  return {keys.const_data_ptr<T>(),
+          exponentials.defined() ? exponentials.const_data_ptr<T>() : nullptr,
+          values.const_data_ptr<T>(),
+          score ? score->const_data_ptr<T>() : nullptr,
+          padding.const_data_ptr<bool>(),
+          keys.size(1),
+          keys.size(2),
+          values.size(2),
+          false};
 }
 
 template <typename T>

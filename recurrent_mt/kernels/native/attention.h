@@ -30,8 +30,8 @@ class Memory {
   /// From the gradient of the contexts (n, D), writes that of the queries (n, A), and adds to those of the keys.
   ///
   /// With a score vector, which is missing as a factor in both sums, the keys' gradient is added to `grad_keys` (B, S,
-  /// A), and that of the score to the target's row of `grad_scores` (n, A). Without one, the gradient of the energies is
-  /// written to `grad_energies` (n, S), from which the keys' follows at the end.
+  /// A), and that of the score to the target's row of `grad_scores` (n, A). Without one, the gradient of the energies
+  /// is written to `grad_energies` (n, S), from which the keys' follows at the end.
   struct Sums {
     Rows<T> grad_keys;
     Rows<T> grad_scores;

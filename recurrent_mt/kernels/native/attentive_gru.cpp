@@ -1,4 +1,4 @@
-// A GRU whose every step first reads a context, forward and backward: see recurrent_mt/kernels/attentive_gru/__init__.py.
+// A GRU whose every step first reads a context, forward and backward: see recurrent_mt/kernels/attentive_gru.
 #include <torch/library.h>
 
 #include <tuple>
@@ -99,8 +99,8 @@ Outputs run(const Arguments& given, const Tensor& inputs) {
     memory.attend(given.query ? Rows<const T>(part(queries)) : previous, part(attention), part(contexts));
     context.multiply<T>(part(contexts), first(context_products));
     gate.multiply<T>(previous, part(gates));
-    open_gates<T>(part(inputs), first(context_products), previous, part(gates), first(reset_previous),
-                  part(candidates), size);
+    open_gates<T>(part(inputs), first(context_products), previous, part(gates), first(reset_previous), part(candidates),
+                  size);
     candidate.multiply<T>(first(reset_previous), part(candidates), Into::add);
     update<T>(part(gates), previous, part(candidates), part(states), size);
   }
@@ -121,7 +121,7 @@ OptionalTensors listed(std::initializer_list<Tensor> tensors) {
 
 template <typename T>
 OptionalTensors run_backward(const Arguments& given, const Tensor& first_states, const Tensor& grad_states,
-                                 const Tensor& grad_from_contexts, const Kept& kept) {
+                             const Tensor& grad_from_contexts, const Kept& kept) {
   const auto number = number_of<T>();
   const int64_t size = given.size, rows = given.rows(), widest = given.widest();
   const Memory<T> memory = given.memory<T>();
@@ -136,8 +136,8 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
          grad_scores = zeros({widest, memory.key_size()}, number),
          grad_keys = additive ? zeros(given.keys.sizes(), number) : Tensor();
   grad_contexts.copy_(grad_from_contexts);
-  const Factors gate = given.gate.backward(), candidate = given.candidate.backward(), context = given.context.backward(),
-                query = additive ? given.query->backward() : Factors();
+  const Factors gate = given.gate.backward(), candidate = given.candidate.backward(),
+                context = given.context.backward(), query = additive ? given.query->backward() : Factors();
   TimelineGradients<T> grads(grad_states, timeline, given.time_gate_data<T>());
   for (auto step = given.steps.rbegin(); step != given.steps.rend(); ++step) {
     const auto part = [&](const Tensor& tensor) { return rows_of<T>(tensor).part(step->first, step->count); };
@@ -151,7 +151,8 @@ OptionalTensors run_backward(const Arguments& given, const Tensor& first_states,
     gate.multiply<T>(part(grad_inputs), grad_previous, Into::add);
     context.multiply<T>(part(grad_inputs), part(grad_contexts), Into::add);
     const auto grad_query = additive ? part(grad_queries) : first(grad_queries);
-    memory.backward(additive ? part(kept.queries) : part(entered), part(kept.attention), part(grad_contexts), grad_query,
+    memory.backward(additive ? part(kept.queries) : part(entered), part(kept.attention), part(grad_contexts),
+                    grad_query,
                     {additive ? rows_of<T>(grad_keys) : Rows<T>{}, rows_of<T>(grad_scores),
                      additive ? Rows<T>{} : part(grad_energies)});
     if (additive)
@@ -184,12 +185,11 @@ Outputs attentive_gru(const Tensor& inputs, const Tensor& initial, const Tensor&
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
 
-OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& grad_contexts,
-                                           const Tensor& initial, const Tensor& keys, const Tensor& values,
-                                           const Tensor& padding_mask, const OptionalTensors& weights,
-                                           const optional<Tensor>& query, const optional<Tensor>& score,
-                                           const optional<Tensor>& time_gate, at::ScalarType products,
-                                           at::IntArrayRef counts, at::TensorList kept) {
+OptionalTensors attentive_gru_backward(const Tensor& grad_states, const Tensor& grad_contexts, const Tensor& initial,
+                                       const Tensor& keys, const Tensor& values, const Tensor& padding_mask,
+                                       const OptionalTensors& weights, const optional<Tensor>& query,
+                                       const optional<Tensor>& score, const optional<Tensor>& time_gate,
+                                       at::ScalarType products, at::IntArrayRef counts, at::TensorList kept) {
   const Arguments given(initial, keys, values, padding_mask, weights, query, score, time_gate, products, counts);
   TORCH_CHECK_VALUE(kept.size() == 6, "kept must be the six outputs of attentive_gru, not ", kept.size());
   const auto number = initial.scalar_type();
@@ -219,19 +219,22 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
   const auto number = state.scalar_type();
   const int64_t rows = state.size(0), sources = keys.size(0), words = keys.size(1), width = keys.size(2);
   TORCH_CHECK_VALUE(words > 0, "keys must have positions, not ", keys.sizes());
-  TORCH_CHECK_VALUE(rows <= sources || (sources > 0 && rows % sources == 0), "state must have a multiple of the keys' ", sources,
-                    " rows, not ", rows);
+  TORCH_CHECK_VALUE(rows <= sources || (sources > 0 && rows % sources == 0), "state must have a multiple of the keys' ",
+                    sources, " rows, not ", rows);
   TORCH_CHECK_VALUE(query.has_value() == score.has_value(), "query and score come together or not at all");
-  const Tensor states = checked("state", state, state.sizes(), number), all_keys = checked("keys", keys, keys.sizes(), number),
+  const Tensor states = checked("state", state, state.sizes(), number),
+               all_keys = checked("keys", keys, keys.sizes(), number),
                all_values = checked("values", values, {sources, words, values.size(2)}, number),
                padding = checked("padding_mask", padding_mask, {sources, words}, at::kBool);
   const optional<Tensor> vector = checked("score", score, {width}, number);
   if (query) check_weight("query", *query, width, state.size(1), number);
   check_products("products", products, number);
-  TORCH_CHECK_VALUE(query || width == state.size(1), "keys must be as wide as the states, ", state.size(1), ", not ", width);
+  TORCH_CHECK_VALUE(query || width == state.size(1), "keys must be as wide as the states, ", state.size(1), ", not ",
+                    width);
   return in_format("state", number, [&](auto zero) -> std::tuple<Tensor, Tensor> {
     using T = decltype(zero);
-    const Memory<T> memory(all_keys, all_values, padding, vector, std::max<int64_t>(1, rows / std::max<int64_t>(1, sources)));
+    const Memory<T> memory(all_keys, all_values, padding, vector,
+                           std::max<int64_t>(1, rows / std::max<int64_t>(1, sources)));
     Tensor contexts = uninitialized({rows, values.size(2)}, number), attention = uninitialized({rows, words}, number);
     Tensor queries = states;
     if (query) {
@@ -247,7 +250,8 @@ std::tuple<Tensor, Tensor> attend(const Tensor& state, const Tensor& keys, const
 
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
-      "attentive_gru(Tensor inputs, Tensor initial, Tensor keys, Tensor values, Tensor padding_mask, Tensor?[] weights, "
+      "attentive_gru(Tensor inputs, Tensor initial, Tensor keys, Tensor values, Tensor padding_mask, Tensor?[] "
+      "weights, "
       "Tensor? query, Tensor? score, Tensor? time_gate, ScalarType products, int[] counts) -> "
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(

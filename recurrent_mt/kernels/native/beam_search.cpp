@@ -68,7 +68,8 @@ class Beams {
         const bool ends = candidate.word == search_.end && candidate.score != -std::numeric_limits<T>::infinity();
         (skipped || ends ? ended : active).push_back(&candidate);
         if (first && ends && !skipped && found_[sentence] < search_.beam) {
-          finished_.push_back({sentence, step, static_cast<int64_t>(place) * rows + candidate.hypothesis, candidate.score});
+          finished_.push_back(
+              {sentence, step, static_cast<int64_t>(place) * rows + candidate.hypothesis, candidate.score});
           found_[sentence]++;
         }
       }
@@ -134,8 +135,8 @@ class BeamSearch {
     for (const auto& hypothesis : finished) total += hypothesis.step + 1;
     const auto whole = at::TensorOptions().dtype(at::kLong), real = at::TensorOptions().dtype(number_of<T>());
     const bool attends = !steps_.empty() && steps_[0].attention.defined();
-    Tensor sentences = at::empty({number}, whole), lengths = at::empty({number}, whole), scores = at::empty({number}, real),
-           words = at::empty({total}, whole), parts = at::empty({total}, real),
+    Tensor sentences = at::empty({number}, whole), lengths = at::empty({number}, whole),
+           scores = at::empty({number}, real), words = at::empty({total}, whole), parts = at::empty({total}, real),
            attention = at::empty({attends ? total : 0, attends ? steps_[0].attention.size(1) : 0}, real);
     int64_t first = 0;
     for (int64_t i = 0; i < number; i++) {
@@ -175,8 +176,7 @@ class BeamSearch {
       const Step<T>& now = steps_[step];
       words[step] = word;
       parts[step] = sum - now.scores[row];
-      if (attention.data)
-        std::memcpy(attention[step], rows_of<T>(now.attention)[row], attention.stride * sizeof(T));
+      if (attention.data) std::memcpy(attention[step], rows_of<T>(now.attention)[row], attention.stride * sizeof(T));
       sum = now.scores[row];
       word = now.words[row];
       row = now.parents[row];
@@ -216,8 +216,8 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE(temperature > 0, "temperature must be positive, not ", temperature);
   TORCH_CHECK_VALUE(!norm_epsilon || *norm_epsilon > 0, "norm_epsilon must be positive, not ", *norm_epsilon);
   for (const int64_t word : {begin, end, padding, unknown})
-    TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "begin, end, padding and unknown must be from 0 to ", vocabulary - 1,
-                      ", not ", word);
+    TORCH_CHECK_VALUE(0 <= word && word < vocabulary, "begin, end, padding and unknown must be from 0 to ",
+                      vocabulary - 1, ", not ", word);
   const int64_t words = products.size(1), key_size = keys.size(2);
   const Source source{checked("keys", keys, {sentences, words, key_size}, number),
                       checked("products", products, {sentences, words, width}, number),
@@ -227,14 +227,23 @@ Hypotheses beam_search(at::TensorList factors, at::IntArrayRef columns, const Te
   TORCH_CHECK_VALUE(!has_attention || has_query || key_size == size, "keys must be as wide as the states they meet, ",
                     size, ", not ", key_size);
   const auto factor = [&](int64_t index, int64_t inner, int64_t expected) {
-    TORCH_CHECK_VALUE(columns[index] == expected, "columns must have ", expected, " at ", index, ", not ", columns[index]);
+    TORCH_CHECK_VALUE(columns[index] == expected, "columns must have ", expected, " at ", index, ", not ",
+                      columns[index]);
     return RightFactor("factors", factors[index], inner, expected, number);
   };
-  Decoder decoder{factor(0, embedding.size(1), width), factor(1, size, 2 * size), factor(2, size, size),
-                  factor(3, size, pairs), {}, std::nullopt,
+  Decoder decoder{factor(0, embedding.size(1), width),
+                  factor(1, size, 2 * size),
+                  factor(2, size, size),
+                  factor(3, size, pairs),
+                  {},
+                  std::nullopt,
                   checked("embedding", embedding, embedding.sizes(), number),
-                  checked("output_bias", output_bias, {vocabulary}, number), word_first, norm_epsilon, size,
-                  pairs / 2, vocabulary};
+                  checked("output_bias", output_bias, {vocabulary}, number),
+                  word_first,
+                  norm_epsilon,
+                  size,
+                  pairs / 2,
+                  vocabulary};
   if (outputs == 2) {
     const int64_t rank = columns[4];
     TORCH_CHECK_VALUE(0 <= rank && rank <= factors[4].numel(), "columns must fit the factor at 4, not be ", rank);

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "functions.h"
-#include "recurrence.h"
 #include "product.h"
+#include "recurrence.h"
 
 namespace recurrent_mt {
 namespace {
@@ -111,7 +111,8 @@ std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, con
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
                                                                  const optional<Tensor>& bias, const Tensor& target,
                                                                  double label_smoothing, at::ScalarType products,
-                                                                 bool needs_features, bool needs_weight, bool needs_bias) {
+                                                                 bool needs_features, bool needs_weight,
+                                                                 bool needs_bias) {
   TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
                     features.sizes(), " and ", weight.sizes());
   const auto number = features.scalar_type();
@@ -130,7 +131,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
                       vocabulary - 1, ", not ", least.item<int64_t>(), " to ", most.item<int64_t>());
   }
   Gradients grads{needs_features ? uninitialized({rows, size}, number) : Tensor(),
-                  !needs_weight ? Tensor() : rows ? uninitialized({vocabulary, size}, number) : zeros({vocabulary, size}, number),
+                  !needs_weight ? Tensor()
+                  : rows        ? uninitialized({vocabulary, size}, number)
+                                : zeros({vocabulary, size}, number),
                   needs_bias ? zeros({vocabulary}, number) : Tensor()};
   const auto [loss, total] = in_format("features", number, [&](auto zero) {
     using T = decltype(zero);
@@ -144,7 +147,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, float label_smoothing, "
-      "ScalarType products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
+      "ScalarType products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, Tensor, Tensor, "
+      "Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(recurrent_mt, CPU, library) { library.impl("cross_entropy", &cross_entropy); }

@@ -107,9 +107,8 @@ template <typename T>
 class Recurrence {
  public:
   Recurrence(const Decoder& decoder, const Source& source, const at::Tensor& initial, int64_t rows)
-      : decoder_(decoder), source_(source),
-        memory_(source.keys, source.products, source.padding, source.score, 1), word_products_(decoder, rows),
-        width_(source.products.size(2)) {
+      : decoder_(decoder), source_(source), memory_(source.keys, source.products, source.padding, source.score, 1),
+        word_products_(decoder, rows), width_(source.products.size(2)) {
     const auto matrix = [&](int64_t columns) { return uninitialized({rows, columns}, number_of<T>()); };
     const int64_t size = decoder.size;
     state_ = matrix(size), next_ = matrix(size), contexts_ = matrix(width_), before_ = matrix(width_);

@@ -1,11 +1,11 @@
 // The dilated gated recursive convolution: see recurrent_mt/kernels/dilated_grconv.
 //
-// On a level, the node of word j joins that of word j − d with its own on the level below, d = 1, 2, 4, … The words with d
-// others before them come last in packed order. Of the nodes that are new on a level, those of the words before the 2d-th
-// never change again, and on the last level none does: they are written to the result at once, and all later levels find
-// them there as left children. The others are kept one level above the other, and are, in their order, the right children
-// of the next level. So every node is stored once, and right children lie side by side; so do left children, but where a
-// sentence ends.
+// On a level, the node of word j joins that of word j − d with its own on the level below, d = 1, 2, 4, … The words
+// with d others before them come last in packed order. Of the nodes that are new on a level, those of the words before
+// the 2d-th never change again, and on the last level none does: they are written to the result at once, and all later
+// levels find them there as left children. The others are kept one level above the other, and are, in their order, the
+// right children of the next level. So every node is stored once, and right children lie side by side; so do left
+// children, but where a sentence ends.
 #include <torch/library.h>
 
 #include <algorithm>
@@ -30,11 +30,11 @@ struct Run {
 /// A level: how far apart children are, and what lies where.
 struct Level {
   int64_t distance;
-  int64_t before;   // rows before the first word that has a new node
-  int64_t count;    // new nodes
-  int64_t final;    // of these, those that never change again
-  int64_t nodes;    // new nodes of the levels below
-  int64_t kept;     // of these, kept ones
+  int64_t before;      // rows before the first word that has a new node
+  int64_t count;       // new nodes
+  int64_t final;       // of these, those that never change again
+  int64_t nodes;       // new nodes of the levels below
+  int64_t kept;        // of these, kept ones
   int64_t kept_below;  // of the levels below the one below
   std::vector<Run> runs;
 };
@@ -71,8 +71,8 @@ std::vector<Level> levels_of(at::IntArrayRef counts, int64_t height) {
 /// All nodes, as levels see them.
 template <typename T>
 struct Nodes {
-  Rows<T> top;         // (N, H) the last of each word
-  Rows<T> kept;        // those that change again, level by level
+  Rows<T> top;   // (N, H) the last of each word
+  Rows<T> kept;  // those that change again, level by level
   Rows<const T> leaves;
 
   /// The nodes below a level, from the first word on that has a new one: its right children.
@@ -118,8 +118,8 @@ void grow(const Nodes<T>& nodes, const Level& level, const RightFactor& from_lef
     from_left.multiply<T>(nodes.left(level, run), products.part(run.first, run.count), Into::replace);
   from_right.multiply<T>(right, products.part(0, level.count), Into::add);
   for_nodes(nodes, level, products.stride + 2 * size, [&](int64_t first, int64_t last, const T* left_child) {
-    vectorized([=, &level, kept = nodes.kept.part(level.kept, level.count - level.final),
-                top = nodes.top]() INLINE_LAMBDA {
+    const Rows<T> kept = nodes.kept.part(level.kept, level.count - level.final), top = nodes.top;
+    vectorized([=, &level]() INLINE_LAMBDA {
       const T* l = left_child;
       for (int64_t node = first; node < last; node++, l += size) {
         T *c = merged.candidates[node], *w = merged.gates[node], *sum = sums[level.before + node];
@@ -140,7 +140,7 @@ struct Gradients {
   Rows<const T> sums;  // that reach every node through the sums, or none
 };
 
-/// Writes the gradient (n, H + G) of what enters candidates and gates, and passes on what children get without a product.
+/// Writes the gradient (n, H + G) of what enters candidates and gates, and passes on what needs no product.
 ///
 /// A node's gradient is read before its parent by the left adds to it: its words come before that parent's, and threads
 /// share sentences.
@@ -227,8 +227,8 @@ Sizes checked_sizes(const Tensor& leaves, const Tensor& matrices, const Tensor& 
   TORCH_CHECK_VALUE(sum == rows, "counts must add up to ", rows, ", the rows of leaves, not ", sum);
   const int64_t gate_width = gate_width_of_bias("bias", bias, 1, size), width = size + 3 * gate_width;
   TORCH_CHECK_VALUE(bias.size(0) > 0, "bias must not be empty");
-  TORCH_CHECK_VALUE(matrices.dim() == 4 && matrices.size(0) > 0, "matrices must be [L, 2, ", width, ", ", size, "], not ",
-                    matrices.sizes());
+  TORCH_CHECK_VALUE(matrices.dim() == 4 && matrices.size(0) > 0, "matrices must be [L, 2, ", width, ", ", size,
+                    "], not ", matrices.sizes());
   check_products("products", products, leaves.scalar_type());
   return {rows, size, gate_width, matrices.size(0), bias.size(0)};
 }
@@ -282,10 +282,12 @@ void for_last_words(at::IntArrayRef counts, const Work& work) {
   }
 }
 
-/// Top nodes and sums (N, H), those of sentences' last words (B, H), then of all new nodes candidates (M, H), gates (M, 3, 1 or H), and those that are not top.
+/// Top nodes and sums (N, H), those of sentences' last words (B, H), then of all new nodes candidates (M, H), gates
+/// (M, 3, 1 or H), and those that are not top.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const Tensor& leaves, const Tensor& matrices,
-                                                                          const Tensor& bias, at::IntArrayRef counts, int64_t height,
-                                                                          bool is_tanh, at::ScalarType products) {
+                                                                          const Tensor& bias, at::IntArrayRef counts,
+                                                                          int64_t height, bool is_tanh,
+                                                                          at::ScalarType products) {
   const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
   const auto number = leaves.scalar_type();
   const Tensor leaf_rows = checked("leaves", leaves, {sizes.rows, sizes.size}, number),
@@ -322,14 +324,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const 
 }
 
 /// The gradients of leaves, matrices and bias.
-std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const std::optional<Tensor>& grad_nodes,
-                                                           const std::optional<Tensor>& grad_sums,
-                                                           const std::optional<Tensor>& grad_summaries,
-                                                           const Tensor& leaves, const Tensor& matrices,
-                                                           const Tensor& bias, at::IntArrayRef counts, int64_t height, bool is_tanh,
-                                                           at::ScalarType products, const Tensor& top,
-                                                           const Tensor& candidates, const Tensor& gates,
-                                                           const Tensor& kept) {
+std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
+    const std::optional<Tensor>& grad_nodes, const std::optional<Tensor>& grad_sums,
+    const std::optional<Tensor>& grad_summaries, const Tensor& leaves, const Tensor& matrices, const Tensor& bias,
+    at::IntArrayRef counts, int64_t height, bool is_tanh, at::ScalarType products, const Tensor& top,
+    const Tensor& candidates, const Tensor& gates, const Tensor& kept) {
   const Sizes sizes = checked_sizes(leaves, matrices, bias, counts, products);
   const auto number = leaves.scalar_type();
   const auto levels = levels_of(counts, height);
@@ -362,7 +361,8 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(const std::optional<T
       const Level& level = levels[i];
       const auto before = rows_of<T>(made).part(0, level.count);
       gradient_before<T>(nodes, level, counts, grads, merged.part(level), is_tanh, sizes.gate_width, before);
-      Tensor of_left = grad_matrices[own_set(i, sizes.matrices)][0], of_right = grad_matrices[own_set(i, sizes.matrices)][1];
+      Tensor of_left = grad_matrices[own_set(i, sizes.matrices)][0],
+             of_right = grad_matrices[own_set(i, sizes.matrices)][1];
       sum_left_products<T>(nodes, level, before, products, of_left);
       sum_outer_products<T>(before, width, nodes.right(level), size, products, of_right, Into::add);
       grad_bias[own_set(i, sizes.biases)].add_(made.narrow(0, 0, level.count).sum(0));
@@ -386,7 +386,8 @@ TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
       "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)");
   library.def(
       "dilated_grconv_backward(Tensor? grad_nodes, Tensor? grad_sums, Tensor? grad_summaries, Tensor leaves, "
-      "Tensor matrices, Tensor bias, int[] counts, int height, bool is_tanh, ScalarType products, Tensor top, Tensor candidates, Tensor gates, Tensor kept) -> "
+      "Tensor matrices, Tensor bias, int[] counts, int height, bool is_tanh, ScalarType products, Tensor top, Tensor "
+      "candidates, Tensor gates, Tensor kept) -> "
       "(Tensor, Tensor, Tensor)");
 }
 

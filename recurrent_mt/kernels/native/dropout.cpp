@@ -23,8 +23,8 @@ INLINE void mix(uint32_t* x, uint32_t* y, int turns) {
   }
 }
 
-/// Threefry4x32-20 of the counters `first`, `first` + 1, … with a key (Salmon et al. 2011, "Parallel Random Numbers: As Easy
-/// as 1, 2, 3"): random words for any place at once, so that no mask is kept and no thread waits for another.
+/// Threefry4x32-20 of the counters `first`, `first` + 1, … with a key (Salmon et al. 2011, "Parallel Random Numbers: As
+/// Easy as 1, 2, 3"): random words for any place at once, so that no mask is kept and no thread waits for another.
 INLINE void draw(uint64_t first, uint64_t key, uint32_t* drawn) {
   constexpr int TURNS[8][2] = {{10, 26}, {11, 21}, {13, 27}, {23, 5}, {6, 20}, {17, 11}, {25, 10}, {18, 20}};
   const uint32_t low = static_cast<uint32_t>(key), high = static_cast<uint32_t>(key >> 32);
@@ -46,7 +46,8 @@ INLINE void draw(uint64_t first, uint64_t key, uint32_t* drawn) {
     const int injection = round / 4 + 1;
     for (int word = 0; word < 4; word++)
 #pragma omp simd
-      for (int64_t i = 0; i < COUNTERS; i++) words[word][i] += keys[(injection + word) % 5] + (word == 3 ? injection : 0);
+      for (int64_t i = 0; i < COUNTERS; i++)
+        words[word][i] += keys[(injection + word) % 5] + (word == 3 ? injection : 0);
   }
 }
 

@@ -1,4 +1,4 @@
-// One node of a gated recursive convolution, row by row: its candidate, its gates, and what it lets through of its children.
+// One node of a gated recursive convolution, row by row: candidate, gates, and what it lets through of its children.
 //
 // Its gates are three numbers, or three for each unit. To be called in loops that are `vectorized`.
 #pragma once

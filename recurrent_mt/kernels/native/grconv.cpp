@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "gated_merge.h"
-#include "recurrence.h"
 #include "product.h"
+#include "recurrence.h"
 
 namespace recurrent_mt {
 namespace {
@@ -137,8 +137,9 @@ void check_children(const Tensor& below, const Tensor& left, int64_t first) {
   TORCH_CHECK_VALUE(first >= 0 && first <= below.size(0) && left.size(0) == below.size(0) - first, "below must have ",
                     first, " + ", left.size(0), " rows, those of right children last, not ", below.size(0));
   const int64_t* rows = left.const_data_ptr<int64_t>();
-  TORCH_CHECK_VALUE(std::all_of(rows, rows + left.size(0), [&](int64_t row) { return 0 <= row && row < below.size(0); }),
-                    "left must be rows of below, from 0 to ", below.size(0) - 1);
+  TORCH_CHECK_VALUE(
+      std::all_of(rows, rows + left.size(0), [&](int64_t row) { return 0 <= row && row < below.size(0); }),
+      "left must be rows of below, from 0 to ", below.size(0) - 1);
 }
 
 /// The width of a gate, by the gates.

@@ -92,15 +92,18 @@ Gradients run_backward(const Arguments& given, const Tensor& first_states, const
   auto [grad_gate, grad_gate_right] = given.gate.gradients<T>(grad_rows, rows_of<T>(entered));
   auto [grad_candidate, grad_candidate_right] =
       given.candidate.gradients<T>(grad_rows.from(2 * size), rows_of<T>(reset_previous));
-  return {grad_inputs,    by_sentence(grads.initial(), first_states), grad_gate, grad_gate_right, grad_candidate,
-          grad_candidate_right, grads.gate()};
+  return {grad_inputs,    by_sentence(grads.initial(), first_states),
+          grad_gate,      grad_gate_right,
+          grad_candidate, grad_candidate_right,
+          grads.gate()};
 }
 
 std::tuple<Tensor, Tensor, Tensor> gru(const Tensor& inputs, const Tensor& initial, const Tensor& gate,
                                        const optional<Tensor>& gate_right, const Tensor& candidate,
                                        const optional<Tensor>& candidate_right, const optional<Tensor>& time_gate,
                                        at::ScalarType products, at::IntArrayRef counts) {
-  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate, counts);
+  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate,
+                        counts);
   const Tensor rows = checked("inputs", inputs, {given.rows(), 3 * given.size}, initial.scalar_type());
   return in_format("initial", initial.scalar_type(), [&](auto zero) { return run<decltype(zero)>(given, rows); });
 }
@@ -110,7 +113,8 @@ Gradients gru_backward(const Tensor& grad_states, const Tensor& initial, const T
                        const optional<Tensor>& candidate_right, const optional<Tensor>& time_gate,
                        at::ScalarType products, at::IntArrayRef counts, const Tensor& states, const Tensor& gates,
                        const Tensor& candidates) {
-  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate, counts);
+  const Arguments given(initial, {gate, gate_right, products}, {candidate, candidate_right, products}, time_gate,
+                        counts);
   const auto number = initial.scalar_type();
   const auto rows = [&](const char* name, const Tensor& tensor, int64_t columns) {
     return checked(name, tensor, {given.rows(), columns}, number);

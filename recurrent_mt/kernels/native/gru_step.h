@@ -76,8 +76,8 @@ void update_backward(Rows<const T> grad, Rows<const T> gates, Rows<const T> prev
   });
 }
 
-/// Writes the first block of the inputs' gradient and, once more, r ⊙ h, and adds to the gradient of h all that does not
-/// come through the gates' product. `grad_reset_previous` (n, H) is that of r ⊙ h.
+/// Writes the first block of the inputs' gradient and, once more, r ⊙ h, and adds to the gradient of h all that does
+/// not come through the gates' product. `grad_reset_previous` (n, H) is that of r ⊙ h.
 template <typename T>
 void reset_backward(Rows<const T> grad, Rows<const T> grad_reset_previous, Rows<const T> gates, Rows<const T> previous,
                     Rows<T> grad_inputs, Rows<T> reset_previous, Rows<T> grad_previous, int64_t size) {

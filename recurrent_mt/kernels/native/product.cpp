@@ -28,10 +28,12 @@ constexpr int64_t DEPTH = 512;       // rows that are summed over at a time
 // oneDNN compiles one kernel for every size it meets and keeps it. So the sizes must be few: whatever the number of
 // rows, there are at most ONEDNN_ROWS of them at a time, and where rows are summed over, zeros are added below them, so
 // that only a few depths occur.
-constexpr int64_t LINE = DEPTH + 16;  // numbers from one turned row to the next: not a power of two, for the cache's sake
-constexpr int64_t BLOCK = 240;        // rows that stay in the second-level cache while all panels go by
-constexpr int64_t STRIPE = 16;        // of the right factors' rows, which are read as they lie in memory
-constexpr int64_t LONGEST_PIECE = 512;  // of the inner dimension: 512 numbers of 64 columns are 128 kB
+
+// Numbers from one turned row to the next: not a power of two, for the cache's sake.
+constexpr int64_t LINE = DEPTH + 16;
+constexpr int64_t BLOCK = 240;              // rows that stay in the second-level cache while all panels go by
+constexpr int64_t STRIPE = 16;              // of the right factors' rows, which are read as they lie in memory
+constexpr int64_t LONGEST_PIECE = 512;      // of the inner dimension: 512 numbers of 64 columns are 128 kB
 constexpr int64_t PARALLEL_WORK = 1 << 18;  // multiplications worth a thread
 
 int64_t divide_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
@@ -95,8 +97,8 @@ INLINE Cell cell(const Source* upper, const Source* lower) {
   return bits<Number>(*upper);
 }
 
-/// Whether the processor's own instruction rounds these numbers, COUNT at a time. Only processors that have it get to panels
-/// of bfloat16.
+/// Whether the processor's own instruction rounds these numbers, COUNT at a time. Only processors that have it get to
+/// panels of bfloat16.
 template <typename Number, typename Source, int64_t COUNT>
 constexpr bool HAS_INSTRUCTION = std::is_same_v<Number, BFloat16> && std::is_same_v<Source, float> && COUNT == 16;
 
@@ -240,7 +242,8 @@ void fill_panel(const Source* source, int64_t down, int64_t across, int64_t inne
     for (int64_t column = 0; column < width; column++)
       cells[rows * stride + column] = bits<Number>(source[(inner - 1) * down + column * across]);
   if (width < stride)
-    for (int64_t row = 0; row * deep < inner; row++) std::fill(cells + row * stride + width, cells + (row + 1) * stride, 0);
+    for (int64_t row = 0; row * deep < inner; row++)
+      std::fill(cells + row * stride + width, cells + (row + 1) * stride, 0);
 }
 
 template <typename T>
@@ -362,7 +365,8 @@ void sum_by_panels(Rows<const float> left, int64_t left_columns, Rows<const floa
       for (int64_t row = 0; row < rows.count; row += STRIPE)
         for (int64_t column = begin * across; column < std::min(end * across, right_columns); column += across) {
           const int64_t count = std::min(STRIPE, rows.count - row), width = std::min(across, right_columns - column);
-          fill_panel(rows[row] + column, rows.stride, 1, count, width, panel_of(slice, column) + row * padded_width(width));
+          fill_panel(rows[row] + column, rows.stride, 1, count, width,
+                     panel_of(slice, column) + row * padded_width(width));
         }
       for (int64_t column = begin * across; column < std::min(end * across, right_columns); column += across) {
         const int64_t width = padded_width(std::min(across, right_columns - column));
@@ -428,9 +432,11 @@ RightFactor::RightFactor(const char* name, const Tensor& stored, int64_t inner, 
     : inner_(inner), columns_(columns), across_(panel_width(stored.scalar_type())), stored_(stored) {
   check_products(name, stored.scalar_type(), number);
   const int64_t depth = across_ ? padded(inner, stored.scalar_type() == at::kBFloat16) : inner;
-  const bool fits = across_ ? stored.numel() == depth * padded_width(columns) : stored.sizes() == at::IntArrayRef({inner, columns});
+  const bool fits =
+      across_ ? stored.numel() == depth * padded_width(columns) : stored.sizes() == at::IntArrayRef({inner, columns});
   TORCH_CHECK_VALUE(inner >= 0 && columns >= 0 && fits && stored.is_contiguous() && stored.device().is_cpu(), name,
-                    " must be what right_factor returns for a matrix [", inner, ", ", columns, "], not ", stored.sizes());
+                    " must be what right_factor returns for a matrix [", inner, ", ", columns, "], not ",
+                    stored.sizes());
 }
 
 template <typename T>

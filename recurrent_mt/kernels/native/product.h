@@ -24,14 +24,14 @@ enum class Into { replace, add };
 /// The right factor (K, N) of products of rows (n, K), copied once into the order in which they read it.
 ///
 /// Its format, float32, float64 or bfloat16, is that of the multiplied numbers; sums are float32 or float64. Rows are
-/// multiplied by panels of columns, which stay in a cache meanwhile. In float32, the kernel for that is ours (tile.h) with
-/// AVX2 or AVX-512; with neither, and in float64, products are torch's. In bfloat16, they are oneDNN's where the processor
-/// has instructions for them; otherwise, the rounded numbers are multiplied in the format of the sums.
+/// multiplied by panels of columns, which stay in a cache meanwhile. In float32, the kernel for that is ours (tile.h)
+/// with AVX2 or AVX-512; with neither, and in float64, products are torch's. In bfloat16, they are oneDNN's where the
+/// processor has instructions for them; otherwise, the rounded numbers are multiplied in the format of the sums.
 class RightFactor {
  public:
   RightFactor() = default;
-  /// In the format `products`: the matrix's own, or bfloat16 of a matrix in float32. Any strides: a transposed view costs
-  /// nothing more.
+  /// In the format `products`: the matrix's own, or bfloat16 of a matrix in float32. Any strides: a transposed view
+  /// costs nothing more.
   RightFactor(const at::Tensor& matrix, at::ScalarType products);
 
   /// One that was stored before, in a tensor that only this class reads, for rows in the format `number`. A tensor that

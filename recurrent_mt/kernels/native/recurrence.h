@@ -101,7 +101,8 @@ class TimelineGradients {
  public:
   /// `grad_states` (N, H) are the gradients from outside the recurrence.
   TimelineGradients(const at::Tensor& grad_states, const Timeline<const T>& states, const T* gate)
-      : states_(states), gate_(gate), size_(grad_states.size(1)), after_(uninitialized(grad_states.sizes(), number_of<T>())),
+      : states_(states), gate_(gate), size_(grad_states.size(1)),
+        after_(uninitialized(grad_states.sizes(), number_of<T>())),
         before_(zeros({states.before.count, size_}, number_of<T>())), grad_gate_(zeros({size_}, number_of<T>())) {
     after_.copy_(grad_states);
     grads_ = {rows_of<T>(before_), rows_of<T>(after_), states.span, states.steps};

@@ -29,9 +29,7 @@ enum class InstructionSet { baseline, avx2, avx512 };
 inline InstructionSet instruction_set() {
   static const InstructionSet found = [] {
     const std::string name = at::get_cpu_capability();
-    return name == "AVX512" ? InstructionSet::avx512
-           : name == "AVX2" ? InstructionSet::avx2
-                            : InstructionSet::baseline;
+    return name == "AVX512" ? InstructionSet::avx512 : name == "AVX2" ? InstructionSet::avx2 : InstructionSet::baseline;
   }();
   return found;
 }

@@ -50,14 +50,10 @@ struct Weight {
   }
 
   /// What rows (n, K) are multiplied by to give (n, M).
-  Factors forward() const {
-    return right ? Factors(factor(right->t()), factor(left.t())) : Factors(factor(left.t()));
-  }
+  Factors forward() const { return right ? Factors(factor(right->t()), factor(left.t())) : Factors(factor(left.t())); }
 
   /// What gradients (n, M) are multiplied by to give those of the rows (n, K).
-  Factors backward() const {
-    return right ? Factors(factor(left), factor(*right)) : Factors(factor(left));
-  }
+  Factors backward() const { return right ? Factors(factor(left), factor(*right)) : Factors(factor(left)); }
 
   /// The gradients of left and right, undefined if there is none.
   template <typename T>
