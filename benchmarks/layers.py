@@ -152,24 +152,20 @@ GRCONV_LAYER = Family(
 )
 
 
-def prepare_dilated(
-    setting: Setting, *, width: int, height: int, sets: int, sentences: int, length: int, lengths: str
-) -> Case:
+def prepare_dilated(setting: Setting, *, width: int, height: int, sentences: int, length: int, lengths: str) -> Case:
     """The layer on packed leaves, with a gradient for sums and roots.
 
     Args:
         setting: the run's setting.
         width: H.
-        height: the last level; 0: as many as merge all leaves.
-        sets: of weights; see :class:`~recurrent_mt.kernels.dilated_grconv.DilatedGRConvWeights`.
+        height: the last level, each with weights of its own; 0: as many as merge all leaves, with shared weights.
         sentences: B.
         length: leaves of the longest sentence.
         lengths: as in :func:`~benchmarks.systems.draw_lengths`.
     """
     leaves = draw_lengths(sentences, length, lengths, seed=1)
-    layer = Layer(
-        f"dilated_grconv_layer of width {width}", leaves, _dilated_weights(width, sets), setting, sums_and_roots(height)
-    )
+    weights = _dilated_weights(width, height or 1)
+    layer = Layer(f"dilated_grconv_layer of width {width}", leaves, weights, setting, sums_and_roots(height))
     return Case(
         layer.passes(setting.backend, "tanh", setting.product_number),
         dilated_levels(leaves, width=width, height=height).all(),
@@ -197,11 +193,7 @@ def _dilated_weights(width: int, sets: int) -> DilatedGRConvWeights:
 def _dilated_shape(
     width: int, length: int, *, height: int = 4, sentences: int = 32, lengths: str = "mixed"
 ) -> dict[str, int | str]:
-    """With a set of weights for each level, as in configs/recommended-grconv.yaml, or, for all levels, one."""
-    return {
-        **{"width": width, "height": height, "sets": height or 1},
-        **{"sentences": sentences, "length": length, "lengths": lengths},
-    }
+    return {"width": width, "height": height, "sentences": sentences, "length": length, "lengths": lengths}
 
 
 DILATED_GRCONV_LAYER = Family(

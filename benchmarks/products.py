@@ -167,13 +167,13 @@ def dilated_levels(lengths: Sequence[int], *, width: int, gates: int = 3, height
     return sum((linear(count, 2 * width, width + gates) for count in rows), ProductList())
 
 
-def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes) -> ProductList:
-    """Leaves with their positions, and the nodes of both directions on four levels."""
+def dilated_grconv_encoder(lengths: Sequence[int], sizes: Sizes, *, height: int) -> ProductList:
+    """Leaves with their positions, and the nodes of both directions up to a level."""
     leaves = linear(sum(lengths), sizes.embedding, sizes.encoded)
     # The waves get no gradient.
     rows, waves = max(lengths), 2 * WAVES
     positions = ProductList((Product(rows, waves, sizes.encoded),), (Product(sizes.encoded, rows, waves),))
-    return leaves + positions + dilated_levels(lengths, width=sizes.encoder, height=4).times(2)
+    return leaves + positions + dilated_levels(lengths, width=sizes.encoder, height=height).times(2)
 
 
 def decoder(source: Sequence[int], target: Sequence[int], sizes: Sizes, *, attention: bool) -> ProductList:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+import yaml
 from fairseq import models, utils
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate
@@ -90,19 +93,18 @@ class Architecture(NamedTuple):
 
 
 _BOTH = {"encoder_bidirectional": True}
-#: As in configs/recommended-grconv.yaml.
-_DILATED = {
-    "grconv_dilated": True,
-    "grconv_height": 4,
-    "grconv_dilated_positions": True,
-    "grconv_dilated_weights": 4,
-    "grconv_dilated_biases": 4,
-    "decoder_attention": "additive",
-}
+_CONFIGURATION = Path(__file__).parents[1] / "configs/recommended-grconv.yaml"
+_RECOMMENDED = yaml.safe_load(_CONFIGURATION.read_text(encoding="utf-8"))["model"]
+_DILATED = {option: value for option, value in _RECOMMENDED.items() if option.startswith("grconv_")}
 SYSTEMS = {
     "RNNsearch": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "additive"}, True, gru_encoder),
     "RNNenc": Architecture("gru_encoder", {**_BOTH, "decoder_attention": "none"}, False, gru_encoder),
-    "dilated grConv": Architecture("grconv_encoder", _DILATED, True, dilated_grconv_encoder),
+    "dilated grConv": Architecture(
+        "grconv_encoder",
+        {**_DILATED, "decoder_attention": "additive"},
+        True,
+        partial(dilated_grconv_encoder, height=_DILATED["grconv_height"]),
+    ),
     "grConv": Architecture("grconv_encoder", {"decoder_attention": "none"}, False, grconv_encoder),
 }
 

@@ -6,7 +6,8 @@
 #
 # Sets up .venv if it is missing, makes the synthetic corpus, trains gru_encoder with and without attention, grconv_encoder
 # as published and dilated, and fairseq's own lstm with the same budget, translates the test set with each, and compares
-# them in a table and in a report, one HTML file. With corpus=DIR the text is your own: DIR/{train,valid,test}.{SRC,TGT}, split by SentencePiece.
+# them in a table and in a report, one HTML file. With corpus=DIR the text is your own: DIR/{train,valid,test}.{SRC,TGT},
+# split by SentencePiece.
 # Rerun the same command to resume; changing an option starts a new training and keeps earlier results.
 #
 # This is the experiment configs/experiments/quickstart.yaml; recurrent-mt experiment --help explains the options.
