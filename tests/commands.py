@@ -3,15 +3,17 @@
 `run` starts a command as a user does. `run_warm` starts it as a fork of a process that has imported fairseq, and for
 fairseq's commands with this plug-in the plug-in, too, once for all workers of pytest: memory, standard streams, working
 directory, environment and exit status are the command's own.
-So is Snakemake, where an experiment starts it by `run_engine`.
+So is Snakemake, where an experiment starts it by `run_engine`; and so are the slow ones of the commands that it starts,
+which it finds in `warm_environment`.
 What begins before fairseq is imported is tested with `run` alone: the import itself, the repairs that Python loads when
-it starts, the hash seed. Every command is run that way at least once. `call` starts nothing: it calls a tool of
-recurrent-mt in this process, for tests that look at what it prints and writes.
+it starts, the hash seed. Every command is run that way at least once, if only by a recipe that is slow. `call` starts
+nothing: it calls a tool of recurrent-mt in this process, for tests that look at what it prints and writes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import importlib
 import io
@@ -19,6 +21,7 @@ import logging
 import multiprocessing
 import os
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -31,12 +34,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from recurrent_mt.cli.command import main
+from tests import warm_command
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 PLUGIN = REPOSITORY / "user_dir"
-#: The variable that names the folder with the sockets of the server of warm commands.
-ADDRESS = "WARM_COMMANDS"
 #: What warm commands import, which takes a while. PyTorch imports the second when it makes the first optimizer; tools
 #: that draw, the third. Not what registers itself with fairseq: that is the plug-in's.
 IMPORTED = (
@@ -45,6 +47,13 @@ IMPORTED = (
     *("recurrent_mt.metrics", "recurrent_mt.text_form"),
     *(f"recurrent_mt.layers.{file.stem}" for file in sorted((REPOSITORY / "recurrent_mt/layers").glob("[!_]*.py"))),
 )
+#: Commands that take longer to import what they need than to ask the server, and which of their first arguments say so.
+#: fairseq-train is not among them: `recurrent-mt training` measures the memory of the process that it starts.
+SLOW = {
+    "fairseq-generate": "*",
+    "fairseq-preprocess": "*",
+    "recurrent-mt": "align|compare|hypotheses|limit-lengths|report|structure",
+}
 fork = multiprocessing.get_context("fork")
 
 
@@ -106,21 +115,15 @@ def run_warm(
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
         streams[0].write_text(text)
-        server.send((line, streams, cwd, environment(**variables)))
-        process = server.recv()
-        try:
-            status = server.recv()
-        except BaseException:
-            os.kill(process, signal.SIGKILL)
-            server.recv()
-            raise
+        status = warm_command.wait(server, line, [*map(str, streams)], str(cwd), environment(**variables))
         output, errors = (stream.read_text() for stream in streams[1:])
     return subprocess.CompletedProcess(line, status, output, errors)
 
 
 def run_engine(command: list[str], variables: Mapping[str, str], *, patience: float | None) -> tuple[int, bool]:
     """Takes the place of the launcher's, which starts Snakemake in a new interpreter: here by `run_warm`."""
-    done = run_warm("snakemake", *command[command.index("snakemake") + 1 :], **variables)
+    path = f"{warm_environment() / 'bin'}{os.pathsep}{variables['PATH']}"
+    done = run_warm("snakemake", *command[command.index("snakemake") + 1 :], **{**variables, "PATH": path})
     print(done.stdout, end="")
     print(done.stderr, end="", file=sys.stderr)
     return done.returncode, False
@@ -135,11 +138,12 @@ def start_server() -> Callable[[], None]:
         what ends it before.
     """
     folder = tempfile.TemporaryDirectory()
-    os.environ[ADDRESS] = folder.name
+    os.environ[warm_command.ADDRESS] = folder.name
+    _write_environment(warm_environment())
     with contextlib.ExitStack() as stack:
         listeners = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2)]
         for with_plugin, listener in enumerate(listeners):
-            listener.bind(_socket(bool(with_plugin)))
+            listener.bind(warm_command.locate(with_plugin=bool(with_plugin)))
             listener.listen()
         numbers = [listener.fileno() for listener in listeners]
         program = f"import sys; sys.path[:] = {sys.path}; from tests.commands import _start; _start{(*numbers,)}"
@@ -153,17 +157,32 @@ def start_server() -> Callable[[], None]:
     return stop
 
 
-def _socket(with_plugin: bool) -> str:
-    """The socket of the server, or of its fork that has imported the plug-in."""
-    return f"{os.environ[ADDRESS]}/{'with' if with_plugin else 'without'}-plugin"
+def warm_environment() -> Path:
+    """A copy of this virtual environment in which the slow commands are asked of the server."""
+    return Path(os.environ[warm_command.ADDRESS], "environment")
+
+
+def _write_environment(folder: Path) -> None:
+    """Writes `warm_environment`: links, and a script for each of the slow commands."""
+    programs = folder / "bin"
+    programs.mkdir(parents=True)
+    for name in ("lib", "pyvenv.cfg"):
+        (folder / name).symlink_to(BIN.parent / name)
+    for program in BIN.iterdir():
+        # Python finds its environment by the first link.
+        (programs / program.name).symlink_to(program.resolve() if program.name == "python" else program)
+    ask = shlex.join([str(BIN / "python"), "-IS", warm_command.__file__])
+    for name, pattern in SLOW.items():
+        (programs / name).unlink(missing_ok=True)
+        text = f'#!/bin/sh\ncase $1 in {pattern}) exec {ask} {name} "$@";; esac\n'
+        (programs / name).write_text(f'{text}exec {shlex.join(command_line(name))} "$@"\n')
+        (programs / name).chmod(0o755)
 
 
 @cache
 def _server(*, with_plugin: bool) -> Connection:
     """The server's fork for this process."""
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect(_socket(with_plugin))
-        return Connection(client.detach())
+    return warm_command.connect(with_plugin=with_plugin)
 
 
 def _start(plain: int, with_plugin: int) -> None:
@@ -178,7 +197,7 @@ def _start(plain: int, with_plugin: int) -> None:
     with contextlib.suppress(ImportError):
         importlib.import_module("snakemake.cli").get_argument_parser()
         importlib.import_module("smart_open")
-    share_config_store()
+    spare_hydra()
     _parse_options()
     gc.freeze()
     fork.Process(target=_serve_with_plugin, args=(with_plugin,)).start()
@@ -206,14 +225,20 @@ def _serve(listening: int) -> None:
             client.close()
 
 
-def share_config_store() -> None:
-    """Lets Hydra use the one store of configurations, whose nodes it copies anyway, instead of a copy for each call.
+def spare_hydra() -> None:
+    """Spares Hydra what takes most of the time of a call, and gives the same each time.
 
-    fairseq puts hundreds into it: to copy them takes a fifth of the time of a call.
+    It uses the one store of configurations, whose nodes it copies anyway, instead of a copy of the hundreds that
+    fairseq puts into it. And it parses the same override, such as the default of an option, once.
     """
     from hydra.core.config_store import ConfigStore
+    from hydra.core.override_parser.overrides_parser import OverridesParser
 
     ConfigStore.__deepcopy__ = lambda store, memo: store
+    parse = OverridesParser.parse_rule
+    parsed = cache(lambda text, rule: parse(OverridesParser.create(), text, rule))
+    # A copy: Hydra adds what loads configurations.
+    OverridesParser.parse_rule = lambda parser, text, rule: copy.copy(parsed(text, rule))
 
 
 def _parse_options(*options: str) -> None:
@@ -241,12 +266,13 @@ def _serve_one(client: Connection, listener: socket.socket) -> None:
             client.send(command.exitcode)
 
 
-def _become(client: Connection, line: list[str], streams: list[Path], cwd: Path, variables: Mapping[str, str]) -> None:
+def _become(client: Connection, line: list[str], streams: list[str], cwd: str, variables: Mapping[str, str]) -> None:
     """Does in a fork what a new process does with this command line."""
     client.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, (stream, flags) in enumerate(zip(streams, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY))):
-        os.dup2(os.open(stream, flags | os.O_CREAT), number)
+        # Appended, as where a shell says >>.
+        os.dup2(os.open(stream, flags | os.O_CREAT | os.O_APPEND), number)
     # The other two are unchanged; multiprocessing has closed this one.
     sys.stdin = os.fdopen(0, closefd=False)
     os.environ.clear()

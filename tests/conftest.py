@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import logging
 import os
 
 import pytest
@@ -24,7 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What all tests of a worker have to wait for takes less time."""
-    commands.share_config_store()
+    commands.spare_hydra()
+    # pytest adds a handler to each logger that passes nothing on, before each test and after: PyTorch has dozens.
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.startswith("torch.") and isinstance(logger, logging.Logger):
+            logger.propagate = True
     # The garbage collector leaves alone what was imported and collected: it would look at it again and again.
     gc.freeze()
     gc.enable()

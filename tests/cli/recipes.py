@@ -62,9 +62,10 @@ def experiment(file, *arguments, succeeds=True, fresh=False, **options):
         return said(call(*line), succeeds=succeeds)
 
 
-def run(command_line, *, succeeds=True, cwd=None):
+def run(command_line, *, succeeds=True, cwd=None, **variables):
     """The recipe's output; what it said on standard error too where it had to fail."""
-    result = subprocess.run(command_line, env=environment(), capture_output=True, text=True, cwd=cwd)
+    env = {**environment(), **variables}
+    result = subprocess.run(command_line, env=env, capture_output=True, text=True, cwd=cwd)
     return said(result, succeeds=succeeds)
 
 

@@ -4,6 +4,7 @@ import re
 
 from recurrent_mt.metrics import score
 from tests.cli.recipes import TINY, command, experiment, needs_tools, run, values, write_corpus
+from tests.commands import warm_environment
 
 #: It has alignments to draw as well as trees.
 MODEL = "grconv_encoder-additive"
@@ -19,7 +20,7 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     corpus, out = write_corpus(tmp_path / "my corpus"), tmp_path / "my run"
     options = {**TINY, "corpus": corpus, "segmentation": "word:40", "systems": MODEL, "baseline": MODEL, "out": out}
     options |= {"tokenizer": "none", "updates": 4}
-    said = run(command("quickstart.sh", **options))
+    said = run(command("quickstart.sh", **options), VENV=str(warm_environment()))
     assert values(out, "updates") == {MODEL: 4}
     assert all(value > 100e6 for value in values(out, "peak memory, bytes").values())
     bleu = values(out, "BLEU", seed="1")
