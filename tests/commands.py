@@ -44,7 +44,8 @@ PLUGIN = REPOSITORY / "user_dir"
 IMPORTED = (
     *("fairseq", "torch._dynamo", "matplotlib.figure", "fairseq.trainer"),
     *("fairseq.model_parallel.megatron_trainer", "fairseq.quantization_utils"),
-    *("recurrent_mt.metrics", "recurrent_mt.text_form"),
+    *("recurrent_mt.metrics", "recurrent_mt.text_form", "recurrent_mt.evaluation.tables"),
+    *("nltk.lm", "sacremoses", "benchmarks.__main__"),
     *(f"recurrent_mt.layers.{file.stem}" for file in sorted((REPOSITORY / "recurrent_mt/layers").glob("[!_]*.py"))),
 )
 #: Commands that take longer to import what they need than to ask the server, and which of their first arguments say so.
@@ -162,6 +163,16 @@ def warm_environment() -> Path:
     return Path(os.environ[warm_command.ADDRESS], "environment")
 
 
+def interpreter() -> str:
+    """The command line of a Python, without its arguments, that has imported what the server has."""
+    return _ask("python")
+
+
+def _ask(command: str) -> str:
+    """A command line that asks the server for a command; the command's arguments are added."""
+    return shlex.join([str(BIN / "python"), "-IS", warm_command.__file__, command])
+
+
 def _write_environment(folder: Path) -> None:
     """Writes `warm_environment`: links, and a script for each of the slow commands."""
     programs = folder / "bin"
@@ -171,10 +182,9 @@ def _write_environment(folder: Path) -> None:
     for program in BIN.iterdir():
         # Python finds its environment by the first link.
         (programs / program.name).symlink_to(program.resolve() if program.name == "python" else program)
-    ask = shlex.join([str(BIN / "python"), "-IS", warm_command.__file__])
     for name, pattern in SLOW.items():
         (programs / name).unlink(missing_ok=True)
-        text = f'#!/bin/sh\ncase $1 in {pattern}) exec {ask} {name} "$@";; esac\n'
+        text = f'#!/bin/sh\ncase $1 in {pattern}) exec {_ask(name)} "$@";; esac\n'
         (programs / name).write_text(f'{text}exec {shlex.join(command_line(name))} "$@"\n')
         (programs / name).chmod(0o755)
 
@@ -229,12 +239,15 @@ def spare_hydra() -> None:
     """Spares Hydra what takes most of the time of a call, and gives the same each time.
 
     It uses the one store of configurations, whose nodes it copies anyway, instead of a copy of the hundreds that
-    fairseq puts into it. And it parses the same override, such as the default of an option, once.
+    fairseq puts into it. And the same override, such as the default of an option, is parsed once, as is a reference to
+    the value of another option.
     """
     from hydra.core.config_store import ConfigStore
     from hydra.core.override_parser.overrides_parser import OverridesParser
+    from omegaconf import base
 
     ConfigStore.__deepcopy__ = lambda store, memo: store
+    base.parse = cache(base.parse)
     parse = OverridesParser.parse_rule
     parsed = cache(lambda text, rule: parse(OverridesParser.create(), text, rule))
     # A copy: Hydra adds what loads configurations.
@@ -281,6 +294,9 @@ def _become(client: Connection, line: list[str], streams: list[str], cwd: str, v
     sys.argv = line
     if line[0].startswith("fairseq-"):
         sys.exit(_load_command(line[0])())
+    if line[0] == "python":
+        # pytest-xdist's, whose program comes last.
+        sys.exit(exec(line[-1], {"__name__": "__main__"}))
     if line[0] == "snakemake":
         sys.exit(importlib.import_module("snakemake.cli").main())
     sys.exit(main(line[1:]))

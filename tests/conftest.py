@@ -3,6 +3,8 @@
 import gc
 import logging
 import os
+import sys
+from typing import Any
 
 import pytest
 
@@ -18,9 +20,19 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()
 
 
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
+    """All tests need what the server of warm commands imports: their workers are forks of it."""
+    if config.args_source == config.ArgsSource.TESTPATHS:
+        for spec in specs:
+            spec.python = commands.interpreter()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that need a browser come first: one of pytest-xdist's workers gets them all, and starts one browser."""
-    items.sort(key=lambda item: "chromium" not in getattr(item, "fixturenames", ()))
+    """Those that need a browser come first, then those that need Gradio, which takes seconds to import.
+
+    One of pytest-xdist's workers gets them all, and starts one browser.
+    """
+    items.sort(key=lambda item: ("chromium" not in getattr(item, "fixturenames", ()), item.path.parent.name != "demo"))
 
 
 def pytest_collection_finish() -> None:
@@ -30,6 +42,11 @@ def pytest_collection_finish() -> None:
     for name, logger in logging.root.manager.loggerDict.items():
         if name.startswith("torch.") and isinstance(logger, logging.Logger):
             logger.propagate = True
+    # Where there is no such device, PyTorch would keep each seed for it, and with it how it was called.
+    if torch := sys.modules.get("torch"):
+        for device in (torch.cuda, torch.xpu, torch.mtia):
+            if not device.is_available():
+                device.manual_seed_all = lambda seed: None
     # The garbage collector leaves alone what was imported and collected: it would look at it again and again.
     gc.freeze()
     gc.enable()
