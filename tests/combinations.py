@@ -27,3 +27,14 @@ def quarter(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     return [
         tuple(factor[i] for factor, i in zip(factors, place)) for place in places if (sum(place) + place[-1]) % 4 == 0
     ]
+
+
+def eighth(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Half of a `quarter` of all factors but the last, which has two values and comes with any value of the others.
+
+    The first and the third factor are the large ones; half of the sum of their places' halves is that of the last.
+    """
+    return [
+        (*chosen, factors[-1][(factors[0].index(chosen[0]) // 2 + factors[2].index(chosen[2]) // 2) % 2])
+        for chosen in quarter(*factors[:-1])
+    ]

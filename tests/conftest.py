@@ -28,11 +28,16 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that need a browser come first, then those that need Gradio, which takes seconds to import.
+    """Those that need a browser come first, then those that need Gradio, which takes seconds to import, or reports.
 
-    One of pytest-xdist's workers gets them all, and starts one browser.
+    One of pytest-xdist's workers gets them all, starts one browser, and draws the charts of each report once.
     """
-    items.sort(key=lambda item: ("chromium" not in getattr(item, "fixturenames", ()), item.path.parent.name != "demo"))
+    items.sort(
+        key=lambda item: (
+            "chromium" not in getattr(item, "fixturenames", ()),
+            *(item.path.parent.name != folder for folder in ("demo", "report")),
+        )
+    )
 
 
 def pytest_collection_finish() -> None:
