@@ -16,6 +16,7 @@ import contextlib
 import copy
 import gc
 import importlib
+import inspect
 import io
 import logging
 import multiprocessing
@@ -29,7 +30,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -240,13 +241,15 @@ def spare_hydra() -> None:
 
     It uses the one store of configurations, whose nodes it copies anyway, instead of a copy of the hundreds that
     fairseq puts into it. And the same override, such as the default of an option, is parsed once, as is a reference to
-    the value of another option.
+    the value of another option. Of its callers, whose names it needs, no source is read.
     """
+    from hydra._internal import utils
     from hydra.core.config_store import ConfigStore
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from omegaconf import base
 
     ConfigStore.__deepcopy__ = lambda store, memo: store
+    utils.inspect = Namespace(**{**vars(inspect), "stack": partial(inspect.stack, 0)})
     base.parse = cache(base.parse)
     parse = OverridesParser.parse_rule
     parsed = cache(lambda text, rule: parse(OverridesParser.create(), text, rule))
