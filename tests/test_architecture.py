@@ -4,8 +4,10 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -122,6 +124,35 @@ def python_files(*folders):
     return sorted(path for folder in folders for path in (REPOSITORY / folder).rglob("*.py"))
 
 
+class Definition(NamedTuple):
+    """A module, class, or function, and how many lines follow its first."""
+
+    name: str
+    is_function: bool
+    at_top: bool
+    docstring: str | None
+    lines: int
+
+
+@cache
+def definitions(path):
+    """All of a file, which takes long to parse."""
+    tree = ast.parse(path.read_text())
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            found.append(
+                Definition(
+                    getattr(node, "name", path.stem),
+                    isinstance(node, ast.FunctionDef),
+                    node is tree or node in tree.body,
+                    ast.get_docstring(node),
+                    0 if node is tree else node.end_lineno - node.lineno,
+                )
+            )
+    return found
+
+
 def imported(path):
     """What a file imports: top-level names, and of our own two packages ``package.part``."""
     package = path.relative_to(REPOSITORY).with_suffix("").parts[:-1]
@@ -206,30 +237,25 @@ def test_files_and_functions_stay_small():
     files = python_files("user_dir", "recurrent_mt", "fairseq_compat", "benchmarks")
     assert len(files) > 30
     for path in files:
-        text = path.read_text()
-        assert len(text.splitlines()) <= 500, path
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
-                assert node.end_lineno - node.lineno < 60, f"{path}: {node.name}"
+        assert len(path.read_text().splitlines()) <= 500, path
+        for one in definitions(path):
+            assert not one.is_function or one.lines < 60, f"{path}: {one.name}"
 
 
 def test_public_names_have_docstrings():
     for path in python_files("user_dir", "recurrent_mt", "benchmarks"):
-        tree = ast.parse(path.read_text())
-        for node in [tree, *tree.body]:
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-                name = getattr(node, "name", path.stem)
-                private = name.startswith("_") and name != "__init__"
-                same_everywhere = name == "configure" and path.parent.name == "cli"
-                assert private or same_everywhere or ast.get_docstring(node), f"{path}: {name}"
+        for one in definitions(path):
+            private = one.name.startswith("_") and one.name != "__init__"
+            same_everywhere = one.name == "configure" and path.parent.name == "cli"
+            assert not one.at_top or private or same_everywhere or one.docstring, f"{path}: {one.name}"
 
 
 def test_docstrings_stand_by_themselves():
     """Each is a sentence that says something on its own; an override may do without one."""
     for path in python_files("user_dir", "recurrent_mt", "benchmarks", "fairseq_compat", "workflow"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
-                place = f"{path.relative_to(REPOSITORY)}: {getattr(node, 'name', 'module')}: {text}"
+        for one in definitions(path):
+            if text := one.docstring:
+                place = f"{path.relative_to(REPOSITORY)}: {one.name}: {text}"
                 assert not re.match(r"See |Of each|Those of|All of it|Adds the options\.", text), place
                 assert len(text.split()) > 2 or "`" in text, place
 

@@ -49,6 +49,8 @@ def wait(
 
 
 if __name__ == "__main__":
+    # A terminal sends this one to the command, too, which decides what to do about it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     streams = [f"/proc/{os.getpid()}/fd/{number}" for number in range(3)]
     command = sys.argv[1:]
