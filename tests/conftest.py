@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from recurrent_mt.cli.train import has_gpu
 from tests import commands
 
 
@@ -21,8 +22,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
-    """All tests need what the server of warm commands imports: their workers are forks of it."""
-    if config.args_source == config.ArgsSource.TESTPATHS:
+    """All tests need what the server of warm commands imports: their workers are forks of it.
+
+    Not where there is a GPU, which PyTorch lets no fork use after it has counted them.
+    """
+    if config.args_source == config.ArgsSource.TESTPATHS and not has_gpu():
         for spec in specs:
             spec.python = commands.interpreter()
 
