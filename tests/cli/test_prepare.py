@@ -271,8 +271,8 @@ def test_translate_keeps_the_order_and_number_of_lines(prepared, trained, corpor
     # Alone in its batch, a sentence is translated up to its own greatest length, wherever it stands.
     line = command("translate.sh", "--beam", 2, "--buffer-size", 4, out, trained)
 
-    def translate(text, *flags):
-        command_line = [*line[:2], *flags, *line[2:], "--", "--batch-size", "1"]
+    def translate(text, *flags, passed_on=()):
+        command_line = [*line[:2], *flags, *line[2:], "--", "--batch-size", "1", *passed_on]
         return subprocess.run(command_line, env=environment(), input=text, capture_output=True, text=True)
 
     one_by_one = [translate(sentence + "\n").stdout for sentence in sentences[:3]]
@@ -284,7 +284,7 @@ def test_translate_keeps_the_order_and_number_of_lines(prepared, trained, corpor
     assert len(translations) == 9 and translations[0] == translations[7] == translations[8] == ""
     assert [f"{text}\n" for text in translations[1:4]] == one_by_one
     assert translate("\n\n").stdout == "\n\n"
-    refused = translate("mot " * 2000)
+    refused = translate("mot " * 2000, passed_on=("--max-source-positions", "100"))
     assert refused.returncode == 1 and "line 1: fairseq-interactive failed with status 1" in refused.stderr
     assert "fairseq-interactive" in translate("", "--dry-run").stderr
 
