@@ -39,7 +39,9 @@ def packed_dilated_grconv(
 
 def stacked(weights: DilatedGRConvWeights, levels: int) -> tuple[Tensor, Tensor]:
     """What the levels use, candidate above gates: matrices (L, 2, H + G, H), left and right; biases (L', H + G)."""
-    W_l, W_r, b, G_l, G_r, b_G = (sets[: max(1, levels)] for sets in weights)
+    used = max(1, levels)
+    # No slice that is the whole: its gradient would be copied.
+    W_l, W_r, b, G_l, G_r, b_G = (sets if sets.size(0) <= used else sets[:used] for sets in weights)
     return torch.cat([W_l, G_l, W_r, G_r], dim=1).unflatten(1, (2, -1)), torch.cat([b, b_G], dim=1)
 
 

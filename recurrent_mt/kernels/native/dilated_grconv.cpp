@@ -299,7 +299,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const 
          candidates = uninitialized({all_nodes(levels), sizes.size}, number),
          gates = uninitialized({all_nodes(levels), 3, sizes.gate_width}, number),
          kept = uninitialized({all_kept(levels), sizes.size}, number),
-         made = uninitialized({most, sizes.width()}, number);
+         made = uninitialized({most, sizes.width()}, number),
+         summaries = uninitialized({counts[0], sizes.size}, number);
   sums.copy_(leaf_rows);
   const int64_t first = first_words(levels, sizes.rows);
   top.narrow(0, 0, first).copy_(leaf_rows.narrow(0, 0, first));
@@ -314,11 +315,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> dilated_grconv(const 
       grow<T>(nodes, levels[i], left, right, own_bias, is_tanh, sizes.gate_width, rows_of<T>(made), rows_of<T>(sums),
               merged.part(levels[i]));
     }
+    const auto last = rows_of<T>(summaries);
+    for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
+      std::memcpy(last[sentence], nodes.top[row], count * sizes.size * sizeof(T));
+    });
     return 0;
-  });
-  Tensor summaries = uninitialized({counts[0], sizes.size}, number);
-  for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
-    summaries.narrow(0, sentence, count).copy_(top.narrow(0, row, count));
   });
   return {top, sums, summaries, candidates, gates, kept};
 }
@@ -347,15 +348,16 @@ std::tuple<Tensor, Tensor, Tensor> dilated_grconv_backward(
          grad_bias = zeros(bias.sizes(), number),
          made = uninitialized({levels.empty() ? 0 : levels[0].count, width}, number);
   grad_node_rows ? grad.copy_(*grad_node_rows) : grad.zero_();
-  for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
-    if (grad_roots) grad.narrow(0, row, count).add_(grad_roots->narrow(0, sentence, count));
-  });
   in_format("leaves", number, [&](auto zero) {
     using T = decltype(zero);
     const Nodes<T> nodes{rows_of<T>(top_rows), rows_of<T>(kept_rows), rows_of<T>(leaf_rows)};
     const Merged<T> merged{rows_of<T>(candidate_rows), {gate_rows.data_ptr<T>(), count, 3 * sizes.gate_width}};
     const Gradients<T> grads{rows_of<T>(grad),
                              grad_sum_rows ? rows_of<T>(*grad_sum_rows) : Rows<const T>{nullptr, 0, size}};
+    if (grad_roots)
+      for_last_words(counts, [&](int64_t row, int64_t sentence, int64_t count) {
+        add<T>(rows_of<T>(*grad_roots).part(sentence, count), grads.nodes.part(row, count));
+      });
     Factors factors(matrix_rows, products);
     for (size_t i = levels.size(); i-- > 0;) {
       const Level& level = levels[i];
