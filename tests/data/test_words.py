@@ -121,7 +121,8 @@ def test_normalized_text(text, expected):
 def test_every_character_is_normalized_to_one_line():
     """Whatever a line holds, the result is one line in NFC for every way of counting, and normal already."""
     everything = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) != "Cs"]
-    # Many at a time: between two words, none changes what becomes of the next. But a line is asked what it needs.
+    # Many at a time: between two words, none changes what becomes of the next. Sorted, since a line is spared what none
+    # of its characters needs.
     everything.sort(key=lambda character: (character.isprintable(), unicodedata.is_normalized("NFC", character)))
     for start in range(0, len(everything), 256):
         line = normalize(" ".join(f"a{character}b" for character in everything[start : start + 256]))
