@@ -97,6 +97,12 @@ def test_what_ends_after_a_signal_has_not_failed(plugin):
     assert said(plugin) == ""
 
 
+def test_a_second_signal_does_not_interrupt_what_the_first_one_began(plugin):
+    with pytest.raises(KeyboardInterrupt):
+        plugin.stop(2, None)
+    plugin.stop(2, None)
+
+
 def test_a_plan_prints_every_command_and_nothing_else(plugin):
     plugin.common_settings.dryrun = True
     send(plugin, "run_info", stats={"total": 1})

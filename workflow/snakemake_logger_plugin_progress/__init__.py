@@ -66,9 +66,13 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = property(lambda self: False)
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """What ends after the signal has not failed."""
-        self.stopped = True
-        signal.default_int_handler(number, frame)
+        """What ends after the signal has not failed.
+
+        A second one, from a terminal or from `timeout`, does not interrupt Snakemake while it cancels its jobs.
+        """
+        if not self.stopped:
+            self.stopped = True
+            signal.default_int_handler(number, frame)
 
     def emit(self, record: LogRecord) -> None:
         if self.stopped:
