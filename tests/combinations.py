@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 
@@ -17,24 +17,11 @@ def half(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     return [tuple(factor[i] for factor, i in zip(factors, place)) for place in places if sum(place) % 2 == 0]
 
 
-def quarter(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """A quarter of the combinations, where the last factor has two values, and two others have four or more.
-
-    The combinations whose places, that in the last factor twice, have a sum that four divides: any two values meet,
-    those of the two large factors too, as the last factor and another of two values make up what is missing.
-    """
-    places = product(*(range(len(factor)) for factor in factors))
-    return [
-        tuple(factor[i] for factor, i in zip(factors, place)) for place in places if (sum(place) + place[-1]) % 4 == 0
-    ]
-
-
-def eighth(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Half of a `quarter` of all factors but the last, which has two values and comes with any value of the others.
-
-    The first and the third factor are the large ones; half of the sum of their places' halves is that of the last.
-    """
-    return [
-        (*chosen, factors[-1][(factors[0].index(chosen[0]) // 2 + factors[2].index(chosen[2]) // 2) % 2])
-        for chosen in quarter(*factors[:-1])
-    ]
+def pairwise(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """A few combinations, in which any two values of two factors meet: always the next that brings most new pairs."""
+    pairs = {values: set(combinations(enumerate(values), 2)) for values in product(*factors)}
+    missing, chosen = set().union(*pairs.values()), []
+    while missing:
+        chosen.append(max(pairs, key=lambda values: len(pairs[values] & missing)))
+        missing -= pairs[chosen[-1]]
+    return chosen

@@ -9,7 +9,7 @@ from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.encoder_output import EncoderOutput
 from recurrent_mt.layers.gru_cell import PLAIN, GRUVariant
-from tests.combinations import eighth, quarter
+from tests.combinations import pairwise
 from tests.kernels.batches import every_backend, needs_native, random
 from tests.tolerances import INVARIANCE
 
@@ -36,9 +36,8 @@ DEPTHS = {"one_layer": {"num_layers": 1}, "three_layers": {"num_layers": 3}}
 
 
 def decoders(*factors):
-    """Arguments of :func:`build`: all combinations, natively too where there are kernels; all but 32 are slow."""
-    few = eighth if DEPTHS in factors else quarter
-    chosen, quick = [], few(READERS, *map(list, factors))
+    """Arguments of :func:`build`: all combinations, natively too where there are kernels; all but a few are slow."""
+    chosen, quick = [], pairwise(READERS, *factors)
     for attention, *names in product(READERS, *factors):
         options = {k: v for factor, name in zip(factors, names) for k, v in factor[name].items()}
         name = "-".join([str(attention), *filter(None, names)])
@@ -50,7 +49,7 @@ def decoders(*factors):
     return pytest.mark.parametrize(("attention", "options"), chosen)
 
 
-every_decoder = decoders(ORDERS, VARIANTS, HEADS, DEPTHS)
+every_decoder = decoders(DEPTHS, ORDERS, VARIANTS, HEADS)
 every_deep_decoder = decoders(ORDERS, VARIANTS, HEADS)
 
 
