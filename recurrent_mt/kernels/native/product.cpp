@@ -484,8 +484,11 @@ void sum_outer_products(Rows<const T> left, int64_t left_columns, Rows<const T> 
     if (panel_width(products)) return sum_by_panels<BFloat16>(left, left_columns, right, right_columns, sums, into);
   }
   const auto rounded = [&](const Tensor& rows) { return rows.to(products).to(sums.scalar_type()); };
-  const Tensor turned = rounded(view(left, left_columns)).t(), rows = rounded(view(right, right_columns));
-  into == Into::add ? sums.addmm_(turned, rows) : at::mm_out(sums, turned, rows);
+  const Tensor factor = rounded(view(left, left_columns)), rows = rounded(view(right, right_columns));
+  if constexpr (std::is_same_v<T, float>)
+    if (panel_width(at::kFloat))
+      return sum_by_panels<float>(rows_of<T>(factor), left_columns, rows_of<T>(rows), right_columns, sums, into);
+  into == Into::add ? sums.addmm_(factor.t(), rows) : at::mm_out(sums, factor.t(), rows);
 }
 
 template <typename T>
