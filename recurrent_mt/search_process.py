@@ -66,7 +66,7 @@ class SearchProcess:
         """
         if not sentences:
             return []
-        process = self._process or self._start()
+        process = self.start()
         # At the same time, since it might have more to say than a pipe holds before it reads.
         sender = threading.Thread(target=self._send, args=[process, sentences], daemon=True)
         sender.start()
@@ -82,7 +82,10 @@ class SearchProcess:
         number = refused[-1] if refused and 0 <= refused[-1] < len(sentences) else None
         raise SearchError(f"fairseq-interactive failed with status {process.wait()}", "".join(said), number)
 
-    def _start(self) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[str]:
+        """Starts the process unless it runs, so that it can load its model while sentences are prepared."""
+        if self._process:
+            return self._process
         process = subprocess.Popen(
             self._command,
             env=self._variables,

@@ -285,6 +285,8 @@ def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk],
     """The function that translates a chunk; each process that calls it has a search of its own."""
 
     def translate(chunk: Chunk) -> Translation:
+        if any(map(normalize, chunk.lines)):
+            process.start()
         tokens = [form.read(line, form.source) for line in chunk.lines]
         numbers = [number for number, line in enumerate(tokens, chunk.first) if line]
         try:
