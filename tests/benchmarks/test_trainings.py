@@ -1,0 +1,71 @@
+"""How many updates trainings make in the same hours: parameters, batches, and what stops it."""
+
+import re
+
+import pytest
+
+from benchmarks import trainings
+from tests.cli import toy
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trainings")
+    toy.write_corpus(folder)
+    toy.preprocess(folder, folder / "bin", "--joined-dictionary")
+    return folder / "bin"
+
+
+def line_of(data, *flags):
+    words = (data, "--user-dir", toy.PLUGIN, *toy.TRAINING, *flags)
+    return " ".join(str(word) for word in words)
+
+
+def small(arch):
+    attention = "1" if arch == "lstm" else "general"
+    return ("--arch", arch, *toy.SMALL, "--share-all-embeddings", "--decoder-attention", attention)
+
+
+def transformer(data):
+    widths = (f"--{side}-embed-dim 24 --{side}-layers 1 --{side}-ffn-embed-dim 48" for side in ("encoder", "decoder"))
+    return line_of(data, "--arch transformer --share-all-embeddings", *widths)
+
+
+def test_each_training_has_its_size_its_speed_and_its_updates(data, capsys):
+    ours = f"ours={line_of(data, *small('gru_encoder'))}"
+    trainings.main(["--hours", "2", "--batches", "2", "--seconds", "0", ours, f"transformer={transformer(data)}"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| | parameters | target words a second | updates in 2 h |"
+    found = {name: [int(number.replace(",", "")) for number in numbers] for name, *numbers in map(cells, lines[2:])}
+    assert found.keys() == {"ours", "transformer"}
+    trainer = trainings.build_trainer(ours.partition("=")[2].split())
+    assert found["ours"][0] == sum(weight.numel() for weight in trainer.model.parameters())
+    words = sum(batch["ntokens"] for batch in trainings.first_batches(trainer, 2)) / 2
+    for _, speed, updates in found.values():
+        assert speed / words * 7200 == pytest.approx(updates, rel=0.01)
+
+
+def cells(line):
+    return re.findall(r"[^|\s]+", line)
+
+
+def test_copies_that_fairseqs_transformer_keeps_are_not_counted(data):
+    trainer = trainings.build_trainer(transformer(data).split())
+    trainings.measure({"transformer": trainer}, trainings.first_batches(trainer, 1), seconds=0)
+    copies = 24 * 3 * (24 + 1) + 24 * (24 + 1) + 24 * 48 * 2 + 24 + 48
+    assert sum(w.numel() for w in trainer.model.parameters()) - trainings.count_trained(trainer) == copies
+
+
+def test_trainings_of_different_text_are_not_compared(data, tmp_path):
+    toy.write_corpus(tmp_path)
+    toy.preprocess(tmp_path, tmp_path / "bin", "--joined-dictionary", "--nwordssrc", 9)
+    lines = [f"{name}={line_of(folder, *small('lstm'))}" for name, folder in (("one", data), ("two", tmp_path / "bin"))]
+    with pytest.raises(SystemExit, match="error: two and one have different dictionaries: give both the same folder"):
+        trainings.main(["--seconds", "0", *lines])
+
+
+@pytest.mark.parametrize("line", ["data --arch lstm", "one=data"])
+def test_a_training_needs_a_name_of_its_own(line, data, capsys):
+    with pytest.raises(SystemExit):
+        trainings.main([f"one={line_of(data, *small('lstm'))}", line])
+    assert f"not a NAME=ARGUMENTS with a name of its own: {line}" in capsys.readouterr().err
