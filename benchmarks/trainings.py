@@ -111,5 +111,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 if __name__ == "__main__":
     logging.disable(logging.INFO)
-    warnings.simplefilter("ignore", FutureWarning)
+    warnings.simplefilter("ignore")  # fairseq's models make torch announce what it will drop
     main()
