@@ -22,12 +22,16 @@ Implementation = TypeVar("Implementation")
 
 
 def resolve(backend: str, weight: Tensor) -> str:
-    """What ``auto`` means with this weight: ``native`` on a CPU where it is built, otherwise ``packed``.
+    """What ``auto`` means with this weight.
+
+    On a CPU, ``native`` where it is built, on a GPU, ``fused`` where Triton is, and otherwise ``packed``.
 
     Every other name stays. Where the native kernels are missing on a CPU, the log says why, once.
     """
     if backend != "auto":
         return backend
+    if weight.device.type == "cuda":
+        return "fused" if _has_triton(weight.device) else "packed"
     if weight.device.type != "cpu" or weight.dtype not in NATIVE_FORMATS:
         return "packed"
     reason = native.reason_unavailable()
@@ -35,6 +39,12 @@ def resolve(backend: str, weight: Tensor) -> str:
         return "native"
     _log(reason)
     return "packed"
+
+
+@functools.cache
+def _has_triton(device: torch.device) -> bool:
+    """Whether Triton is installed, and compiles for this GPU: it needs what torch.compile needs."""
+    return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (7, 0)
 
 
 @functools.cache

@@ -50,7 +50,8 @@ def arguments(lengths, size, *, additive, values=6, keys=4, dtype=torch.float32)
 def run(counts, mask):
     def function(backend, inputs, initial, keys, values, *weights):
         weights = AttentiveGRUWeights(*weights, *[None] * (5 - len(weights)))
-        return attentive_gru(inputs, initial, Memory(keys, values, mask), weights, counts=counts, backend=backend)
+        memory = Memory(keys, values, mask.to(keys.device))
+        return attentive_gru(inputs, initial, memory, weights, counts=counts, backend=backend)
 
     return function
 

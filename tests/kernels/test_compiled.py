@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(
 #: Kernels by module, with their constants besides the type they compute in. Other arguments are pointers or SIZES.
 LEVEL = "recurrent_mt.kernels.grconv.triton_level"
 BLOCK = {"ROWS": 2, "COLUMNS": 1024}
+ATTENTION = "recurrent_mt.kernels.attentive_gru.triton_attention"
 STEP, STEP_KERNELS = {"WIDTH": 1000, "BLOCK": 512}, ("reset", "update", "update_gradient", "reset_gradient")
 KERNELS = {
     "level": (LEVEL, "level_kernel", {"WIDTH": 1000, "GATES": 1, "TANH": True, "AGAIN": False, **BLOCK}),
@@ -26,20 +27,20 @@ KERNELS = {
     "level_gradient_unit_gates": (LEVEL, "gradient_kernel", {"WIDTH": 1000, "GATES": 1000, "TANH": False, **BLOCK}),
     **{f"step_{name}": ("recurrent_mt.kernels.gru.triton_step", f"{name}_kernel", STEP) for name in STEP_KERNELS},
     **{
-        f"{name}_{positions}": (
-            "recurrent_mt.kernels.attentive_gru.triton_attention",
-            f"{name}_kernel",
-            {"KEYS": 1000, "VALUES": 2000, "POSITIONS": positions, "COLUMNS": columns},
-        )
-        for name in ("attend", "attend_gradient")
+        f"{name}_{positions}": (ATTENTION, f"{name}_kernel", {width: 1000, "POSITIONS": positions, "COLUMNS": columns})
+        for name, width in (("context", "VALUES"), ("energy_gradient", "KEYS"))
         for positions, columns in ((64, 32), (1024, 16))
     },
+    "energy": (ATTENTION, "energy_kernel", {"KEYS": 1000, "ROWS": 4, "COLUMNS": 512}),
+    "weight_gradient": (ATTENTION, "weight_gradient_kernel", {"VALUES": 2000, "ROWS": 4, "COLUMNS": 512}),
 }
 SIZES = {"count", "before", "first", "size_below", "parents_before", "numbers", "positions", "beam"}
 POINTERS = {
     "left_leaves": "*i64",
     "parents": "*i64",
     "padding_mask": "*i1",
+    "energies": "*fp32",
+    "grad_weights": "*fp32",
     "grad_keys": "*fp32",
     "grad_score": "*fp32",
 }

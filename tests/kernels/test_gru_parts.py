@@ -47,9 +47,8 @@ def arguments(recurrence, lengths, *, product, skip, size=SIZE, dtype=torch.floa
             return [gru(*before, *made, **options)]
         inputs, initial, keys, values = before
         query, score = leaves or (None, None)
-        return attentive_gru(
-            inputs, initial, Memory(keys, values, mask), AttentiveGRUWeights(*made, query, score), **options
-        )
+        memory, weights = Memory(keys, values, mask.to(keys.device)), AttentiveGRUWeights(*made, query, score)
+        return attentive_gru(inputs, initial, memory, weights, **options)
 
     return function, [*others, *weights, *rest]
 

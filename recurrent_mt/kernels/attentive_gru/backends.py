@@ -5,7 +5,7 @@ values, and, for the dot product, of the keys are one product each. The tanh of 
 per step, is recomputed in the backward pass instead of being kept.
 
 ``native`` is ``../native/attentive_gru.cpp`` and ``../native/attention.cpp``; ``fused`` is ``packed`` with the
-attention and everything between a step's matrix products in Triton.
+attention and everything between a step's matrix products in Triton, and all steps in a CUDA graph.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 from ..backend import check_native, check_triton
+from ..graphs import Run, directly, is_worthwhile, rectangle, replayed, rounded
 from ..gru.backends import EAGER, Elementwise, joined, step, step_backward
 from ..matrix import Matrix, pieces, product
 from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
@@ -99,88 +101,94 @@ def packed_attentive_gru(
     time_gate: Tensor | None,
     *,
     parts: Parts | None = None,
+    run: Run = directly,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` in PyTorch, on packed rows.
 
-    ``parts`` is what a step does besides products.
+    ``parts`` is what a step does besides products, and ``run`` calls what loops over the steps.
     """
     factors = [factor for matrix in weights.matrices() for factor in matrix]
     return _PackedAttentiveGRU.apply(
-        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED
+        inputs, initial, *memory, *factors, weights.query, weights.score, time_gate, tuple(counts), parts or PACKED, run
     )
 
 
 class _PackedAttentiveGRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-        time_gate, counts, parts = rest[-3:]
-        memory, weights = Memory(*rest[:3]), _weights(rest[3:11])
-        weights = weights.for_steps(len(counts))
-        gate, candidate, context_weight = weights.matrices()
-        timeline = initial_timeline(initial, time_gate)
-        span = len(timeline)
-        saved, contexts, attentions = [], [], []
-        for x in inputs.split(counts):
-            state = previous_state(timeline, x.size(0), time_gate, span)
-            context, attention = parts.attention.attend(state, memory, weights)
-            saved.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
-            timeline.append(saved[-1][0])
-            contexts.append(context)
-            attentions.append(attention)
-        states, gates, candidates, reset_previous = map(joined, zip(*saved))
-        context_rows, attention_rows = joined(contexts), joined(attentions)
-        ctx.save_for_backward(
-            initial, *rest[:-2], states, gates, candidates, reset_previous, context_rows, attention_rows
-        )
-        ctx.counts, ctx.parts = counts, parts
-        ctx.mark_non_differentiable(attention_rows)
-        return states, context_rows, attention_rows
+    def forward(ctx: Any, *given: Any) -> tuple[Tensor, ...]:
+        *tensors, ctx.counts, ctx.parts, ctx.run = given
+        states, contexts, attention, *kept = ctx.run(_forward, tuple(tensors), ctx.counts, ctx.parts)
+        ctx.save_for_backward(*tensors[1:], states, contexts, attention, *kept)
+        ctx.mark_non_differentiable(attention)
+        return states, contexts, attention
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        saved = ctx.saved_tensors
-        initial, memory, weights, time_gate = saved[0], Memory(*saved[1:4]), _weights(saved[4:12]), saved[12]
-        states, gates, candidates, reset_previous, contexts, attention = saved[13:]
-        gate, candidate, context_weight = weights.matrices()
-        size, counts = states.size(1), ctx.counts
-        walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
-        attention_backward = ctx.parts.attention.backward(memory, weights, attention)
-        grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
-        grad_contexts = grad_contexts.clone()
-        stop = states.size(0)
-        for position, count in reversed(list(enumerate(counts))):
-            rows = slice(stop - count, stop)
-            stop -= count
-            grad_inputs[rows], grad_previous = step_backward(
-                walk.grad_state(position),
-                walk.rows[rows],
-                gates[rows],
-                candidates[rows],
-                gate_weight=gate,
-                candidate_weight=candidate,
-                elementwise=ctx.parts.elementwise,
-            )
-            context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
-            grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
-            walk.add(position, rows, grad_query_state.add_(grad_previous))
-        grad_initial, grad_time_gate = walk.finish()
-        grad_keys, grad_query, grad_score = attention_backward.finish(walk.rows, counts)
-        return (
-            grad_inputs,
-            grad_initial,
-            grad_keys,
-            outer_products(attention, grad_contexts, counts, memory.values),
-            None,
-            *gate.gradients(grad_inputs[:, : 2 * size], walk.rows),
-            *candidate.gradients(grad_inputs[:, 2 * size :], reset_previous),
-            *context_weight.gradients(grad_inputs, contexts),
-            grad_query,
-            grad_score,
-            grad_time_gate,
-            None,
-            None,
+        grads = ctx.run(_backward, (grad_states, grad_contexts, *ctx.saved_tensors), ctx.counts, ctx.parts)
+        return *grads, None, None, None
+
+
+def _forward(inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """States, contexts, and attention, and what the backward pass needs besides: gates, candidates, and r ⊙ s."""
+    time_gate, counts, parts = rest[-3:]
+    memory, weights = Memory(*rest[:3]), _weights(rest[3:11]).for_steps(len(counts))
+    gate, candidate, context_weight = weights.matrices()
+    timeline = initial_timeline(initial, time_gate)
+    span = len(timeline)
+    saved, contexts, attentions = [], [], []
+    for x in inputs.split(counts):
+        state = previous_state(timeline, x.size(0), time_gate, span)
+        context, attention = parts.attention.attend(state, memory, weights)
+        saved.append(step(context_weight.add_to(x, context), state, gate, candidate, parts.elementwise))
+        timeline.append(saved[-1][0])
+        contexts.append(context)
+        attentions.append(attention)
+    states, *kept = map(joined, zip(*saved))
+    return states, joined(contexts), joined(attentions), *kept
+
+
+def _backward(grad_states: Tensor, grad_contexts: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor | None, ...]:
+    """The gradients of the tensors that :func:`_forward` was given."""
+    memory, weights, time_gate, *made = Memory(*rest[:3]), _weights(rest[3:11]), *rest[11:]
+    states, contexts, attention, gates, candidates, reset_previous, counts, parts = made
+    gate, candidate, context_weight = weights.matrices()
+    size = states.size(1)
+    walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
+    attention_backward = parts.attention.backward(memory, weights, attention)
+    grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
+    grad_contexts = grad_contexts.clone()
+    stop = states.size(0)
+    for position, count in reversed(list(enumerate(counts))):
+        rows = slice(stop - count, stop)
+        stop -= count
+        grad_inputs[rows], grad_previous = step_backward(
+            walk.grad_state(position),
+            walk.rows[rows],
+            gates[rows],
+            candidates[rows],
+            gate_weight=gate,
+            candidate_weight=candidate,
+            elementwise=parts.elementwise,
         )
+        context_weight.add_backward_(grad_contexts[rows], grad_inputs[rows])
+        grad_query_state = attention_backward.step(grad_contexts[rows], walk.rows[rows], rows)
+        walk.add(position, rows, grad_query_state.add_(grad_previous))
+    grad_initial, grad_time_gate = walk.finish()
+    grad_keys, grad_query, grad_score = attention_backward.finish(walk.rows, counts)
+    return (
+        grad_inputs,
+        grad_initial,
+        grad_keys,
+        outer_products(attention, grad_contexts, counts, memory.values),
+        None,
+        *gate.gradients(grad_inputs[:, : 2 * size], walk.rows),
+        *candidate.gradients(grad_inputs[:, 2 * size :], reset_previous),
+        *context_weight.gradients(grad_inputs, contexts),
+        grad_query,
+        grad_score,
+        grad_time_gate,
+    )
 
 
 def outer_products(left: Tensor, right: Tensor, counts: Sequence[int], like: Tensor) -> Tensor:
@@ -310,18 +318,36 @@ def fused_attentive_gru(
     counts: Sequence[int],
     time_gate: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels."""
-    check_triton("attentive_gru", inputs)
-    from ..gru.triton_step import FusedElementwise
-    from .triton_attention import FusedAttention
+    """Computes :func:`recurrent_mt.kernels.attentive_gru.attentive_gru` with Triton kernels.
 
-    parts = Parts(FusedElementwise(), FusedAttention())
-    return packed_attentive_gru(inputs, initial, memory, weights, counts, time_gate, parts=parts)
+    If there are enough steps, they are in CUDA graphs.
+    """
+    check_triton("attentive_gru", inputs)
+    from ..gru.triton_step import FUSED
+    from .triton_attention import FUSED_ATTENTION
+
+    parts = Parts(FUSED, FUSED_ATTENTION)
+    # In a search, several targets share a source.
+    if not is_worthwhile(inputs, counts) or initial.size(0) != memory.keys.size(0):
+        return packed_attentive_gru(inputs, initial, memory, weights, counts, time_gate, parts=parts)
+    around = rectangle(tuple(counts), initial.size(0), inputs.device)
+    width = rounded(memory.keys.size(1), least=4)
+    given = around.spread(inputs), around.extend(initial), _extended(memory, around.sentences, width), weights
+    made = packed_attentive_gru(*given, around.counts, time_gate, parts=parts, run=replayed)
+    states, contexts, attention = map(around.gather, made)
+    return states, contexts, attention[:, : memory.keys.size(1)]
+
+
+def _extended(memory: Memory, sources: int, width: int) -> Memory:
+    """The memory with padding at the end of each source, and more sources of padding."""
+    more = 0, width - memory.keys.size(1), 0, sources - memory.keys.size(0)
+    keys, values = (F.pad(tensor, (0, 0, *more)) for tensor in memory[:2])
+    return Memory(keys, values, F.pad(memory.padding_mask, more, value=True))
 
 
 def fused_attend(state: Tensor, memory: Memory, weights: AttentiveGRUWeights) -> tuple[Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.attentive_gru.attend` with Triton kernels."""
     check_triton("attend", state)
-    from .triton_attention import FusedAttention
+    from .triton_attention import FUSED_ATTENTION
 
-    return FusedAttention().attend(state, memory, weights)
+    return FUSED_ATTENTION.attend(state, memory, weights)

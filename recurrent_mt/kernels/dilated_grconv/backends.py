@@ -6,6 +6,7 @@ around matrix products in Triton. ``native`` is ``../native/dilated_grconv.cpp``
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -51,6 +52,11 @@ class Dilation(PyramidLayout):
     The words that have as many before them come last in packed order, and no node changes for the others.
     """
 
+    def __init__(self, counts: Sequence[int], device: torch.device, activation: str = "tanh") -> None:
+        super().__init__(counts, device, activation)
+        self._left_of: dict[int, Tensor] = {}
+        self._parents_of: dict[int, Tensor] = {}
+
     def size(self, level: int) -> int:
         """How many nodes are new on a level."""
         return self._before[-1] - self.first(level)
@@ -65,13 +71,23 @@ class Dilation(PyramidLayout):
 
     def left_leaves(self, level: int) -> tuple[Tensor, int]:
         """The left children as rows, and nothing to subtract."""
-        return rows_but_last(self.counts, 1 << level - 1, self._left.device), 0
+        if level not in self._left_of:
+            self._left_of[level] = rows_but_last(self.counts, 1 << level - 1, self._left.device)
+        return self._left_of[level], 0
 
     def parents(self, level: int) -> tuple[Tensor, int]:
         """For each node below, the node whose left child it is, or a negative number; and nothing to subtract."""
-        left = self.left(level)
-        parents = left.new_full((self._before[-1],), -1)
-        return parents.index_copy_(0, left, torch.arange(left.numel(), device=left.device)), 0
+        if level not in self._parents_of:
+            left = self.left(level)
+            nodes = torch.arange(left.numel(), device=left.device)
+            self._parents_of[level] = left.new_full((self._before[-1],), -1).index_copy_(0, left, nodes)
+        return self._parents_of[level], 0
+
+
+@functools.lru_cache(maxsize=2)  # both directions have the same, and so has the backward pass
+def dilation(counts: tuple[int, ...], device: torch.device, activation: str) -> Dilation:
+    """Where the nodes of a batch are."""
+    return Dilation(counts, device, activation)
 
 
 class _Plan(NamedTuple):
@@ -84,19 +100,19 @@ class _Plan(NamedTuple):
 class _PackedDilatedGRConv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, leaves: Tensor, both: Tensor, bias: Tensor, plan: _Plan) -> tuple[Tensor, Tensor, Tensor]:
-        dilation = Dilation(plan.counts, leaves.device, plan.activation)
+        layout = dilation(plan.counts, leaves.device, plan.activation)
         nodes, sums, kept, shown = leaves, leaves.clone(), [], [leaves.new_zeros(0, 3)]
         for number in range(1, plan.levels + 1):
             weights = plan.level.prepare(_weights_of(number, both, bias))
-            candidate, w, new = plan.level(dilation, number, nodes).grow(weights)
+            candidate, w, new = plan.level(layout, number, nodes).grow(weights)
             kept += [nodes, candidate, w]
             shown.append(mean_gates(w))
-            first = dilation.first(number)
+            first = layout.first(number)
             nodes = torch.cat([nodes[:first], new])
             sums[first:] += new
         gates = torch.cat(shown)
         ctx.save_for_backward(both, bias, *kept)
-        ctx.plan, ctx.dilation = plan, dilation
+        ctx.plan, ctx.layout = plan, layout
         ctx.mark_non_differentiable(gates)
         return nodes.clone() if nodes is leaves else nodes, sums, gates
 
@@ -104,14 +120,14 @@ class _PackedDilatedGRConv(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_nodes: Tensor, grad_sums: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         both, bias, *kept = ctx.saved_tensors
-        plan, dilation = ctx.plan, ctx.dilation
+        plan, layout = ctx.plan, ctx.layout
         totals = plan.level.zero_sums(LevelWeights(both, bias))
         grad = grad_nodes
         for number in reversed(range(1, len(kept) // 3 + 1)):
             below, candidate, w = kept[3 * number - 3 : 3 * number]
             weights = plan.level.prepare(_weights_of(number, both, bias))
-            first = dilation.first(number)
-            through = plan.level(dilation, number, below).backward(
+            first = layout.first(number)
+            through = plan.level(layout, number, below).backward(
                 grad[first:] + grad_sums[first:], candidate, w, weights=weights, sums=_weights_of(number, *totals)
             )
             through[:first] += grad[:first]

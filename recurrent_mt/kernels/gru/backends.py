@@ -1,7 +1,7 @@
 """The gated recurrent unit: ``packed`` with its own backward pass, ``native`` in C++, ``fused`` in Triton.
 
 The weights' gradients are one product each. ``native`` is ``../native/gru.cpp``; ``fused`` is ``packed`` with
-everything between its matrix products in Triton.
+everything between its matrix products in Triton, and all steps in a CUDA graph.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ..backend import check_native, check_triton
+from ..graphs import Run, directly, is_worthwhile, rectangle, replayed
 from ..matrix import Matrix
 from ..previous_state import PreviousStateBackward, initial_timeline, previous_state
 
@@ -60,12 +61,13 @@ def packed_gru(
     time_gate: Tensor | None,
     *,
     elementwise: Elementwise = EAGER,
+    run: Run = directly,
 ) -> Tensor:
     """Computes :func:`recurrent_mt.kernels.gru.gru` in PyTorch, on packed rows.
 
-    ``elementwise`` is what happens between the matrix products.
+    ``elementwise`` is what happens between the matrix products, and ``run`` calls what loops over the steps.
     """
-    return _PackedGRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise)
+    return _PackedGRU.apply(inputs, initial, *gate, *candidate, time_gate, tuple(counts), elementwise, run)
 
 
 def step(
@@ -131,53 +133,61 @@ def joined(parts: Sequence[Tensor]) -> Tensor:
 
 class _PackedGRU(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, initial: Tensor, *rest: Any) -> Tensor:
-        gate_weight, candidate_weight = Matrix(*rest[:2]), Matrix(*rest[2:4])
-        time_gate, counts, elementwise = rest[4:]
-        gate_weight, candidate_weight = (weight.for_steps(len(counts)) for weight in (gate_weight, candidate_weight))
-        timeline = initial_timeline(initial, time_gate)
-        span, saved = len(timeline), []
-        for x in inputs.split(counts):
-            previous = previous_state(timeline, x.size(0), time_gate, span)
-            saved.append(step(x, previous, gate_weight, candidate_weight, elementwise))
-            timeline.append(saved[-1][0])
-        states, gates, candidates, reset_previous = map(joined, zip(*saved))
-        ctx.save_for_backward(initial, *rest[:5], states, gates, candidates, reset_previous)
-        ctx.counts, ctx.elementwise = counts, elementwise
+    def forward(ctx: Any, *given: Any) -> Tensor:
+        *tensors, ctx.counts, ctx.elementwise, ctx.run = given
+        states, *kept = ctx.run(_forward, tuple(tensors), ctx.counts, ctx.elementwise)
+        ctx.save_for_backward(*tensors[1:], states, *kept)
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
-        initial, *weights, time_gate, states, gates, candidates, reset_previous = ctx.saved_tensors
-        gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
-        size = states.size(1)
-        walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=ctx.counts)
-        grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
-        stop = states.size(0)
-        for position, count in reversed(list(enumerate(ctx.counts))):
-            rows = slice(stop - count, stop)
-            stop -= count
-            grad_inputs[rows], grad_previous = step_backward(
-                walk.grad_state(position),
-                walk.rows[rows],
-                gates[rows],
-                candidates[rows],
-                gate_weight=gate_weight,
-                candidate_weight=candidate_weight,
-                elementwise=ctx.elementwise,
-            )
-            walk.add(position, rows, grad_previous)
-        grad_initial, grad_time_gate = walk.finish()
-        return (
-            grad_inputs,
-            grad_initial,
-            *gate_weight.gradients(grad_inputs[:, : 2 * size], walk.rows),
-            *candidate_weight.gradients(grad_inputs[:, 2 * size :], reset_previous),
-            grad_time_gate,
-            None,
-            None,
+        grads = ctx.run(_backward, (grad_states, *ctx.saved_tensors), ctx.counts, ctx.elementwise)
+        return *grads, None, None, None
+
+
+def _forward(inputs: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    """The states (N, H), and what the backward pass needs besides them: gates, candidates, and r ⊙ h."""
+    *weights, time_gate, counts, elementwise = rest
+    gate_weight, candidate_weight = (Matrix(*factors).for_steps(len(counts)) for factors in (weights[:2], weights[2:]))
+    timeline = initial_timeline(initial, time_gate)
+    span, saved = len(timeline), []
+    for x in inputs.split(counts):
+        previous = previous_state(timeline, x.size(0), time_gate, span)
+        saved.append(step(x, previous, gate_weight, candidate_weight, elementwise))
+        timeline.append(saved[-1][0])
+    return tuple(map(joined, zip(*saved)))
+
+
+def _backward(grad_states: Tensor, initial: Tensor, *rest: Any) -> tuple[Tensor | None, ...]:
+    """The gradients of the tensors that :func:`_forward` was given."""
+    *weights, time_gate, states, gates, candidates, reset_previous, counts, elementwise = rest
+    gate_weight, candidate_weight = Matrix(*weights[:2]), Matrix(*weights[2:])
+    size = states.size(1)
+    walk = PreviousStateBackward(grad_states, states=states, initial=initial, gate=time_gate, counts=counts)
+    grad_inputs = grad_states.new_empty(states.size(0), 3 * size)
+    stop = states.size(0)
+    for position, count in reversed(list(enumerate(counts))):
+        rows = slice(stop - count, stop)
+        stop -= count
+        grad_inputs[rows], grad_previous = step_backward(
+            walk.grad_state(position),
+            walk.rows[rows],
+            gates[rows],
+            candidates[rows],
+            gate_weight=gate_weight,
+            candidate_weight=candidate_weight,
+            elementwise=elementwise,
         )
+        walk.add(position, rows, grad_previous)
+    grad_initial, grad_time_gate = walk.finish()
+    return (
+        grad_inputs,
+        grad_initial,
+        *gate_weight.gradients(grad_inputs[:, : 2 * size], walk.rows),
+        *candidate_weight.gradients(grad_inputs[:, 2 * size :], reset_previous),
+        grad_time_gate,
+    )
 
 
 def native_gru(
@@ -219,8 +229,12 @@ def fused_gru(
     counts: Sequence[int],
     time_gate: Tensor | None,
 ) -> Tensor:
-    """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels."""
+    """Computes :func:`recurrent_mt.kernels.gru.gru` with Triton kernels, in CUDA graphs if there are enough steps."""
     check_triton("gru", inputs)
-    from .triton_step import FusedElementwise
+    from .triton_step import FUSED
 
-    return packed_gru(inputs, initial, gate, candidate, counts, time_gate, elementwise=FusedElementwise())
+    if not is_worthwhile(inputs, counts):
+        return packed_gru(inputs, initial, gate, candidate, counts, time_gate, elementwise=FUSED)
+    around = rectangle(tuple(counts), initial.size(0), inputs.device)
+    given = around.spread(inputs), around.extend(initial), gate, candidate, around.counts, time_gate
+    return around.gather(packed_gru(*given, elementwise=FUSED, run=replayed))

@@ -124,6 +124,10 @@ class FusedElementwise(Elementwise):
         return grad_previous
 
 
+FUSED = FusedElementwise()
+"""A single one, by which :mod:`..graphs` knows a recurrence again."""
+
+
 def _launch(kernel: triton.runtime.JITFunction, like: Tensor, *tensors: Tensor) -> None:
     """Runs a kernel on every number of rows like these (n, H)."""
     grid = (triton.cdiv(like.numel(), BLOCK),)

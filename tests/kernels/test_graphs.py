@@ -1,0 +1,133 @@
+"""Recurrences in CUDA graphs: the rectangle around a batch on any machine, the graphs on a GPU."""
+
+import pytest
+import torch
+
+from recurrent_mt.kernels import graphs
+from tests.kernels.batches import (
+    RAGGED,
+    assert_same_outputs_and_gradients,
+    needs_interpreter,
+    packing_of,
+    random,
+)
+from tests.kernels.test_gru_parts import arguments
+from tests.tolerances import PARITY
+
+every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "dot"])
+every_batch = pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
+on_a_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
+
+
+def test_numbers_are_rounded_to_few_different_ones():
+    assert [graphs.rounded(number, least=4) for number in (1, 4, 5, 31, 33, 63, 65)] == [4, 4, 8, 32, 36, 64, 72]
+    numbers = {number: graphs.rounded(number, least=4) for number in range(1, 5000)}
+    assert all(number <= rounded < number + max(4, number / 7) for number, rounded in numbers.items())
+    assert len(set(numbers.values())) < 80
+
+
+@every_batch
+def test_a_rectangle_has_each_packed_row_at_its_position_and_sentence(lengths):
+    counts = packing_of(lengths).counts
+    around = graphs.rectangle(counts, len(lengths), torch.device("cpu"))
+    rows = torch.arange(1.0, sum(lengths) + 1)[:, None].requires_grad_()
+    spread = around.spread(rows)
+    by_position = spread.detach().view(around.positions, around.sentences)
+    assert sum(around.counts) == spread.size(0)
+    for position, part in enumerate(rows.detach().squeeze(1).split(list(counts))):
+        torch.testing.assert_close(by_position[position, : len(part)], part)
+        assert not by_position[position, len(part) :].any()
+    assert not by_position[len(counts) :].any()
+    torch.testing.assert_close(around.gather(spread), rows)
+    weights = random(*spread.shape)
+    (gradient,) = torch.autograd.grad((spread * weights).sum(), rows)
+    torch.testing.assert_close(gradient, around.gather(weights))
+
+
+@needs_interpreter
+@every_batch
+@every_recurrence
+@pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
+def test_a_recurrence_in_a_rectangle_agrees_with_the_reference(lengths, recurrence, product, skip, monkeypatch):
+    for module in ("gru", "attentive_gru"):
+        monkeypatch.setattr(f"recurrent_mt.kernels.{module}.backends.is_worthwhile", lambda like, counts: True)
+        monkeypatch.setattr(f"recurrent_mt.kernels.{module}.backends.replayed", graphs.directly)
+    function, tensors = arguments(recurrence, lengths, product=product, skip=skip, dtype=torch.float64)
+    assert_same_outputs_and_gradients(function, tensors, ["reference", "fused"])
+
+
+def gpu(tests):
+    for mark in on_a_gpu:
+        tests = mark(tests)
+    return tests
+
+
+@gpu
+@every_recurrence
+@pytest.mark.parametrize("size", [5, 1000])
+@pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
+def test_a_graph_agrees_with_the_reference_each_time_it_is_replayed(recurrence, size, product, skip):
+    """The first call runs no graph, the second records it; the batches have one rectangle, and different numbers."""
+    graphs._recorder.cache_clear()
+    for number, lengths in enumerate([[7, 1, 30, 2], [29, 30, 5], [3, 30, 0, 9], [30, 30, 30, 30]]):
+        function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=size, dtype=torch.float64)
+        leaves = [(tensor + number / 100).cuda() for tensor in tensors]
+        assert_same_outputs_and_gradients(function, leaves, ["reference", "fused"])
+    (recorder,) = recorders()
+    assert sum(isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()) >= 2
+
+
+def recorders():
+    stream = torch.cuda.current_stream().cuda_stream
+    return [graphs._recorder(torch.cuda.current_device(), stream)]
+
+
+@gpu
+@every_recurrence
+@pytest.mark.parametrize("number", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_in_half_precision_a_graph_is_as_exact_as_packed(recurrence, number, autocast):
+    made = torch.float32 if autocast else number
+    function, tensors = arguments(recurrence, [25, 1, 30, 2], product=False, skip=False, size=64, dtype=made)
+    exact = results(function, [tensor.double() for tensor in tensors], "reference")
+    chosen = number if autocast else None
+    packed = results(function, tensors, "packed", chosen)
+    for _ in range(3):
+        for theirs, ours, true in zip(packed, results(function, tensors, "fused", chosen), exact):
+            rounding = torch.finfo(number).eps * true.norm()
+            assert (ours - true).norm() <= 2 * (theirs - true).norm() + rounding
+
+
+def results(function, tensors, backend, number=None):
+    """Outputs and gradients; with a number, the outputs under autocast."""
+    leaves = [tensor.cuda().requires_grad_() for tensor in tensors]
+    with torch.autocast("cuda", dtype=number, enabled=number is not None):
+        outputs = [output for output in function(backend, *leaves) if output.requires_grad]
+    weights = [random(*output.shape, seed=5).to(output) for output in outputs]
+    loss = sum((output * weight).sum() for output, weight in zip(outputs, weights))
+    return [tensor.detach().double() for tensor in (*outputs, *torch.autograd.grad(loss, leaves))]
+
+
+@gpu
+def test_a_graph_recorded_in_inference_mode_serves_training():
+    graphs._recorder.cache_clear()
+    function, tensors = arguments("additive", [9, 5], product=False, skip=False, dtype=torch.float64)
+    leaves = [tensor.cuda() for tensor in tensors]
+    with torch.inference_mode():
+        for _ in range(3):
+            function("fused", *leaves)
+    for _ in range(3):
+        assert_same_outputs_and_gradients(function, leaves, ["reference", "fused"])
+
+
+@gpu
+def test_only_the_graphs_used_last_are_kept(monkeypatch):
+    graphs._recorder.cache_clear()
+    monkeypatch.setattr(graphs, "MOST", 3)
+    for positions in (4, 8, 12, 16, 20, 4, 4, 4):
+        function, tensors = arguments("gru", [positions], product=False, skip=False)
+        leaves = [tensor.cuda() for tensor in tensors]
+        expected, found = (function(backend, *leaves) for backend in ("packed", "fused"))
+        torch.testing.assert_close(found, expected, **PARITY[torch.float32])
+    (recorder,) = recorders()
+    assert len(recorder._graphs) == 3
