@@ -81,13 +81,6 @@ def test_every_option_has_a_help_text_with_its_source(train_help):
     assert not [flag for flag, text in listed if not re.search(SOURCE, text)]
 
 
-def test_kernels_that_no_gpu_has_run_say_so(train_help):
-    texts = dict(explained(parts(train_help)["Every model of this plug-in"]))
-    readme = (toy.REPOSITORY / "README.md").read_text(encoding="utf-8")
-    for text, option in ((texts["kernel-backend"], "'fused'"), (readme, "`--kernel-backend fused`")):
-        assert re.search(re.escape(option) + r".{0,30}experimental, never run on a GPU", text, re.DOTALL)
-
-
 def test_help_with_a_model_has_the_options_of_that_model_and_of_what_else_is_chosen():
     text = toy.run(
         *("fairseq-train", "data", "--user-dir", toy.PLUGIN, "--arch", "grconv_encoder", "-h", "--optimizer", "adam"),

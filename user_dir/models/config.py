@@ -216,9 +216,9 @@ class EncoderDecoderConfig(FairseqDataclass):
     kernel_backend: KERNEL_BACKEND_CHOICES = option(
         "auto",
         "how recurrences and linear layers are computed (this project's own): 'native' in C++ on a CPU, 'packed' in "
-        "PyTorch operations, 'fused' in Triton for GPUs (experimental, never run on a GPU), 'auto' natively where "
-        "that was built and otherwise as 'packed'; the model is the same either way: to run a model trained with "
-        "'fused' on a CPU, use "
+        "PyTorch operations, 'fused' in Triton and CUDA graphs on a GPU, 'auto' the fastest one that is installed, "
+        "'native' on a CPU and 'fused' on a GPU; the model is the same either way: to run a model trained with 'fused' "
+        "on a CPU, use "
         "--model-overrides \"{'kernel_backend': 'auto'}\"",
         keeps_function=True,
     )

@@ -130,7 +130,9 @@ class Decoder(FairseqIncrementalDecoder):
             if state is None:
                 features, attention, state = self._start(prev_output_tokens, encoder_out, plan)
             else:
-                words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
+                words, word = prev_output_tokens[:, -1], None
+                if words.device.type == "cpu":  # finding equal words takes a GPU longer than embedding them all
+                    words, word = words.unique(return_inverse=True)
                 features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
                 features = self.dropout_out(features).unsqueeze(1)
                 attention = None if attention is None else attention.unsqueeze(1)
