@@ -72,15 +72,15 @@ class _Memory:
     def like(self, tensors: Tensors, device: torch.device) -> Tensors:
         """Tensors of these shapes and formats, one after the other. Earlier ones keep memory that was too small."""
         sizes = [0 if tensor is None else -(-tensor.nbytes // ALIGNMENT) * ALIGNMENT for tensor in tensors]
-        if sum(sizes) > self._bytes.numel():
-            # A tensor made in inference mode could not be written to outside it.
-            with torch.inference_mode(False):
+        # Neither a tensor nor a view that was made in inference mode could be written to outside it.
+        with torch.inference_mode(False):
+            if sum(sizes) > self._bytes.numel():
                 self._bytes = torch.empty(max(sum(sizes), 2 * self._bytes.numel()), dtype=torch.uint8, device=device)
-        parts = self._bytes[: sum(sizes)].split(sizes)
-        return tuple(
-            None if tensor is None else part[: tensor.nbytes].view(tensor.dtype).view(tensor.shape)
-            for part, tensor in zip(parts, tensors)
-        )
+            parts = self._bytes[: sum(sizes)].split(sizes)
+            return tuple(
+                None if tensor is None else part[: tensor.nbytes].view(tensor.dtype).view(tensor.shape)
+                for part, tensor in zip(parts, tensors)
+            )
 
 
 class _Recorder:

@@ -1,20 +1,19 @@
 """Recurrences in CUDA graphs: the rectangle around a batch on any machine, the graphs on a GPU."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from recurrent_mt.kernels import graphs
-from tests.kernels.batches import (
-    RAGGED,
-    assert_same_outputs_and_gradients,
-    needs_interpreter,
-    packing_of,
-    random,
-)
+from recurrent_mt.kernels import attentive_gru, graphs, gru
+from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
 from tests.kernels.test_gru_parts import arguments
-from tests.tolerances import PARITY
 
 every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "dot"])
+every_part = pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
 every_batch = pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
 on_a_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
 
@@ -44,16 +43,95 @@ def test_a_rectangle_has_each_packed_row_at_its_position_and_sentence(lengths):
     torch.testing.assert_close(gradient, around.gather(weights))
 
 
-@needs_interpreter
+class Recording(TorchDispatchMode):
+    """Stands in for a CUDA graph on a CPU: the same operations once more, on the same memory."""
+
+    def capture_begin(self, **options):
+        self.operations = []
+        self.__enter__()
+
+    def capture_end(self):
+        self.__exit__(None, None, None)
+
+    def __torch_dispatch__(self, function, types, given=(), options=None):
+        made = function(*given, **(options or {}))
+        self.operations.append((function, given, options or {}, made))
+        return made
+
+    @torch.inference_mode()
+    def replay(self):
+        for function, given, options, made in self.operations:
+            again = function(*given, **options)
+            for old, new in zip(tree_leaves(made), tree_leaves(again)):
+                if isinstance(old, torch.Tensor) and old.data_ptr() != new.data_ptr():
+                    old.view(new.shape).copy_(new)  # PyTorch squeezes a product in place
+
+
+@pytest.fixture
+def recorder(monkeypatch):
+    """Graphs on a CPU, as the kernels' backend ``recorded``."""
+    stream = SimpleNamespace(device=torch.device("cpu"), cuda_stream=0, wait_stream=lambda other: None)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
+    monkeypatch.setattr(torch.cuda, "Stream", lambda: stream)
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: nullcontext())
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: (0, 0))
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Recording)
+    made = graphs._Recorder()
+    monkeypatch.setattr(graphs, "_recorder", lambda device, stream: made)
+    monkeypatch.setitem(gru.BACKENDS, "recorded", gru.backends.recorded_gru)
+    monkeypatch.setitem(attentive_gru.BACKENDS, "recorded", attentive_gru.backends.recorded_attentive_gru)
+    return made
+
+
 @every_batch
 @every_recurrence
-@pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
-def test_a_recurrence_in_a_rectangle_agrees_with_the_reference(lengths, recurrence, product, skip, monkeypatch):
-    for module in ("gru", "attentive_gru"):
-        monkeypatch.setattr(f"recurrent_mt.kernels.{module}.backends.is_worthwhile", lambda like, counts: True)
-        monkeypatch.setattr(f"recurrent_mt.kernels.{module}.backends.replayed", graphs.directly)
+@every_part
+def test_a_recurrence_in_a_rectangle_agrees_with_the_reference(lengths, recurrence, product, skip, recorder):
     function, tensors = arguments(recurrence, lengths, product=product, skip=skip, dtype=torch.float64)
-    assert_same_outputs_and_gradients(function, tensors, ["reference", "fused"])
+    assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
+
+
+@every_recurrence
+@every_part
+def test_what_is_replayed_agrees_with_the_reference(recurrence, product, skip, recorder):
+    """The first call runs directly, the second is recorded; the batches have one rectangle, and different numbers."""
+    for number, lengths in enumerate([[7, 1, 30, 2], [29, 30, 5], [3, 30, 0, 9], [30, 30, 30, 30]]):
+        function, tensors = arguments(recurrence, lengths, product=product, skip=skip, dtype=torch.float64)
+        tensors = [tensor + number / 100 for tensor in tensors]
+        assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
+    assert [isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()] == [True, True]
+
+
+def test_graphs_share_their_memory(recorder):
+    for lengths in ([5] * 3, [30] * 3, [12] * 3):
+        function, tensors = arguments("additive", lengths, product=False, skip=False, dtype=torch.float64)
+        for number in range(3):
+            tensors = [tensor + number / 100 for tensor in tensors]
+            assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
+    addresses = [graph.inputs[0].data_ptr() for graph in recorder._graphs.values()]
+    assert len(addresses) == 6 and len(set(addresses[3:])) == 1, "what is no larger than the largest needs no more"
+
+
+def test_a_graph_recorded_in_inference_mode_serves_training(recorder):
+    check_inference_mode("recorded", lambda tensor: tensor)
+
+
+def check_inference_mode(backend, move):
+    function, tensors = arguments("additive", [9, 5], product=False, skip=False, dtype=torch.float64)
+    leaves = [move(tensor) for tensor in tensors]
+    with torch.inference_mode():
+        for _ in range(3):
+            function(backend, *leaves)
+    for _ in range(3):
+        assert_same_outputs_and_gradients(function, leaves, ["reference", backend])
+
+
+def test_only_the_graphs_used_last_are_kept(recorder, monkeypatch):
+    monkeypatch.setattr(graphs, "MOST", 3)
+    for positions in (4, 8, 12, 16, 20, 4, 4, 4):
+        function, tensors = arguments("gru", [positions], product=False, skip=False)
+        torch.testing.assert_close(function("recorded", *tensors), function("packed", *tensors))
+    assert [isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()] == [False, False, True]
 
 
 def gpu(tests):
@@ -65,7 +143,7 @@ def gpu(tests):
 @gpu
 @every_recurrence
 @pytest.mark.parametrize("size", [5, 1000])
-@pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
+@every_part
 def test_a_graph_agrees_with_the_reference_each_time_it_is_replayed(recurrence, size, product, skip):
     """The first call runs no graph, the second records it; the batches have one rectangle, and different numbers."""
     graphs._recorder.cache_clear()
@@ -73,13 +151,8 @@ def test_a_graph_agrees_with_the_reference_each_time_it_is_replayed(recurrence, 
         function, tensors = arguments(recurrence, lengths, product=product, skip=skip, size=size, dtype=torch.float64)
         leaves = [(tensor + number / 100).cuda() for tensor in tensors]
         assert_same_outputs_and_gradients(function, leaves, ["reference", "fused"])
-    (recorder,) = recorders()
+    recorder = graphs._recorder(torch.cuda.current_device(), torch.cuda.current_stream().cuda_stream)
     assert sum(isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()) >= 2
-
-
-def recorders():
-    stream = torch.cuda.current_stream().cuda_stream
-    return [graphs._recorder(torch.cuda.current_device(), stream)]
 
 
 @gpu
@@ -109,25 +182,6 @@ def results(function, tensors, backend, number=None):
 
 
 @gpu
-def test_a_graph_recorded_in_inference_mode_serves_training():
+def test_a_graph_on_a_gpu_recorded_in_inference_mode_serves_training():
     graphs._recorder.cache_clear()
-    function, tensors = arguments("additive", [9, 5], product=False, skip=False, dtype=torch.float64)
-    leaves = [tensor.cuda() for tensor in tensors]
-    with torch.inference_mode():
-        for _ in range(3):
-            function("fused", *leaves)
-    for _ in range(3):
-        assert_same_outputs_and_gradients(function, leaves, ["reference", "fused"])
-
-
-@gpu
-def test_only_the_graphs_used_last_are_kept(monkeypatch):
-    graphs._recorder.cache_clear()
-    monkeypatch.setattr(graphs, "MOST", 3)
-    for positions in (4, 8, 12, 16, 20, 4, 4, 4):
-        function, tensors = arguments("gru", [positions], product=False, skip=False)
-        leaves = [tensor.cuda() for tensor in tensors]
-        expected, found = (function(backend, *leaves) for backend in ("packed", "fused"))
-        torch.testing.assert_close(found, expected, **PARITY[torch.float32])
-    (recorder,) = recorders()
-    assert len(recorder._graphs) == 3
+    check_inference_mode("fused", torch.Tensor.cuda)

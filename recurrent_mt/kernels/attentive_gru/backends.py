@@ -326,10 +326,23 @@ def fused_attentive_gru(
     from ..gru.triton_step import FUSED
     from .triton_attention import FUSED_ATTENTION
 
-    parts = Parts(FUSED, FUSED_ATTENTION)
     # In a search, several targets share a source.
-    if not is_worthwhile(inputs, counts) or initial.size(0) != memory.keys.size(0):
-        return packed_attentive_gru(inputs, initial, memory, weights, counts, time_gate, parts=parts)
+    recorded = is_worthwhile(inputs, counts) and initial.size(0) == memory.keys.size(0)
+    run = recorded_attentive_gru if recorded else packed_attentive_gru
+    return run(inputs, initial, memory, weights, counts, time_gate, parts=Parts(FUSED, FUSED_ATTENTION))
+
+
+def recorded_attentive_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    memory: Memory,
+    weights: AttentiveGRUWeights,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    parts: Parts | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """:func:`packed_attentive_gru` in CUDA graphs, for as many sources as targets."""
     around = rectangle(tuple(counts), initial.size(0), inputs.device)
     width = rounded(memory.keys.size(1), least=4)
     given = around.spread(inputs), around.extend(initial), _extended(memory, around.sentences, width), weights

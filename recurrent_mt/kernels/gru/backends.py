@@ -233,8 +233,21 @@ def fused_gru(
     check_triton("gru", inputs)
     from .triton_step import FUSED
 
-    if not is_worthwhile(inputs, counts):
-        return packed_gru(inputs, initial, gate, candidate, counts, time_gate, elementwise=FUSED)
+    run = recorded_gru if is_worthwhile(inputs, counts) else packed_gru
+    return run(inputs, initial, gate, candidate, counts, time_gate, elementwise=FUSED)
+
+
+def recorded_gru(
+    inputs: Tensor,
+    initial: Tensor,
+    gate: Matrix,
+    candidate: Matrix,
+    counts: Sequence[int],
+    time_gate: Tensor | None,
+    *,
+    elementwise: Elementwise = EAGER,
+) -> Tensor:
+    """:func:`packed_gru` in CUDA graphs."""
     around = rectangle(tuple(counts), initial.size(0), inputs.device)
     given = around.spread(inputs), around.extend(initial), gate, candidate, around.counts, time_gate
-    return around.gather(packed_gru(*given, elementwise=FUSED, run=replayed))
+    return around.gather(packed_gru(*given, elementwise=elementwise, run=replayed))
