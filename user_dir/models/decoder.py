@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
@@ -18,19 +18,6 @@ from recurrent_mt.layers.encoder_output import EncoderOutput, for_each_hypothesi
 from .products import Products
 
 IncrementalState = dict[str, dict[str, Any]]
-
-
-class TargetPlan(NamedTuple):
-    """What the CPU has to know of a batch of targets.
-
-    Attributes:
-        packing: of the tokens.
-        has_losses: whether every token is followed by a word. A text may hold the padding symbol literally, and fairseq
-            counts no loss for it.
-    """
-
-    packing: Packing
-    has_losses: bool
 
 
 class Decoder(FairseqIncrementalDecoder):
@@ -85,7 +72,6 @@ class Decoder(FairseqIncrementalDecoder):
         features_only: bool = False,
         loss_of: Tensor | None = None,
         label_smoothing: float = 0.0,
-        plan: TargetPlan | None = None,
         **kwargs: Any,
     ) -> tuple[Tensor | tuple[Tensor, Tensor], dict[str, list[Tensor]] | None]:
         """Scores the word after each previous word.
@@ -99,7 +85,6 @@ class Decoder(FairseqIncrementalDecoder):
                 for several processes (DistributedDataParallel) must use its output weights in here: it expects
                 gradients of what its forward pass has used, and of nothing else.
             label_smoothing: of that loss.
-            plan: what :meth:`plan` returns, if it has been asked for.
             **kwargs: what tasks pass to both encoder and decoder; ignored.
 
         Returns:
@@ -110,9 +95,8 @@ class Decoder(FairseqIncrementalDecoder):
         """
         if loss_of is not None:
             assert encoder_out is not None, "this decoder reads an encoder"
-            plan = plan or self.plan(prev_output_tokens, loss_of)
-            return self._loss(prev_output_tokens, encoder_out, plan, loss_of, label_smoothing), None
-        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state, plan)
+            return self._loss(prev_output_tokens, encoder_out, loss_of, label_smoothing), None
+        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         return features if features_only else self.output_layer(features), extra
 
     def extract_features(
@@ -120,7 +104,6 @@ class Decoder(FairseqIncrementalDecoder):
         prev_output_tokens: Tensor,
         encoder_out: EncoderOutput | None = None,
         incremental_state: IncrementalState | None = None,
-        plan: TargetPlan | None = None,
         **kwargs: Any,
     ) -> tuple[Tensor, dict[str, list[Tensor]] | None]:
         """Returns the features that :meth:`forward` gives to the output layer."""
@@ -128,11 +111,9 @@ class Decoder(FairseqIncrementalDecoder):
         state = self._cached_state(incremental_state)
         with self.products.on(self.embed_tokens.weight):
             if state is None:
-                features, attention, state = self._start(prev_output_tokens, encoder_out, plan)
+                features, attention, state = self._start(prev_output_tokens, encoder_out)
             else:
-                words, word = prev_output_tokens[:, -1], None
-                if words.device.type == "cpu":  # finding equal words takes a GPU longer than embedding them all
-                    words, word = words.unique(return_inverse=True)
+                words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
                 features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
                 features = self.dropout_out(features).unsqueeze(1)
                 attention = None if attention is None else attention.unsqueeze(1)
@@ -141,9 +122,7 @@ class Decoder(FairseqIncrementalDecoder):
         extra = None if attention is None or self.training else {"attn": [encoder_out.over_tokens(attention)]}
         return features, extra
 
-    def _start(
-        self, tokens: Tensor, source: EncoderOutput, plan: TargetPlan | None
-    ) -> tuple[Tensor, Tensor | None, DecoderState]:
+    def _start(self, tokens: Tensor, source: EncoderOutput) -> tuple[Tensor, Tensor | None, DecoderState]:
         """Features (B, T, O), attention (B, T, S') or None, and the state after tokens (B, T) from the begin symbol on.
 
         If all hypotheses of each source start the same, as in a search, this is done once per source.
@@ -152,7 +131,7 @@ class Decoder(FairseqIncrementalDecoder):
         alike = beam > 1 and bool((tokens.unflatten(0, (-1, beam)) == tokens[::beam].unsqueeze(1)).all())
         if alike:
             tokens, source = tokens[::beam], source._replace(beam=1)
-        packing = self._packing(tokens) if plan is None else plan.packing
+        packing = self._packing(tokens)
         rows, weights, state = self._read(tokens, packing, source)
         features, attention = packing.unpack(rows), None if weights is None else packing.unpack(weights)
         if not alike:
@@ -160,25 +139,16 @@ class Decoder(FairseqIncrementalDecoder):
         attention = None if attention is None else for_each_hypothesis(attention, beam)
         return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
 
-    def plan(self, tokens: Tensor, following: Tensor | None = None) -> TargetPlan:
-        """What must be known of the tokens (B, T) and the words (B, T) that follow them. A GPU is waited for.
-
-        Raises:
-            ValueError: as for :meth:`_packing`.
-        """
-        packing = self._packing(tokens)
-        has_losses = following is None or int(following.ne(self.dictionary.pad()).sum()) == packing.rows.numel()
-        return TargetPlan(packing, has_losses)
-
     def _loss(
-        self, tokens: Tensor, source: EncoderOutput, plan: TargetPlan, following: Tensor, label_smoothing: float
+        self, tokens: Tensor, source: EncoderOutput, following: Tensor, label_smoothing: float
     ) -> tuple[Tensor, Tensor]:
         """What :meth:`cross_entropy` returns for the words (B, T) that follow the tokens (B, T), padding left out."""
+        packing = self._packing(tokens)
         with self.products.on(self.embed_tokens.weight):
-            rows, _, _ = self._read(tokens, plan.packing, source)
-        target = plan.packing.pack(following)
-        if not plan.has_losses:
-            words = target.ne(self.dictionary.pad())
+            rows, _, _ = self._read(tokens, packing, source)
+        target = packing.pack(following)
+        words = target.ne(self.dictionary.pad())
+        if not words.all():  # a text may hold the symbol literally, and fairseq counts no loss for it
             rows, target = rows[words], target[words]
         return self.cross_entropy(rows, target, label_smoothing)
 

@@ -12,7 +12,7 @@ from fairseq.models import FairseqEncoderDecoderModel
 from fairseq.modules import AdaptiveSoftmax
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
-from torch import Tensor, nn
+from torch import nn
 
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
@@ -43,14 +43,6 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
     """
 
     normalizes_layers = False
-
-    def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor, prev_output_tokens: Tensor, **kwargs: Any
-    ) -> tuple[Any, Any]:
-        """As in fairseq. What the CPU has to know of the target, it asks before the encoder keeps a GPU busy."""
-        plan = self.decoder.plan(prev_output_tokens, kwargs.get("loss_of"))
-        encoder_out = self.encoder(src_tokens, src_lengths=src_lengths, **kwargs)
-        return self.decoder(prev_output_tokens, encoder_out=encoder_out, plan=plan, **kwargs)
 
     @classmethod
     def build_encoder_layer(cls, config: EncoderDecoderConfig) -> nn.Module:
