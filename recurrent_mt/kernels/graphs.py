@@ -22,7 +22,7 @@ Run = Callable[..., Tensors]
 """What calls such a function: :func:`directly` or :func:`replayed`."""
 
 MOST = 1024
-"""How many graphs a process keeps, those used last; each takes about a megabyte."""
+"""How many graphs a process keeps, those used last."""
 
 FEWEST_POSITIONS = 4
 """Shorter recurrences are not worth a graph."""
