@@ -80,6 +80,7 @@ IDENTITY = ("processor", "cores", "device", "torch", "threads", "dtype", "stock_
 def describe(setting: Setting) -> dict[str, str | int]:
     """The facts of this machine and run, by name."""
     device = torch.cuda.get_device_name() if setting.device == "cuda" else "cpu"
+    backend = resolve(setting.backend, torch.zeros(0, device=setting.device))
     return {
         "processor": processor(),
         "cores": os.cpu_count() or 0,
@@ -89,7 +90,7 @@ def describe(setting: Setting) -> dict[str, str | int]:
         "threads": setting.threads,
         "dtype": setting.dtype,
         "stock_dtype": setting.stock_dtype,
-        "backend": setting.backend if setting.backend != "auto" else resolve("auto", torch.zeros(0)),
+        "backend": backend,
         "float32_products": torch.get_float32_matmul_precision(),
     }
 

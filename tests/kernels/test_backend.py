@@ -1,7 +1,9 @@
 import ast
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from recurrent_mt.kernels import backend
 from tests.kernels.test_grconv import arguments, run
@@ -24,3 +26,17 @@ def test_triton_is_only_imported_by_its_kernels():
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 names = [alias.name for alias in statement.names] + (getattr(statement, "module", "") or "").split(".")
                 assert not any(name.startswith("triton") for name in names), path
+
+
+@pytest.mark.parametrize(
+    ("triton", "capability", "expected"),
+    [(True, (9, 0), "fused"), (True, (7, 0), "fused"), (True, (6, 1), "packed"), (False, (9, 0), "packed")],
+)
+def test_auto_on_a_gpu_is_fused_where_triton_compiles(triton, capability, expected, monkeypatch):
+    backend._has_triton.cache_clear()
+    monkeypatch.setattr(backend, "find_spec", lambda name: object() if triton else None)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    weight = SimpleNamespace(device=torch.device("cuda", 0), dtype=torch.float32)
+    assert backend.resolve("auto", weight) == expected
+    assert backend.resolve("packed", weight) == "packed"
+    backend._has_triton.cache_clear()

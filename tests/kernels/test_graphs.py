@@ -10,12 +10,10 @@ from torch.utils._pytree import tree_leaves
 
 from recurrent_mt.kernels import attentive_gru, graphs, gru
 from tests.kernels.batches import RAGGED, assert_same_outputs_and_gradients, packing_of, random
-from tests.kernels.test_gru_parts import arguments
+from tests.kernels.test_gru_parts import arguments, every_recurrence
 
-every_recurrence = pytest.mark.parametrize("recurrence", ["gru", "additive", "dot"])
 every_part = pytest.mark.parametrize(("product", "skip"), [(False, False), (True, True)])
 every_batch = pytest.mark.parametrize("lengths", RAGGED.values(), ids=RAGGED)
-on_a_gpu = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
 
 
 def test_numbers_are_rounded_to_few_different_ones():
@@ -134,10 +132,8 @@ def test_only_the_graphs_used_last_are_kept(recorder, monkeypatch):
     assert [isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()] == [False, False, True]
 
 
-def gpu(tests):
-    for mark in on_a_gpu:
-        tests = mark(tests)
-    return tests
+def gpu(test):
+    return pytest.mark.gpu(pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")(test))
 
 
 @gpu
