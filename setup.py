@@ -70,7 +70,7 @@ setup(
         "jinja2>=3.1",
         "krippendorff>=0.8",
         "langcodes>=3.4",
-        "matplotlib>=3.8",
+        "matplotlib>=3.10",
         "nltk>=3.9",
         "numpy>=1.26",
         "pandas>=2.2,<3",

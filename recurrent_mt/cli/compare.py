@@ -168,6 +168,8 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
     if not folders:
         options.parser.error("give run folders, or --reference and --system")
     refuse_options(options, FILE_OPTIONS, "goes with --system: a run folder has its own text, languages, and casing")
+    if options.ablation and options.extra_tests:
+        options.parser.error("--ablation is a table of the run's own test set: leave --extra-tests out")
     resamples = RESAMPLES if options.resamples is None else options.resamples
     settings = make_settings(
         Settings, options, **SCORES_ONLY, resamples=resamples, paired=options.paired or Settings.paired

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .alignment import GoldLinks, Link, SoftAlignment, measure_entropies, score_links
-from .figures import font_families
+from .figures import set_style
 from .tables import ALL, Cell, Record, Table, make_frame, metric_cells, select
 
 ENTROPY, UNIFORM_ENTROPY = "entropy, bits", "uniform entropy, bits"
@@ -69,6 +69,7 @@ def alignment_table(records: pandas.DataFrame) -> Table:
     return Table("Attention", ["System", "sentences", "target words", *forms], list(grid.index), rows, notes)
 
 
+@set_style()
 def draw_heat_map(
     alignment: SoftAlignment, *, gold: Iterable[Link] = (), source_title: str = "source", target_title: str = "target"
 ) -> Figure:
@@ -90,8 +91,8 @@ def draw_heat_map(
     figure = Figure(figsize=(max(size[0], 3.6), size[1]), layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(alignment.weights, cmap="gray", vmin=0, vmax=1, aspect="equal", interpolation="nearest")
-    axes.set_xticks(range(columns), alignment.source, rotation=90, family=font_families(), fontsize=11)
-    axes.set_yticks(range(rows), alignment.target, family=font_families(), fontsize=11)
+    axes.set_xticks(range(columns), alignment.source, rotation=90, fontsize=11)
+    axes.set_yticks(range(rows), alignment.target, fontsize=11)
     axes.xaxis.tick_top()
     # By these names a page's script finds the cells and the words.
     axes.set_gid("alignment")
@@ -99,8 +100,8 @@ def draw_heat_map(
         for index, label in enumerate(labels):
             label.set_gid(f"{side}-{index}")
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel(source_title, family=font_families(), labelpad=8)
-    axes.set_ylabel(target_title, family=font_families())
+    axes.set_xlabel(source_title, labelpad=8)
+    axes.set_ylabel(target_title)
     axes.tick_params(length=0)
     frames = [
         Rectangle((source - 0.46, target - 0.46), 0.92, 0.92, fill=False, edgecolor="#e8590c", linewidth=1.6)

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from ..metrics import score, split_words
 from ..text_files import FileError, read_sentences, require_same_count
-from .figures import COLORS, LINES, style_axes
+from .figures import COLORS, LINES, set_style, style_axes
 from .generate_log import read_generate_log
 from .tables import Cell, Group, Record, Table, format_number, select
 
@@ -117,6 +117,7 @@ def list_penalties(records: pandas.DataFrame) -> list[float]:
     return sorted(records["penalty"].unique().tolist(), reverse=True)
 
 
+@set_style()
 def beam_figure(records: pandas.DataFrame) -> Figure:
     """BLEU and length ratio along the beam, a color a system and a line style a length penalty."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import pandas
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
 from .comparison import Comparison
-from .figures import COLORS, LINES, MARKERS, font_families, new_axes, save_figure, style_axes
+from .figures import COLORS, LINES, MARKERS, new_axes, save_figure, set_style, style_axes
 from .tables import ALL, INTERVAL, Group, name_groups, name_metric, pivot, select
 from .training import BY_TRAINING, OPERATIONS, PARAMETERS
 from .words import BY_FREQUENCY, F_MEASURE
 
 #: Inches; at this width the text is readable on a phone and in a column of a page. The legend's rows come on top.
 WIDTH, HEIGHT, LEGEND_ROW = 4.6, 3.3, 0.24
+#: Points.
+LETTERS = 10.5
 #: Characters of a system's name in a legend, and of a group's label on one line.
 LONGEST_NAME, LABEL_LINE = 36, 9
 #: Beyond so many groups, their labels are smaller.
@@ -94,6 +95,7 @@ def write_plots(analysis: Analysis, folder: str | Path) -> None:
         save_figure(draw(analysis, plot.file_name), Path(folder) / f"{plot.file_name}.svg")
 
 
+@set_style(LETTERS)
 def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
     """A metric along length: a line for each system, its 95% interval as a band, and below how many sentences count."""
     chosen = select(records, metric=plot.metric, by=plot.by)
@@ -102,25 +104,25 @@ def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
     # A line has a gap at the lengths that were left out.
     lengths = range(sizes.index.min(), sizes.index.max() + 1)
     curves = {name: pivot(chosen, "length", "system", name).reindex(lengths) for name in ("value", "low", "high")}
-    with set_style():
-        figure = Figure(figsize=(WIDTH, HEIGHT + 0.5), layout="constrained")
-        axes, counts = figure.subplots(2, 1, sharex=True, height_ratios=[6, 1])
-        for index, system in enumerate(curves["value"]):
-            color, line = COLORS[index % len(COLORS)], LINES[index // len(COLORS) % len(LINES)]
-            means, lows, highs = (curve[system] for curve in curves.values())
-            dot = "." if len(lengths) == 1 else ""
-            axes.plot(lengths, means, line, marker=dot, color=color, label=system, gid=f"system-{index}-line")
-            band = axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0)
-            band.set_gid(f"system-{index}-band")
-        counts.bar(sizes.index, sizes, color="#b0b8c4")
-        counts.set_ylabel("sentences", fontsize=9)
-        counts.spines[["top", "right"]].set_visible(False)
-        words = "words in source and reference" if plot.side == "both" else f"{plot.side} words"
-        counts.set_xlabel(f"{words} (window of {window})")
-        finish_figure(figure, name_metric(plot.metric))
+    figure = Figure(figsize=(WIDTH, HEIGHT + 0.5), layout="constrained")
+    axes, counts = figure.subplots(2, 1, sharex=True, height_ratios=[6, 1])
+    for index, system in enumerate(curves["value"]):
+        color, line = COLORS[index % len(COLORS)], LINES[index // len(COLORS) % len(LINES)]
+        means, lows, highs = (curve[system] for curve in curves.values())
+        dot = "." if len(lengths) == 1 else ""
+        axes.plot(lengths, means, line, marker=dot, color=color, label=system, gid=f"system-{index}-line")
+        band = axes.fill_between(lengths, lows, highs, color=color, alpha=0.15, linewidth=0)
+        band.set_gid(f"system-{index}-band")
+    counts.bar(sizes.index, sizes, color="#b0b8c4")
+    counts.set_ylabel("sentences", fontsize=9)
+    counts.spines[["top", "right"]].set_visible(False)
+    words = "words in source and reference" if plot.side == "both" else f"{plot.side} words"
+    counts.set_xlabel(f"{words} (window of {window})")
+    finish_figure(figure, name_metric(plot.metric))
     return figure
 
 
+@set_style(LETTERS)
 def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
     """A mark a system, with its 95% interval, for each group that has a value.
 
@@ -139,17 +141,16 @@ def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
     if (sizes.nunique(axis=1) == 1).all():
         ticks = [f"{tick}\n({count:,.0f})" for tick, count in zip(ticks, sizes.iloc[:, 0])]
         horizontal += f"\n(in parentheses: {unit})"
-    with set_style():
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        axes = figure.add_subplot()
-        for index, system in enumerate(values):
-            shift = (index - (values.shape[1] - 1) / 2) * 0.6 / values.shape[1]
-            points = chosen[(chosen["system"] == system) & chosen["value"].notna()]
-            draw_marks(axes, points["bucket"].map(kept.index) + shift, points, system, places.index(system))
-        # Labels of neighbors must not touch.
-        axes.set_xticks(range(len(kept)), ticks, fontsize=9 if len(kept) > MANY_GROUPS else None)
-        axes.set_xlabel(horizontal)
-        finish_figure(figure, vertical)
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    axes = figure.add_subplot()
+    for index, system in enumerate(values):
+        shift = (index - (values.shape[1] - 1) / 2) * 0.6 / values.shape[1]
+        points = chosen[(chosen["system"] == system) & chosen["value"].notna()]
+        draw_marks(axes, points["bucket"].map(kept.index) + shift, points, system, places.index(system))
+    # Labels of neighbors must not touch.
+    axes.set_xticks(range(len(kept)), ticks, fontsize=9 if len(kept) > MANY_GROUPS else None)
+    axes.set_xlabel(horizontal)
+    finish_figure(figure, vertical)
     return figure
 
 
@@ -171,18 +172,14 @@ def draw_marks(axes: Axes, places: pandas.Series, points: pandas.DataFrame, syst
         artist.set_gid(f"system-{place}-part-{part}")
 
 
-def set_style() -> AbstractContextManager[None]:
-    """Settings of every figure; dollar signs in names of systems are no formulas."""
-    return rc_context({"font.size": 10.5, "font.family": font_families(), "text.parse_math": False})
-
-
 def finish_figure(figure: Figure, label: str) -> None:
     """Label, zero line, grid, and a legend below, for which the figure grows."""
     axes = figure.axes[0]
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     style_axes(axes)
-    handles, names = axes.get_legend_handles_labels()
+    handles: list[Any] = [*axes.containers] or [*axes.lines]
+    names = [str(handle.get_label()) for handle in handles]
     columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(names) // columns))
     short = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
@@ -207,6 +204,7 @@ def draw_ablation(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
             yield plot, draw_costs(costs / 1e6, means, title, metric)
 
 
+@set_style()
 def draw_systems(records: pandas.DataFrame, names: list[str], baseline: str, metric: str) -> Figure:
     """One line a system: its mean, its interval over sentences, a mark for each seed; the baseline's mean as a line."""
     figure, axes = new_axes(6.4, 1.0 + HEIGHT_OF_A_SYSTEM * len(names))
@@ -230,6 +228,7 @@ def draw_systems(records: pandas.DataFrame, names: list[str], baseline: str, met
     return figure
 
 
+@set_style()
 def draw_costs(costs: pandas.Series, scores: pandas.Series, title: str, metric: str) -> Figure:
     """Score against cost, one named point a system."""
     figure, axes = new_axes(6.4, 4.2)

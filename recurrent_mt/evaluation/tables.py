@@ -8,6 +8,7 @@ Markdown and JSON are written here.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
@@ -356,8 +357,10 @@ def reading_notes(
     for name, value in columns.items():
         chosen = chosen[chosen[name] == value]
     if chosen["sd"].notna().any():
-        seeds = chosen[chosen["seed"] != ""].groupby("system")["seed"].nunique().max()
-        yield f"Means of {seeds} seeds ± standard deviation."
+        seeds = chosen[chosen["seed"] != ""].groupby("system", sort=False)["seed"].nunique()
+        different = seeds.nunique() > 1
+        each = f" ({', '.join(f'{system}: {count}' for system, count in seeds.items())})" if different else ""
+        yield f"Means of {'the' if different else seeds.iloc[0]} seeds{each} ± standard deviation."
     if chosen["low"].notna().any():
         yield f"In parentheses: {INTERVAL}, for groups of {FEWEST} or more."
     if paired and chosen["p"].notna().any():
@@ -393,9 +396,9 @@ def draw_grid(table: Table, form: str, write_cell: Callable[[Cell], str]) -> str
 
 
 def markdown_cell(cell: Cell) -> str:
-    """A cell between bars."""
-    number = f"**{cell.text}**" if cell.best else cell.text
-    return f"{number}{replace(cell, text='')}".replace("|", r"\|")
+    """A cell between bars, in which nothing of a name is markup."""
+    text = re.sub(r"[\\`*<|]", r"\\\g<0>", cell.text)
+    return f"{f'**{text}**' if cell.best else text}{replace(cell, text='')}"
 
 
 def write_results(

@@ -13,7 +13,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from ..text_files import FileError
-from .figures import COLORS, MARKERS, new_axes
+from .figures import COLORS, MARKERS, new_axes, set_style
 from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
@@ -298,6 +298,7 @@ def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
     return Table("Validation loss", header, list(curves), rows, ["Bits a token, after so many updates."])
 
 
+@set_style()
 def draw_learning_curves(curves: Mapping[str, pandas.DataFrame]) -> Figure:
     """A line a system: the mean of its seeds; a band from the lowest to the highest."""
     figure, axes = new_axes()
@@ -307,5 +308,5 @@ def draw_learning_curves(curves: Mapping[str, pandas.DataFrame]) -> Figure:
         axes.fill_between(curve.index, curve.min(axis=1), curve.max(axis=1), color=color, alpha=0.2, linewidth=0)
     axes.set_xlabel("updates")
     axes.set_ylabel("validation loss, bits a token")
-    axes.legend(frameon=False)
+    axes.legend(handles=axes.lines, frameon=False)
     return figure

@@ -159,8 +159,8 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
     """The sentences of each point of a curve along length, labeled with the length in the middle; groups overlap.
 
     The point at length n covers the lengths n − ⌊(window − 1) / 2⌋ to n + ⌊window / 2⌋ (10: from n − 4 to n + 5). With
-    ``both``, a sentence belongs to a point if both its sides do. Points with fewer than ``fewest`` sentences are left
-    out.
+    ``both``, a sentence belongs to a point if both its sides do. Points run from the least length that occurs to the
+    greatest; those with fewer than ``fewest`` sentences are left out.
 
     Raises:
         ValueError: for another side, or a window or a number of sentences below 1.
@@ -168,9 +168,10 @@ def by_window(test_set: TestSet, side: str, *, window: int = 10, fewest: int = 1
     if window < 1 or fewest < 1:
         raise ValueError(f"window is {window} and fewest is {fewest}: both must be 1 or more")
     sentences = count_words(test_set, side)
+    shortest = min((min(lengths) for lengths in sentences), default=0)
     longest = max((max(lengths) for lengths in sentences), default=0)
     points = {}
-    for middle in range(1, longest + 1):
+    for middle in range(max(shortest, 1), longest + 1):
         low, high = middle - (window - 1) // 2, middle + window // 2
         members = [number for number, lengths in enumerate(sentences) if low <= min(lengths) and max(lengths) <= high]
         if len(members) >= fewest:
@@ -193,15 +194,18 @@ def by_length(test_set: TestSet, side: str, limits: Sequence[int] = (10, 20, 30,
     if not limits or limits[0] < 0 or any(low >= high for low, high in itertools.pairwise(limits)):
         raise ValueError(f"limits of length must increase: {list(limits)}")
     sentences = count_words(test_set, side)
-    if limits[0] > 0 and not all(map(any, sentences)):
-        limits = [0, *limits]
+    shows_empty = limits[0] == 0 or any(not any(lengths) for lengths in sentences)
+    limits = [0, *limits] if limits[0] > 0 else limits
     labels = [
         *(f"{low + 1}–{high}" if low + 1 < high else f"{high}" for low, high in zip([0, *limits], limits)),
         f"over {limits[-1]}",
     ]
     groups = [{sum(length > limit for limit in limits) for length in lengths} for lengths in sentences]
     places = [group.pop() if len(group) == 1 else None for group in groups]
-    return Bucketing(f"{side} length", collect_groups(labels, places), Group.LENGTH, side)
+    buckets = collect_groups(labels, places)
+    if not shows_empty:
+        del buckets[labels[0]]
+    return Bucketing(f"{side} length", buckets, Group.LENGTH, side)
 
 
 def count_words(test_set: TestSet, side: str) -> list[tuple[int, ...]]:

@@ -110,8 +110,9 @@ def score_content(
 
     Arguments as of `score_words`; ``function_words`` of the references' most frequent words are not content.
     """
-    frequent = Counter(word for sentence in references for word in sentence).most_common(function_words)
-    ignored = {word for word, _ in frequent}
+    counts = Counter(word for sentence in references for word in sentence)
+    # Of equally frequent words, the first by code points: the order of sentences does not matter.
+    ignored = set(sorted(counts, key=lambda word: (-counts[word], word))[:function_words])
     surplus = dropped = translated = expected = 0
     for translation, reference in zip(translations, references, strict=True):
         found, wanted = (count_content(sentence, ignored) for sentence in (translation, reference))

@@ -16,6 +16,8 @@ from .study import DEGRADED, REPEAT, SYSTEM, Scale
 SIGNIFICANCE = 0.05
 FEWEST_PAIRS = 5
 REPEAT_LIMIT = 0.25
+#: Of sentences for an interval: fewer, drawn again and again, look more alike than others would be.
+FEWEST_SENTENCES = 10
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class SystemRating:
         sentences: that were rated at least once.
         mean: of the ratings as they were given: over annotators, then over sentences.
         z: the same of the standardized ratings; None if none of them could be standardized.
-        low: lower end of the 95% interval of `z`.
-        high: upper end.
+        low: lower end of the 95% interval of `z`; None for fewer than `FEWEST_SENTENCES`.
+        high: upper end, likewise.
     """
 
     system: str
@@ -119,13 +121,14 @@ def score_scale(
                 key.systems[index],
                 int(rated[index]),
                 float(means[index]),
-                *add_interval(z[index], resampled[:, index]),
+                *add_interval(z[index], resampled[:, index], int(rated[index])),
             )
             for index in order
         ),
         differences=tuple(
             RatingDifference(
-                key.systems[i], key.systems[j], *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j])
+                *(key.systems[i], key.systems[j]),
+                *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j], int(min(rated[i], rated[j]))),
             )
             for i, j in combinations(order, 2)
         ),
@@ -173,10 +176,17 @@ def average_columns(means: np.ndarray) -> np.ndarray:
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
-def add_interval(value: float, resampled: np.ndarray) -> tuple[float | None, float | None, float | None]:
-    """A value, the 2.5th and the 97.5th percentile of its resamples; three times None if the value is not defined."""
+def add_interval(
+    value: float, resampled: np.ndarray, sentences: int
+) -> tuple[float | None, float | None, float | None]:
+    """A value, the 2.5th and the 97.5th percentile of its resamples.
+
+    None for all three if the value is not defined, and for both percentiles of fewer than `FEWEST_SENTENCES`.
+    """
     if np.isnan(value):
         return None, None, None
+    if sentences < FEWEST_SENTENCES:
+        return float(value), None, None
     low, high = np.nanpercentile(resampled, [2.5, 97.5])
     return float(value), float(low), float(high)
 

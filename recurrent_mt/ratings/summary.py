@@ -144,7 +144,7 @@ def scale_lines(scores: ScaleScores) -> list[str]:
     )
     lines += ["", f"Alpha ({agreement.level}): {alpha}"]
     if scores.constant:
-        lines.append(f"No z-scores, all ratings being alike: {', '.join(scores.constant)}")
+        lines.append(f"No z-scores, ratings being all alike or fewer than two: {', '.join(scores.constant)}")
     return lines
 
 

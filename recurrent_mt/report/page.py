@@ -44,6 +44,8 @@ SYSTEM = re.compile(r"system-(\d+)-")
 
 #: Sentences of each kind; the sentence browser can sort all of them by the same difference.
 DIFFERENCES = 3
+#: Template of sections of other commands' figures and tables.
+ATTACHED = "attachments"
 #: Sentences whose n-best lists a page carries unless told otherwise: lists are longer than all other text together.
 LISTED_SENTENCES = 500
 
@@ -103,8 +105,15 @@ class Section:
 
     @property
     def identifier(self) -> str:
-        """What links point to; titles of letters that addresses lack are told apart by their code points."""
-        return make_identifier(self.title) or "section-" + "-".join(f"{ord(letter):x}" for letter in self.title)
+        """What links point to: no other section's, nor that of another part of the page, whatever the title.
+
+        Characters that addresses lack are spelled as code points.
+        """
+        letters = (
+            letter if letter.isascii() and letter.isalnum() else "-" if letter == " " else f"_{ord(letter):x}_"
+            for letter in self.title
+        )
+        return f"{'attached' if self.template == ATTACHED else 'section'}-{''.join(letters)}"
 
 
 def list_sections(report: Report) -> Iterator[Section]:
@@ -156,7 +165,7 @@ def list_attachments(attachments: Sequence[Attachment]) -> Iterator[Section]:
             "figures": [one for one in members if isinstance(one, Figure)],
             "printouts": [one for one in members if isinstance(one, Printout)],
         }
-        yield Section(title, (), tables, "attachments", values)
+        yield Section(title, (), tables, ATTACHED, values)
 
 
 def draw_charts(analysis: Analysis, section: str) -> Iterator[Chart]:

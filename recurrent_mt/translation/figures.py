@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from ..evaluation.alignment_figures import draw_heat_map
-from ..evaluation.figures import COLORS, MARKERS, font_families, new_axes
+from ..evaluation.figures import COLORS, MARKERS, new_axes, set_style
 from ..evaluation.structure.gate_figures import draw_sentence
 from .model import Cut
 
 __all__ = ["draw_cuts", "draw_heat_map", "draw_sentence"]
 
 
+@set_style()
 def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> Figure:
     """How sure each model is of its translation of the first words, along their number.
 
@@ -35,8 +36,8 @@ def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> F
         axes.plot(lengths, scores, label=name, color=color, marker=marker, markersize=4)
     first = next(iter(cuts.values()))
     words = [cut.source.split()[-1] for cut in first]
-    axes.set_xticks([cut.words for cut in first], words, rotation=90, family=font_families(), fontsize=8)
+    axes.set_xticks([cut.words for cut in first], words, rotation=90, fontsize=8)
     axes.set_xlabel("the sentence up to this word")
     axes.set_ylabel("log₂ p per token")
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    figure.legend(handles=axes.lines, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
     return figure

@@ -53,7 +53,7 @@ def test_a_run_folder_becomes_an_analysis(run, tmp_path):
     assert systems[0].vocabulary_sizes == (4, 4)
     result = analyze(test_set, systems, settings=QUICK, training_text=training_text)
     text = tables_as_text(result.list_tables())
-    assert "Means of 2 seeds" in text
+    assert "Means of the seeds (forgetful: 2, perfect: 1) ± standard deviation." in text
     assert "chrF2 by length of both sides" in text
     # Its sentences are shorter than those of the table for 10 to 20 words: one row for all its groups.
     assert text.count("no sentences") == 2

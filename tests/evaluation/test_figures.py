@@ -1,6 +1,10 @@
+import numpy as np
+import pandas
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+from recurrent_mt.evaluation.alignment import SoftAlignment
 from recurrent_mt.evaluation.figures import (
     CHINESE_FONTS,
     choose_examples,
@@ -8,10 +12,29 @@ from recurrent_mt.evaluation.figures import (
     missing_characters,
     save_figure,
 )
+from recurrent_mt.evaluation.training import draw_learning_curves
+from recurrent_mt.translation.figures import draw_cuts, draw_heat_map, draw_sentence
+from recurrent_mt.translation.model import Cut
+from tests.evaluation.structure.pyramids import random_pyramid, random_windows
 
 
 def test_letters_with_accents_are_always_there():
     assert missing_characters(["été œuvre naïve", "Straße", "</s>", "▁ « »"]) == []
+
+
+@pytest.mark.parametrize("word", ["$$", r"$\x$", "$HOME/$USER"])
+def test_dollar_signs_in_words_are_no_formulas(word):
+    words = (word, "b", "c")
+    figures = [
+        draw_heat_map(SoftAlignment(0, words, words, np.eye(3))),
+        *(draw_sentence(make(words, 1)) for make in (random_windows, random_pyramid)),
+        draw_learning_curves({word: pandas.DataFrame([[1.0]], index=[1])}),
+        draw_cuts({word: [Cut(1, word, "a", -1.0)]}),
+    ]
+    for figure in figures:
+        figure.canvas.draw()
+        texts = [text for text in figure.findobj(Text) if text.get_text() == word]
+        assert texts and not any(text.get_parse_math() for text in texts)
 
 
 def test_missing_characters_are_named_once_in_order():

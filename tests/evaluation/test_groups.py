@@ -34,6 +34,9 @@ def test_a_sentence_without_words_is_in_a_group_of_its_own():
     test_set = small(source_words=words)
     assert sizes(by_length(test_set, "source", (2, 6))) == sizes(by_length(test_set, "source", (0, 2, 6))) == expected
     assert "0" not in by_length(small(source_words=[[]] * 6), "both", (2, 6)).buckets
+    # Neither where the other side has words, nor does it depend on the other sentences.
+    one_side_empty = small(source_words=[[], *words[1:]], reference_words=[["a"], [], ["a"] * 3, [], ["a"], ["a"] * 9])
+    assert sizes(by_length(one_side_empty, "both", (2, 6))) == {"0": [3], "1–2": [4], "3–6": [2], "over 6": [5]}
     assert "0" not in by_length(test_set, "reference", (2, 6)).buckets
 
 
@@ -71,6 +74,8 @@ def test_windows_cover_the_lengths_they_say():
     for middle, members in points.items():
         assert members == [i for i, length in enumerate(lengths) if abs(length - int(middle)) <= 1]
     assert list(points)[-1] == "8"
+    longer = small(source_words=[["a"] * 6] * 6)
+    assert list(sizes(by_window(longer, "source", fewest=1))) == ["6"], "not at lengths that no sentence has"
     assert set(sizes(by_window(test_set, "source", window=1, fewest=20))) == {"2"}
     both = sizes(by_window(test_set, "both", window=10, fewest=1))
     assert all(5 not in [i % 6 for i in members] for n, members in both.items() if int(n) + 5 < 4)

@@ -66,3 +66,11 @@ def test_long_names_are_cut_and_dollar_signs_are_no_formula(records):
     figure.canvas.draw()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["$a$b$ {", "f" * 35 + "…"]
+
+
+@pytest.mark.parametrize("by", ["along source length", "unknown words, source"])
+def test_names_that_begin_with_an_underscore_are_in_the_legend(records, by):
+    names = {name: f"_{name}" for name in records["system"].unique()}
+    (legend,) = draw(records.assign(system=records["system"].map(names)), by).legends
+    found = [text.get_text() for text in legend.get_texts()]
+    assert found and all(name.startswith("_") for name in found)

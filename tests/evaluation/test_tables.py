@@ -47,6 +47,12 @@ def test_markdown_has_bold_numbers_and_bars_that_do_not_end_their_cell():
     assert lines[7::2] == ["BLEU: x", "Bold: the best of each column.", "*: differs."]
 
 
+def test_names_in_markdown_are_no_markup():
+    table = Table("", ["System"], ["a*b*c, <unk> forbidden", "`x`", "a_b"], [[], [], []])
+    text = " ".join(tables_as_markdown([table]).split())
+    assert r"a\*b\*c, \<unk> forbidden" in text and r"\`x\`" in text and "a_b" in text
+
+
 def test_the_best_are_all_that_print_alike_and_none_where_all_do():
     cells = [number_cell(value, ".1f") for value in (1.0, 3.04, 2.96, None)]
     assert [cell.best for cell in mark_best(cells)] == [False, True, True, False]

@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import pytest
 
 from recurrent_mt.evaluation.words import (
@@ -55,6 +57,15 @@ def test_content_by_hand():
     assert result[REPEATED_IN_REFERENCES] == 0
     assert result[SURPLUS] == pytest.approx(100 / 3)  # the second cat, of cat cat bird
     assert result[DROPPED] == pytest.approx(200 / 3)  # red and dog, of red cat dog
+
+
+def test_content_does_not_depend_on_the_order_of_sentences():
+    pairs = [(["a", "x"], ["a", "b"]), (["c"], ["c", "d"]), (["b", "d", "d"], ["d", "b"])]
+    found = []
+    for order in permutations(pairs):
+        translations, references = zip(*order)
+        found.append(list(score_content("x", translations, references, function_words=1)))
+    assert all(records == found[0] for records in found)
 
 
 def test_content_of_nothing_is_unknown():

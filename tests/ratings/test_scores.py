@@ -60,7 +60,8 @@ def test_no_z_scores_without_differences(values):
     assert standardize(values) is None
 
 
-def test_system_means_by_hand(key):
+def test_system_means_by_hand(key, monkeypatch):
+    monkeypatch.setattr("recurrent_mt.ratings.scores.FEWEST_SENTENCES", 2)
     # The control's 5 and 0 must not matter.
     scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", 60, 50, 40, 0)], key, ASSESSMENT)
     # a: mean 50, deviation 30: z = 1 −1 0; b: mean 50, deviation 10: z = 1 0 −1.
@@ -76,6 +77,12 @@ def test_system_means_by_hand(key):
     (difference,) = scores.differences
     assert (difference.first, difference.second) == ("x", "y")
     assert (difference.z, difference.low, difference.high) == pytest.approx((0.75, 0, 1.5))
+
+
+def test_few_sentences_have_no_interval(key):
+    scores = score_scale([rated("a", 80, 20, 50, 5), rated("b", 60, 50, 40, 0)], key, ASSESSMENT)
+    for one in (*scores.systems, *scores.differences):
+        assert one.z is not None and one.low is None and one.high is None
 
 
 def test_the_better_system_comes_first(key):

@@ -206,7 +206,7 @@ def test_words_that_differ_are_marked(browser, words):
     assert marks(card) == [("extra", "dog"), ("moved", "today"), ("extra", ".")] * 2, "the reference and system b"
     choose(browser, "compareWith", "nothing")
     assert all_of(browser, ".cards mark") == []
-    differences = one(browser, "#largest-differences details")
+    differences = one(browser, "#section-Largest-differences details")
     assert ("extra", "cat") in marks(differences)
 
 
@@ -335,7 +335,7 @@ def test_four_systems_fit_a_window_of_1300_pixels(browser, tmp_path):
 
 def test_scores_of_a_column_align_with_and_without_an_interval(browser, page):
     details = set()
-    for table in all_of(browser, "#sentence-length .tables table"):
+    for table in all_of(browser, "#section-Sentence-length .tables table"):
         for column in (3, 4):
             cells = table.find_elements(By.CSS_SELECTOR, f"tbody td:nth-child({column}):not(.none)")
             details |= {len(cell.find_element(By.TAG_NAME, "small").text) for cell in cells}
@@ -351,7 +351,7 @@ def test_the_color_in_a_header_is_beside_the_first_word_of_a_name_of_several_lin
     report = small_report(analysis=small_analysis(systems=systems), training=NO_TRAINING, attachments=[])
     open_page(browser, write_page(tmp_path, report))
     gap, lines = browser.execute_script(
-        "const name = document.querySelector('#sentence-length .tables thead .system');"
+        "const name = document.querySelector('#section-Sentence-length .tables thead .system');"
         "const lines = name.lastElementChild.getClientRects();"
         "return [lines[0].left - name.firstElementChild.getBoundingClientRect().right, lines.length]"
     )

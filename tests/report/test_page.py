@@ -71,6 +71,15 @@ def test_every_section_is_there_and_in_the_contents(page):
     assert len(identifiers) == len(set(identifiers)) and set(links) <= set(identifiers)
 
 
+def test_titles_of_attachments_take_no_part_of_the_page_its_name():
+    titles = ["Data", "data", "Content", "Scores", "All sentences", "Sentence browser", "é", "É-"]
+    page = render_page(small_report(attachments=[Printout(title, "One", "two") for title in titles]))
+    identifiers = [attributes["id"] for _, attributes in Outline(page).elements if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    assert {"data", "content", "section-Scores", "attached-Scores", "section-All-sentences"} <= set(identifiers)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(identifiers)
+
+
 def test_sections_without_content_are_not_shown():
     test_set = small(copies=3, source=[], source_words=[])
     counted = analyze(test_set, [perfect(test_set)], settings=Settings(metrics=("chrf",), detailed=(), resamples=0))

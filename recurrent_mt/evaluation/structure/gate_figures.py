@@ -16,7 +16,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ..figures import font_families
+from ..figures import set_style
 from .gates import GatedSentence, Join, Node, PyramidGates, WindowGates, list_joins
 from .trees import Span, children_of, find_most_probable_tree
 
@@ -47,6 +47,7 @@ def draw_sentence(gates: PyramidGates | WindowGates, *, threshold: float = 0.1) 
     return draw_pyramid(gates, threshold=threshold, tree=find_most_probable_tree(gates))
 
 
+@set_style()
 def draw_pyramid(pyramid: PyramidGates, *, threshold: float = 0.1, tree: Iterable[Span] | None = None) -> Figure:
     """Draws the edges of a pyramid that reach its root over gates above a threshold, the darker the greater the gate.
 
@@ -151,6 +152,7 @@ def _draw_tree(axes: Axes, tree: set[Span], words: int) -> None:
     axes.spines[:].set_visible(False)
 
 
+@set_style()
 def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
     """Draws the gates above a threshold of both directions, the darker the greater the gate.
 
@@ -279,7 +281,7 @@ def draw_words(axes: Axes, leaves: Sequence[str], columns: Columns) -> None:
     """The leaves, each at its number."""
     rotation = 90 if columns.upright else 0
     for position, leaf in enumerate(leaves):
-        axes.text(position, 0.5, leaf, ha="center", va="center", rotation=rotation, family=font_families())
+        axes.text(position, 0.5, leaf, ha="center", va="center", rotation=rotation)
     axes.set_axis_off()
 
 
