@@ -12,6 +12,7 @@ from typing import Any
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
 from .comparison import Comparison
@@ -118,6 +119,7 @@ def draw_length(records: pandas.DataFrame, plot: Plot, window: int) -> Figure:
     counts.spines[["top", "right"]].set_visible(False)
     words = "words in source and reference" if plot.side == "both" else f"{plot.side} words"
     counts.set_xlabel(f"{words} (window of {window})")
+    counts.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
     finish_figure(figure, name_metric(plot.metric))
     return figure
 

@@ -61,6 +61,11 @@ def test_a_line_has_a_gap_at_lengths_without_sentences(records):
     assert [bool(np.isnan(mean)) for mean in means] == [False, False, False, True, True, False, True, False]
 
 
+def test_lengths_are_whole_numbers(records):
+    figure = draw(records, "along source length")
+    assert all(tick == int(tick) for axes in figure.axes for tick in axes.get_xticks())
+
+
 def test_long_names_are_cut_and_dollar_signs_are_no_formula(records):
     figure = draw(records, "along source length")
     figure.canvas.draw()
