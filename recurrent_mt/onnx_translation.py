@@ -54,7 +54,7 @@ class OnnxModel:
         eos: the number of ``</s>``.
         unk: the number of ``<unk>``.
         longest_source: the most words of a source, ``</s>`` included.
-        longest_target: the most words of a translation.
+        longest_target: the most words of a translation, ``</s>`` included.
     """
 
     def __init__(self, folder: str | Path, *, threads: int = 0) -> None:
@@ -174,8 +174,8 @@ def beam_search(
     Args:
         model: an exported model.
         sentences: each as numbers, with ``</s>`` at the end.
-        beam: k, hypotheses for each sentence.
-        max_words: the most words of a translation.
+        beam: k, hypotheses for each sentence, 1 or more.
+        max_words: the most words of a translation, 1 or more.
         length_penalty: 1 compares hypotheses by their mean log-probability for each word; more favors long ones.
 
     Returns:

@@ -37,7 +37,7 @@ class FairseqFusedAdam(FairseqAdam):
 
 
 class FusedAdam(Adam):
-    """fairseq's Adam with one operation for all parameters that have taken equally many steps.
+    """fairseq's Adam with one operation for all parameters of a format that have taken equally many steps.
 
     fairseq adds ε to √v̂ · √(1 − β₂ᵗ), PyTorch to √v̂, v̂ being the second moment without its bias; so PyTorch is given ε
     divided by that factor.
@@ -53,11 +53,11 @@ class FusedAdam(Adam):
             with torch.enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            by_step: dict[int, list[Tensor]] = defaultdict(list)
+            alike: dict[tuple[Any, ...], list[Tensor]] = defaultdict(list)
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    by_step[self._state(parameter)["step"] + 1].append(parameter)
-            for number, parameters in by_step.items():
+                    alike[self._state(parameter)["step"] + 1, parameter.dtype, parameter.device].append(parameter)
+            for (number, *_), parameters in alike.items():
                 self._update(parameters, number, group)
         return loss
 
@@ -95,4 +95,7 @@ class FusedAdam(Adam):
 
 def _is_plain(parameter: Tensor) -> bool:
     grad = parameter.grad
-    return parameter.dtype in FORMATS and grad is not None and grad.dtype == parameter.dtype and not grad.is_sparse
+    if grad is None or grad.is_sparse or grad.dtype != parameter.dtype or parameter.dtype not in FORMATS:
+        return False
+    # PyTorch's operation reads both from the first number to the last, whatever their strides.
+    return parameter.is_contiguous() and grad.is_contiguous()

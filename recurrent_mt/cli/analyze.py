@@ -82,7 +82,10 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to count")
     add_metrics_argument(what)
     what.add_argument(
-        "--detailed", type=metric_names, default=Settings.detailed, help="metrics that are broken down as well"
+        "--detailed",
+        type=metric_names,
+        metavar="NAME,…",
+        help="those of the metrics that are broken down as well (bleu; without it, the first)",
     )
     what.add_argument("--only", metavar="NAME[,NAME]", help="only these systems of the run folder, in this order")
     what.add_argument(
@@ -145,6 +148,10 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
         systems = [read_system(name, files.split(","), options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
+    if options.detailed is None:
+        options.detailed = ("bleu",) if "bleu" in options.metrics else options.metrics[:1]
+    if others := [name for name in options.detailed if name not in options.metrics]:
+        options.parser.error(f"--detailed {others[0]}: give it to --metrics, too")
     settings = make_settings(
         *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed
     )

@@ -14,20 +14,21 @@ being installed, too: the folder of its package is a run folder.
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ..arguments import split_named
+from ..data.parallel_text import partial_folder, replace_entries
 from ..metrics import Score, score
 from ..plugin_finder import import_from_plugin
 from ..text_files import dictionary_folder, read_sentences, require_same_count
 from ..text_form import TextForm
 from ..translation.box import ONNX, PARAMETERS, copy_text_form, write_manifest
-from ..translation.distribution import Card, read_description, write_distribution
+from ..translation.distribution import BoxDescription, Card, read_description, write_distribution
 
 OPTIONS_ANYWHERE = True
 
@@ -71,13 +72,29 @@ def run(options: argparse.Namespace) -> None:
     if unknown := [name for name in checkpoints if name not in description.systems]:
         known = ", ".join(description.systems)
         raise ValueError(f"{options.description} describes no system {unknown[0]}: it has {known}")
-    folder = options.out / description.package
-    if options.out.exists() and any(options.out.iterdir()) and not folder.is_dir():
+    former = options.out / description.package
+    if options.out.exists() and any(options.out.iterdir()) and not former.is_dir():
         raise ValueError(f"{options.out} holds something else than the box {description.name}: choose another --out")
-    if folder.is_dir():
-        shutil.rmtree(folder)  # the manifest with it: what is half packed is no box
+    # What is read may lie in the box that is there, which stays as it is until the new one is whole.
+    with partial_folder(options.out) as made:
+        names = [name for name in description.systems if name in checkpoints]
+        pack(options, description, made, {name: checkpoints[name] for name in names}, tests)
+        replace_entries(made, options.out)
+    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
+    print(f"{options.out}: {', '.join(names)}; {size / 1e6:.1f} MB. pip install {options.out}")
+
+
+def pack(
+    options: argparse.Namespace,
+    description: BoxDescription,
+    out: Path,
+    checkpoints: Mapping[str, Path],
+    tests: Sequence[PackedTest],
+) -> None:
+    """Writes the whole distribution into an empty folder; the first of the checkpoints is the default."""
+    folder = out / description.package
     form = copy_text_form(options.run, options.data or dictionary_folder(options.run / "data"), folder)
-    names = [name for name in description.systems if name in checkpoints]
+    names = list(checkpoints)
     cards = {}
     for name in names:
         file = folder / PARAMETERS.format(name, 1)
@@ -90,10 +107,8 @@ def run(options: argparse.Namespace) -> None:
         import_from_plugin("inspection").write_onnx(default, folder / "data", folder / ONNX, int8=True)
         words = ["translate-onnx", str(folder / ONNX), "--run", str(folder)]
         small = {test.name: score_system(form, words, test) for test in tests}
-    write_distribution(description, cards, form, options.out, small=small)
+    write_distribution(description, cards, form, out, small=small)
     write_manifest(folder, names[0])
-    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
-    print(f"{options.out}: {', '.join(names)}; {size / 1e6:.1f} MB. pip install {options.out}")
 
 
 def read_tests(options: argparse.Namespace) -> list[PackedTest]:

@@ -12,6 +12,7 @@ import sys
 
 import sentencepiece
 
+from ..arguments import positive
 from ..ordered_map import map_lines
 from ..subwords import load_sentencepiece
 from ..text_files import read_lines, read_standard_input, write_aside
@@ -23,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     learning.add_argument("files", nargs="+", help="text, one sentence per line")
     learning.add_argument("--size", required=True, type=int, help="the most pieces")
     splitting = commands.add_parser("encode", help="split standard input")
-    splitting.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
+    splitting.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     for command in (learning, splitting):
         command.add_argument("--model", required=True, help="the model file")
 
@@ -41,7 +42,8 @@ def run(options: argparse.Namespace) -> None:
     try:
         train(options.files, options.model, options.size)
     except RuntimeError as error:  # how the library says that a size does not fit the text
-        reason = str(error).rpartition("] ")[2]
+        # What the library advises besides are options that it has and this tool has not.
+        reason = str(error).rpartition("] ")[2].partition(" Increase")[0]
         message = f"SentencePiece cannot learn {options.size} pieces from this text: {reason}"
         raise ValueError(message) from error
 

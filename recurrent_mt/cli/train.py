@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
 def find_machines(options: argparse.Namespace) -> Machines | None:
     """The machines that the options name, None if it is one; ends the tool where an option is missing or too many."""
     if options.nodes == 1:
-        if options.node_rank or options.rendezvous:
+        if options.node_rank is not None or options.rendezvous:
             options.parser.error("--node-rank and --rendezvous are for several machines: give --nodes N as well")
         if options.timeout and options.processes == 1:
             options.parser.error("--timeout is for several processes: one has no other to wait for")

@@ -108,14 +108,14 @@ def run(options: argparse.Namespace) -> None:
     for model in options.model.split(":"):
         if not Path(model).is_file():
             raise FileNotFoundError(f"there is no file {model}")
+    if options.split and (options.input or options.jobs):
+        options.parser.error(f"{'--input' if options.input else '--jobs'} does not go with --split")
+    for flag in options.flags:
+        if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
+            options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
     if options.split:
-        if options.input or options.jobs:
-            options.parser.error(f"{'--input' if options.input else '--jobs'} does not go with --split")
         translate_split(form, options)
         return
-    for flag in options.flags:
-        if flag.partition("=")[0] in ("--input", "--buffer-size"):
-            options.parser.error(f"{flag} is an option of this tool: give it before --")
     if options.dry_run:
         show_command(search_command(form, options, "fairseq-interactive"))
         return

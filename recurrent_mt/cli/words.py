@@ -20,6 +20,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+from ..arguments import positive
 from ..data.words import make_tokenizer
 from ..languages import normalize
 from ..ordered_map import map_lines
@@ -33,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--whole-words", action="store_true", help="refuse words that end in @@, as subwords of BPE do")
     parser.add_argument("--lowercase", action="store_true", help="lowercase the output")
     parser.add_argument("--codes", metavar="FILE", help="subword-nmt's file of merges, for segment")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (1)")
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
 
 
 def run(options: argparse.Namespace) -> None:

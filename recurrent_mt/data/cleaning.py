@@ -18,6 +18,7 @@ from ..text_files import find_file
 from .parallel_text import (
     Block,
     ProgressLine,
+    name_sides,
     partial_folder,
     publish_corpus,
     read_blocks,
@@ -188,7 +189,8 @@ class Cleaning:
             raise ValueError("the most words, the ratio and the processes must be at least 1")
         if self.languages[0] == self.languages[1]:
             raise ValueError(f"source and target are both '{self.languages[0]}': give two languages")
-        refuse_overwriting((*self.sources, *self.targets), self.out, self.languages, self.report)
+        read = (*self.sources, *self.targets, *name_sides(self.exclude, self.languages))
+        refuse_overwriting(read, self.out, self.languages, self.report)
 
     @cached_property
     def shown_names(self) -> dict[Path, str]:

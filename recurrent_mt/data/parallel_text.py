@@ -19,7 +19,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..text_files import DAMAGE, OPENERS, FileError, find_file, read_lines
+from .. import text_files
+from ..text_files import DAMAGE, OPENERS, FileError, find_file
 
 _SECONDS = 5.0
 
@@ -63,6 +64,16 @@ def partial_folder(prefix: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def replace_entries(made: Path, folder: Path) -> None:
+    """Moves what is in a folder into another one, each in the place of what has its name there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for entry in sorted(made.iterdir()):
+        former = folder / entry.name
+        if former.is_dir():
+            shutil.rmtree(former)
+        entry.replace(former)
+
+
 def publish_corpus(
     sides: Mapping[str, Path], out: Path, report: Path, *, markdown: str, numbers: Mapping[str, Any]
 ) -> None:
@@ -100,17 +111,27 @@ def publish_corpus(
 
 
 def refuse_overwriting(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
-    """Refuses names of results that would overwrite an input, or each other.
+    """Refuses names of results, of the report and its numbers as well, that would overwrite an input, or each other.
 
     Raises:
         ValueError: naming the file.
     """
     if report.suffix == ".json":
         raise ValueError(f"{report}: the report's name must not end with .json, which is that of the numbers")
-    made = {Path(f"{out}.{language}").resolve() for language in languages}
-    for path in inputs:
-        if path.resolve() in made:
+    sides = [Path(f"{out}.{language}") for language in languages]
+    reports = [report, report.with_suffix(".json")]
+    read = {path.resolve() for path in inputs}
+    for path in sides:
+        if path.resolve() in read:
             raise ValueError(f"{path} would be overwritten: choose another --out")
+    for path in reports:
+        if path.resolve() in read | {side.resolve() for side in sides}:
+            raise ValueError(f"{path} would be overwritten by the report or its numbers: choose another --report")
+
+
+def name_sides(prefixes: Iterable[Path], languages: Sequence[str]) -> list[Path]:
+    """The files of parallel texts that are named by their prefixes, as far as they are not compressed."""
+    return [Path(f"{prefix}.{language}") for prefix in prefixes for language in languages]
 
 
 #: What some tool or other takes for the end of a line: all of Python's, and the tabulator, which ends columns.
@@ -133,12 +154,7 @@ def stream_sentences(path: Path) -> Iterator[str]:
     Raises:
         FileError: if it is empty, cut off, damaged or not UTF-8.
     """
-    empty = True
-    for _, text in read_lines(path):
-        empty = False
-        yield one_line(text)
-    if empty:
-        raise FileError(path, "the file is empty")
+    return map(one_line, text_files.stream_sentences(path))
 
 
 def read_pairs(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:

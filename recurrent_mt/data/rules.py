@@ -16,7 +16,7 @@ import pycld2
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from ..languages import HAN, base_language, is_chinese
-from .words import count_words
+from .words import count_words, has_words
 
 # CLD2 finds several languages in a line, with percentages of its text.
 _DOMINANT = 80
@@ -109,7 +109,7 @@ class Rule:
 
     name: str
     reason: str  # both are in the report
-    test: Callable[..., Any]  # of one pair, or of a whole corpus (see :mod:`.corpus_rules`)
+    test: Callable[..., Any]  # of one pair, or of a whole corpus (see `CorpusRules`)
     parameters: dict[str, Any] = field(default_factory=dict)  # of the test, by name; the report shows them
 
     def __call__(self, *subject: Any) -> Any:
@@ -143,7 +143,8 @@ def pair_rules(
 ) -> tuple[Rule, ...]:
     """The rules, in the order in which they are tried: a pair goes by the first whose test is true.
 
-    ``held_out`` are casefolded lines of each side; the rest is as of :class:`.Cleaning`.
+    ``held_out`` are casefolded lines of each side; the rest is as of :class:`.Cleaning`. Where words of a language
+    cannot be counted, as in Japanese, there is no rule of their ratio.
 
     Raises:
         ValueError: a language that cannot be told.
@@ -179,6 +180,8 @@ def pair_rules(
             require_known(language)
         reason = "a side is surely in another language; in doubt it stays"
         rules.append(Rule("wrong language", reason, _is_foreign, dict(zip(("source", "target"), languages))))
+    if not all(map(has_words, languages)):
+        rules = [rule for rule in rules if rule.test is not _is_unequal]
     return tuple(rules)
 
 
@@ -224,7 +227,7 @@ def _is_markup(pair: SentencePair, max_address_share: float) -> bool:
 
 
 def _is_foreign(pair: SentencePair, source: str, target: str) -> bool:
-    """Tells whether a side is in another language, as :mod:`.language` identifies it."""
+    """Tells whether a side is in another language, see `is_other_language`."""
     return is_other_language(pair.source, source) or is_other_language(pair.target, target)
 
 

@@ -15,7 +15,15 @@ from ..languages import normalize
 from ..ordered_map import ordered_map
 from ..text_files import find_file
 from .ngrams import FIRST_WORD, UNKNOWN, NgramModel
-from .parallel_text import Block, ProgressLine, partial_folder, publish_corpus, read_blocks, refuse_overwriting
+from .parallel_text import (
+    Block,
+    ProgressLine,
+    name_sides,
+    partial_folder,
+    publish_corpus,
+    read_blocks,
+    refuse_overwriting,
+)
 from .reports import quote_pair, table
 from .words import lowercase_tokens
 
@@ -187,7 +195,8 @@ class Selection:
     def __post_init__(self) -> None:
         if self.words < 1 or self.jobs < 1:
             raise ValueError("the words to select and the processes must be at least 1")
-        refuse_overwriting((self.source, self.target), self.out, self.languages, self.report)
+        read = (self.source, self.target, *name_sides(self.in_domain, self.languages))
+        refuse_overwriting(read, self.out, self.languages, self.report)
 
 
 def select(selection: Selection) -> SelectionCounts:

@@ -29,10 +29,18 @@ _AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
 
 
 def count_words(text: str, language: str) -> float:
-    """How many words lie between spaces; in Chinese, 1.6 Han characters count as a word."""
+    """How many words lie between spaces; in Chinese, 1.6 Han characters count as a word.
+
+    For other languages without spaces, that is no number of words: see `has_words`.
+    """
     if is_chinese(language):
         return len(_UNSPACED_WORD.findall(text)) / _CHARACTERS_A_WORD
     return len(text.split())
+
+
+def has_words(language: str) -> bool:
+    """Whether `count_words` counts words of the language."""
+    return has_spaces(language) or is_chinese(language)
 
 
 def lowercase_tokens(text: str) -> list[str]:
@@ -80,7 +88,7 @@ def make_tokenizer(language: str) -> Tokenizer:
 
 def require_splittable(language: str, *, tokenized: bool = True) -> None:
     """Raises ValueError for an unknown code, and for a language that is `tokenized` though no tokenizer here can."""
-    if not (has_spaces(language) or is_chinese(language)) and tokenized:
+    if not has_words(language) and tokenized:
         raise ValueError(
             f"{language} is written without spaces, and no tokenizer here splits it: use segmentation=sentencepiece:N, "
             "or text whose words are separated beforehand and tokenizer=none"

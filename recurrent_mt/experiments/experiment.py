@@ -63,7 +63,7 @@ Distinct = AfterValidator(check_distinct)
 Switch = Annotated[bool, must("true or false")]
 Count = Annotated[int, must("a whole number")]
 Positive = Annotated[int, Field(ge=1), must("a whole number above zero")]
-Minutes = Annotated[int | float, Field(gt=0), must("a number above zero")]
+Minutes = Annotated[int | float, Field(ge=0.001), must("a number of at least 0.001")]
 Probability = Annotated[int | float, Field(ge=0, lt=1), must("a number from 0 to below 1")]
 Beams = Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")]
 Exponent = Annotated[int | float, Field(ge=0), must("a number not below zero")]
@@ -178,7 +178,7 @@ class Text(Options):
     lowercase: Switch = False
     """lowercase the text; scores then ignore case"""
     max_length: Positive = 250
-    """drop training pairs with more tokens on a side"""
+    """drop training and development pairs with more tokens on a side"""
 
     @model_validator(mode="after")
     def check_text(self) -> Text:
@@ -397,12 +397,13 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     if not NAME.fullmatch(Path(file).stem):
         raise OptionError(f"{file}: its name must consist of letters, digits, '.', '_', and '-': results get it")
     changes = dict(map(read_override, overrides))
+    if "corpus" in changes and changes["corpus"] is options.get("corpus") is None:
+        raise OptionError("command line: corpus is empty: name a folder, or leave it out for the synthetic corpus")
     budgets = Budget.model_fields
     for given in (options, changes):
         if len(given.keys() & budgets) > 1:
             raise OptionError(f"{file}: give one budget: {', '.join(budgets)}")
-    if changes.keys() & budgets:
-        options = {key: value for key, value in options.items() if key not in budgets}
+    options = {key: value for key, value in options.items() if key not in budgets or not changes.keys() & budgets}
     try:
         return Experiment.model_validate({**options, **changes})
     except ValidationError as error:

@@ -53,13 +53,19 @@ def list_training_arguments(experiment: Experiment, configurations: Path) -> dic
 def training_arguments(
     name: str, experiment: Experiment, configurations: Path, read: Callable[[str], list[str]]
 ) -> list[str]:
-    """The arguments that one system is trained with; ``read`` returns what a file of configs/ stands for."""
+    """The arguments that one system is trained with; ``read`` returns what a file of configs/ stands for.
+
+    Raises:
+        ValueError: if a system has a learning rate of its own where rates are searched for; also as of `read_name`.
+    """
     if is_configuration(name, experiment, configurations):
         return [*read(name), "--seed", SEED]
+    changed = own_flags(name, experiment) if experiment.ablation else read_name(name)[1]
+    if experiment.learning_rates and "lr" in changed:
+        raise ValueError(f"{name} has a rate of its own, which learning_rates would replace: leave out one of the two")
     if experiment.ablation and experiment.configuration:
-        own = own_flags(name, experiment)
         common = read(experiment.configuration)
-        return [*without(own, common), *flag_arguments(own), "--seed", SEED]
+        return [*without(changed, common), *flag_arguments(changed), "--seed", SEED]
     source, target = experiment.pair.split("-")
     rate = [] if experiment.learning_rates else ["--lr", experiment.learning_rate]
     model, own = (name, {}) if experiment.ablation else read_name(name)
@@ -173,13 +179,16 @@ def read_name(name: str) -> tuple[str, dict[str, Any]]:
         The model, and options of fairseq-train with their values, True where there is none.
 
     Raises:
-        ValueError: if an option could do more than change a training.
+        ValueError: if an option could do more than change a training, or if its value could be a path: systems' folders
+            have their names, and a file may change unnoticed.
     """
     model, *settings = name.split("+")
     own: dict[str, Any] = {}
     for setting in settings:
         flag, _, value = setting.partition("=")
         check_flags({flag: value or True})
+        if "/" in value:
+            raise ValueError(f"{name}: what an option of a system's name is set to must have no slash, as {value} has")
         own[flag.replace("_", "-")] = value or True
     return model, own
 

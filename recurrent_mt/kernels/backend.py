@@ -32,13 +32,20 @@ def resolve(backend: str, weight: Tensor) -> str:
         return backend
     if weight.device.type == "cuda":
         return "fused" if _has_triton(weight.device) else "packed"
-    if weight.device.type != "cpu" or weight.dtype not in NATIVE_FORMATS:
+    if weight.device.type != "cpu" or weight.dtype not in NATIVE_FORMATS or not _knows_autocast(weight.dtype):
         return "packed"
     reason = native.reason_unavailable()
     if reason is None:
         return "native"
     _log(reason)
     return "packed"
+
+
+def _knows_autocast(states: torch.dtype) -> bool:
+    """Whether autocast asks for products that the native kernels have: none of its own, or bfloat16 beside float32."""
+    if not torch.is_autocast_enabled("cpu"):
+        return True
+    return (states, torch.get_autocast_dtype("cpu")) == (torch.float32, torch.bfloat16)
 
 
 @functools.cache

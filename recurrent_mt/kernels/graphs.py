@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 
 import torch
@@ -89,6 +90,7 @@ class _Recorder:
     def __init__(self) -> None:
         self._graphs: OrderedDict[Hashable, _Graph | Tensors] = OrderedDict()
         self._inputs, self._outputs = _Memory(), _Memory()
+        self._lock = Lock()
         self._pool = torch.cuda.graph_pool_handle()
         self._stream = torch.cuda.Stream()
 
@@ -96,20 +98,22 @@ class _Recorder:
     def __call__(self, function: Callable[..., Tensors], tensors: Tensors, constants: tuple[Hashable, ...]) -> Tensors:
         shapes = tuple(None if tensor is None else (tensor.shape, tensor.dtype) for tensor in tensors)
         key = function, constants, shapes, torch.get_float32_matmul_precision()
-        if key not in self._graphs:
-            # Shapes that do not come back are not worth a recording, and Triton's kernels must have run before one.
-            made = function(*tensors, *constants)
-            self._graphs[key] = tuple(None if output is None else output.to("meta") for output in made)
-            if len(self._graphs) > MOST:
-                self._graphs.popitem(last=False)
-            return made
-        graph = self._graphs[key]
-        if not isinstance(graph, _Graph):
-            graph = self._graphs[key] = self._record(function, tensors, constants, graph)
-        self._graphs.move_to_end(key)
-        torch._foreach_copy_(graph.inputs, _present(tensors))
-        graph.graph.replay()
-        return tuple(None if output is None else output.clone() for output in graph.outputs)
+        # Threads share a stream, and all graphs of it their inputs and outputs.
+        with self._lock:
+            if key not in self._graphs:
+                # Shapes that do not come back are not worth a recording, and Triton's kernels must have run before one.
+                made = function(*tensors, *constants)
+                self._graphs[key] = tuple(None if output is None else output.to("meta") for output in made)
+                if len(self._graphs) > MOST:
+                    self._graphs.popitem(last=False)
+                return made
+            graph = self._graphs[key]
+            if not isinstance(graph, _Graph):
+                graph = self._graphs[key] = self._record(function, tensors, constants, graph)
+            self._graphs.move_to_end(key)
+            torch._foreach_copy_(graph.inputs, _present(tensors))
+            graph.graph.replay()
+            return tuple(None if output is None else output.clone() for output in graph.outputs)
 
     def _record(
         self, function: Callable[..., Tensors], tensors: Tensors, constants: tuple[Hashable, ...], made: Tensors

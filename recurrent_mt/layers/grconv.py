@@ -322,7 +322,7 @@ class DilatedGRConvEncoder(nn.Module):
         """
         leaves = self.leaves(packing.pack(embedded))
         if self.positions is not None:
-            counts = torch.tensor(packing.counts, device=leaves.device)
+            counts = torch.tensor(packing.counts, dtype=torch.long, device=leaves.device)
             positions = self.positions(waves(counts.numel(), like=leaves))
             leaves = leaves + positions.repeat_interleave(counts, dim=0)
         parts = packing.split_directions(leaves)

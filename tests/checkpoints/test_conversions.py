@@ -236,6 +236,8 @@ def test_a_model_that_cannot_be_factorized_is_refused_by_name(tmp_path):
     path = tmp_path / "checkpoint.pt"
     with pytest.raises(ValueError, match="--rank must be at least 1, not 0"):
         factorize_checkpoint(path, tmp_path / "low", rank=0)
+    with pytest.raises(ValueError, match=r"checkpoint\.pt would be overwritten: choose another --save-dir"):
+        factorize_checkpoint(path, tmp_path / "low" / "..", rank=2)
     low, _ = factorize_checkpoint(path, tmp_path / "low", rank=2)
     with pytest.raises(ValueError, match=r"low/checkpoint\.pt: its GRU layers are already low-rank"):
         factorize_checkpoint(low, tmp_path / "lower", rank=1)

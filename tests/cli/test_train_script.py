@@ -178,6 +178,7 @@ def test_a_dry_run_says_what_to_run_on_the_other_machines(tmp_path):
         (("--nodes", 2, "--node-rank", 0), "--nodes 2 needs --node-rank and --rendezvous"),
         (("--nodes", 2, "--node-rank", 2, "--rendezvous", "h:1"), "--node-rank 2 is not between 0 and 1"),
         (("--node-rank", 1), "give --nodes N as well"),
+        (("--node-rank", 0), "give --nodes N as well"),
         (("--rendezvous", "h:1"), "give --nodes N as well"),
         (("--timeout", 5), "--timeout is for several processes"),
     ],

@@ -318,7 +318,15 @@ def searches(go, tool):
     return found
 
 
-@pytest.mark.parametrize("flags", [("--split", "test", "--jobs", 2), ("--", "--buffer-size", "9"), ("--", "--input=x")])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--split", "test", "--jobs", 2),
+        ("--", "--buffer-size", "9"),
+        ("--", "--input=x"),
+        ("--split", "test", "--", "--results-path", "x"),
+    ],
+)
 def test_options_that_do_not_go_together_are_refused(folder, flags):
     assert call(*words(folder), *flags).returncode == 2
 

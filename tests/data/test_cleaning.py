@@ -209,6 +209,24 @@ def test_the_input_is_not_overwritten(tmp_path):
     assert "would be overwritten" in done.stderr and read_lines(source) == ["Bonjour"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("out", "--report", "text.fr"),
+        ("out", "--report", "out.en"),
+        ("held", "--exclude", "held"),
+        ("out", "--exclude", "held", "--report", "held.fr"),
+    ],
+)
+def test_the_report_and_held_out_text_overwrite_nothing(tmp_path, options):
+    source, target = write_pairs(tmp_path, "text", [("Bonjour", "Hello")])
+    held, _ = write_pairs(tmp_path, "held", [("Merci", "Thanks")])
+    out, *others = (word if word.startswith("--") else tmp_path / word for word in options)
+    done, _ = clean(out, [source], [target], *others, check=False)
+    assert "would be overwritten" in done.stderr and "choose another --" in done.stderr
+    assert read_lines(source) == ["Bonjour"] and read_lines(held) == ["Merci"] and not (tmp_path / "out.en").exists()
+
+
 def child_processes(pid):
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
     return [int(child) for child in listed.split()]

@@ -141,6 +141,14 @@ def test_without_language_check():
     assert [rule.name for rule in rules] == [name for name in CASES if name != "wrong language"]
 
 
+def test_languages_whose_words_cannot_be_counted_have_no_rule_of_their_ratio():
+    rules = pair_rules(("ja", "en"), HELD_OUT, max_words=9, max_ratio=3.0, language_check=True)
+    assert [rule.name for rule in rules] == [name for name in CASES if name != "length ratio"]
+    source, target = "これは普通の文で、長さは特に変わっていません。", "This is an ordinary sentence of no odd length."
+    pair = SentencePair(source, target, ("ja", "en"))
+    assert not any(rule(pair) for rule in rules)
+
+
 SETS = {
     "multi30k/train": ("fr", "en"),
     "europarl-v7-fr-en/train": ("fr", "en"),

@@ -156,8 +156,9 @@ def test_failures_are_named_and_leave_nothing(mixture, tmp_path):
     done = select(out, (tmp_path, files, pairs), check=False)
     assert done.returncode == 1 and "no word occurs 2 times in the in-domain text" in done.stderr
     assert not out.parent.exists() or not any(out.parent.iterdir())
-    done = select(folder / "corpus", mixture, check=False)
-    assert "would be overwritten" in done.stderr
+    for inputs in ("corpus", "in"):
+        done = select(folder / inputs, mixture, check=False)
+        assert "would be overwritten" in done.stderr
 
 
 def test_captions_are_told_from_news(tmp_path):

@@ -206,7 +206,7 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
     assert call("hypotheses", log, "--out", tmp_path / "text").returncode == 0
     done = run_analyze(
         *("--reference", tmp_path / "ref", "--system", f"log={log}", "--system", f"text={tmp_path / 'text'}"),
-        *("--metrics", "bleu", "--detailed", "chrf", "--resamples", 0, "--out", tmp_path / "out"),
+        *("--metrics", "bleu,chrf", "--detailed", "chrf", "--resamples", 0, "--out", tmp_path / "out"),
     )
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "analysis.json").read_text())
@@ -221,6 +221,7 @@ def test_a_translation_scores_the_same_from_its_log_and_from_its_text(tmp_path):
     [
         ([], "give run folders, or --reference and --system"),
         (["--system", "a=b"], "--system needs --reference"),
+        (["--reference", "REF", "--system", "a=REF", "--metrics=bleu", "--detailed=chrf"], "give it to --metrics"),
         (["--reference", "REF", "--system", "REF"], "NAME=FILE"),
         (["--reference", "REF", "--system", "a=SHORT"], "SHORT: 1 lines, but"),
         (["--reference", "REF", "--system", "a=REF", "--baseline", "b"], "the systems are a"),

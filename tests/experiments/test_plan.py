@@ -186,6 +186,18 @@ def test_a_configuration_keeps_its_own_settings_and_its_rate():
     assert "--lr" not in systems["lstm"]["arguments"]
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["systems=lstm+lr=5e-3", "learning_rates=1e-3,2e-3"], "lstm+lr=5e-3 has a rate of its own"),
+        (["systems=lstm+encoder-embed-path=a/b"], "must have no slash, as a/b has"),
+    ],
+)
+def test_options_in_a_name_that_would_not_count_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message.replace("+", r"\+")):
+        plan(*changes)
+
+
 def test_systems_of_an_ablation_differ_in_their_own_options_and_may_have_data_of_their_own(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(

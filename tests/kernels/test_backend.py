@@ -7,6 +7,8 @@ import torch
 
 from recurrent_mt.kernels import backend
 from tests.kernels.test_grconv import arguments, run
+from tests.kernels.test_gru_parts import arguments as recurrence_of
+from tests.kernels.test_gru_parts import every_recurrence
 
 KERNELS = Path(backend.__file__).parent
 
@@ -26,6 +28,16 @@ def test_triton_is_only_imported_by_its_kernels():
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 names = [alias.name for alias in statement.names] + (getattr(statement, "module", "") or "").split(".")
                 assert not any(name.startswith("triton") for name in names), path
+
+
+@pytest.mark.parametrize("products", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("states", [torch.float32, torch.float64])
+@every_recurrence
+def test_auto_runs_under_every_autocast(recurrence, products, states):
+    function, tensors = recurrence_of(recurrence, [3, 2], product=False, skip=False, dtype=states)
+    with torch.autocast("cpu", dtype=products):
+        found, expected = (function(name, *tensors) for name in ("auto", "packed"))
+    torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-2)
 
 
 @pytest.mark.parametrize(

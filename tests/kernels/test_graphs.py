@@ -1,5 +1,6 @@
 """Recurrences in CUDA graphs: the rectangle around a batch on any machine, the graphs on a GPU."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -98,6 +99,22 @@ def test_what_is_replayed_agrees_with_the_reference(recurrence, product, skip, r
         tensors = [tensor + number / 100 for tensor in tensors]
         assert_same_outputs_and_gradients(function, tensors, ["reference", "recorded"])
     assert [isinstance(graph, graphs._Graph) for graph in recorder._graphs.values()] == [True, True]
+
+
+def test_threads_do_not_mix_their_numbers(recorder):
+    function, tensors = arguments("gru", [5] * 3, product=False, skip=False, dtype=torch.float64)
+    given = [[tensor + number for tensor in tensors] for number in (0.0, 0.5)]
+    expected = [function("reference", *one) for one in given]
+    for one in given:
+        function("recorded", *one)  # the first call of a shape runs directly, the second is recorded
+
+    def repeat(number):
+        return [function("recorded", *given[number]) for _ in range(20)]
+
+    with ThreadPoolExecutor(2) as threads:
+        for want, found in zip(expected, threads.map(repeat, range(2))):
+            for one in found:
+                torch.testing.assert_close(one, want)
 
 
 def test_graphs_share_their_memory(recorder):

@@ -16,6 +16,7 @@ VARIANTS = {
     "whole_pyramid": {"grconv_annotations": "pyramid", "grconv_annotation_height": 40},
     "bounded": {"grconv_height": 2},
     "dilated": DILATED,
+    "dilated_positions": {**DILATED, "grconv_dilated_positions": True},
     "dilated_own_weights": {**DILATED, "grconv_dilated_weights": 3, "encoder_layer_norm": True},
     "bounded_pyramid_unit_gates": {**PYRAMID, "grconv_height": 2, "grconv_unit_gates": True},
 }
@@ -39,6 +40,13 @@ def test_scores_and_attention_of_the_search_are_those_of_teacher_forcing(options
             (scored,) = scorer.generate(built, {"net_input": forced, "target": tokens[None]})[0]
             torch.testing.assert_close(scored["positional_scores"], hypothesis["positional_scores"], **INVARIANCE)
             torch.testing.assert_close(scored["attention"].t(), hypothesis["attention"], **INVARIANCE)
+
+
+@every_variant
+def test_a_batch_of_padding_alone_has_annotations_of_zero(options):
+    encoder = models("grconv_encoder", "general", **options)[0].encoder
+    padding = torch.full((2, 3), task().source_dictionary.pad())
+    assert not encoder(padding, torch.zeros(2, dtype=torch.long)).annotations.any()
 
 
 @every_variant

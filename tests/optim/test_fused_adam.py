@@ -38,6 +38,33 @@ def test_the_weights_are_those_of_fairseqs_adam(dtype, decay):
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6)
 
 
+STRIDES = {
+    "gradient": lambda numbers: (numbers, numbers.t().contiguous().t()),
+    "expanded": lambda numbers: (numbers, numbers[:1].expand_as(numbers)),
+    "parameter": lambda numbers: (numbers.t().contiguous().t(), numbers),
+}
+
+
+@pytest.mark.parametrize("strides", STRIDES)
+def test_strides_do_not_matter(strides):
+    start, grad = STRIDES[strides](torch.arange(24.0).view(4, 6) / 10 - 1)
+    ours, theirs = (torch.nn.Parameter(start.clone(memory_format=torch.preserve_format)) for _ in range(2))
+    for kind, weight in ((FusedAdam, ours), (Adam, theirs)):
+        optimizer = kind([weight], **OPTIONS)
+        for _ in range(3):
+            weight.grad = grad
+            optimizer.step()
+    torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+
+
+def test_parameters_may_be_of_several_formats():
+    ours, theirs = (parameters() + parameters(torch.float64) for _ in range(2))
+    train(FusedAdam(ours, **OPTIONS), ours, 9)
+    train(Adam(theirs, **OPTIONS), theirs, 9)
+    for a, b in zip(ours, theirs):
+        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6)
+
+
 def test_training_goes_on_from_the_state_of_fairseqs_adam():
     ours, theirs = parameters(), parameters()
     before, after = Adam(ours, **OPTIONS), FusedAdam(ours, **OPTIONS)

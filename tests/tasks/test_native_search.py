@@ -68,6 +68,7 @@ LEFT_SEARCHES = {
     "constraints": ({}, {"constraints": torch.tensor([[1, 7, 0]])}, "constraints are given"),
     "language_model": ({"lm_model": nn.Identity()}, {}, "a language model is added"),
     "ngrams": ({"no_repeat_ngram_size": 2}, {}, "repeated n-grams are forbidden"),
+    "first_word": ({}, {"bos_token": 7}, "translations begin with another word"),
     "suppressed": ({"tokens_to_suppress": ["t3"]}, {}, "words are suppressed"),
     "ensemble": ({}, {}, "there are several models"),
     "speech": ({}, {"sample": {"net_input": {"source": torch.zeros(1, 9)}}}, "the source is not text"),
@@ -226,15 +227,24 @@ def step(optimizer):
     return update
 
 
+def change_data(weights):
+    for weight in weights:
+        weight.data.mul_(-1)
+
+
+def narrow(weights):
+    for weight in weights:
+        weight.data = -weight.data.bfloat16()
+        weight.data = weight.data.float()
+
+
 @needs_native
-@pytest.mark.parametrize("change", [negate, step(Adam), step(FusedAdam)], ids=["in place", "adam", "fused_adam"])
+@pytest.mark.parametrize("change", [negate, step(Adam), step(FusedAdam), change_data, narrow])
 def test_changed_weights_are_seen_by_the_next_search(change):
     built, batch = model(), sources([4, 1, 6])
     generator = NativeGenerator([built], task().target_dictionary, beam_size=5, max_len_b=9)
     before = generator.generate([built], {"net_input": batch})
-    built.train()
     change(built.parameters())
-    built.eval()
     after = generator.generate([built], {"net_input": batch})
     expected = translate(SequenceGenerator, built, batch)
     assert [beam[0]["tokens"].tolist() for beam in after] == [beam[0]["tokens"].tolist() for beam in expected]
@@ -273,7 +283,7 @@ def test_other_searches_are_left_to_fairseq_and_the_log_says_why(asked, monkeypa
     given = {"sample": {"net_input": sources([3])}, **given}
     with caplog.at_level(logging.INFO):
         left = generator.generate([], **given)
-    assert left == (given["sample"], None, given.get("constraints"), None)
+    assert left == (given["sample"], None, given.get("constraints"), given.get("bos_token"))
     assert caplog.messages[-1].endswith(f": {reason}")
 
 

@@ -1,5 +1,6 @@
 """``recurrent-mt pack``: what is in a box, what is not, and that it translates wherever it is installed."""
 
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -206,6 +207,23 @@ def test_a_folder_with_something_else_is_left_alone(packed, tmp_path):
     assert done.returncode == 1 and "holds something else than the box toy" in done.stderr
     done = call("pack", packed / "toy.yaml", "lstm=x.pt", "--run", packed / "run", "--out", tmp_path)
     assert "describes no system lstm: it has gru, grconv, rnnenc" in done.stderr
+
+
+def test_a_box_stays_until_the_new_one_is_whole(packed, tmp_path):
+    box = tmp_path / "box"
+    shutil.copytree(packed / "box", box)
+    package = box / "recurrent_mt_toy"
+    (package / "former").touch()
+    listed = sorted(box.rglob("*"))
+    words = ("pack", packed / "toy.yaml", "--no-onnx", "--out", box)
+    done = call(*words, "--run", packed / "run", f"gru={tmp_path}/typo.pt")
+    assert done.returncode == 1 and "there is no checkpoint" in done.stderr
+    assert sorted(box.rglob("*")) == listed and not list(tmp_path.glob("*.partial"))
+    # A box is a run folder: a new one may be made of it, in its place.
+    done = call(*words, "--run", package, f"gru={package / PARAMETERS.format('gru', 1)}")
+    assert done.returncode == 0, done.stderr
+    assert (package / "box.json").is_file() and not (package / "former").exists()
+    assert [path.name for path in (package / "systems").iterdir()] == ["gru"]
 
 
 def test_without_a_box_one_line_says_what_to_do(monkeypatch):

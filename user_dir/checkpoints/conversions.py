@@ -103,19 +103,22 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
         The file, and what happened to each matrix.
 
     Raises:
-        ValueError: if there is no such file, if it has no whole GRU layer of this package, or if the rank is not
-            positive.
+        ValueError: if there is no such file, if it has no whole GRU layer of this package, if the rank is not
+            positive, or if the file to write is the one to read.
     """
     if rank < 1:
         raise ValueError(f"--rank must be at least 1, not {rank}")
+    made = save_dir / "checkpoint.pt"
+    if made.resolve() == checkpoint.resolve():
+        raise ValueError(f"{checkpoint} would be overwritten: choose another --save-dir")
     state = read_checkpoint(checkpoint)
     try:
         model, matrices = factor_matrices(state["model"], rank)
     except ValueError as error:
         raise ValueError(f"{checkpoint}: {error}") from error
     config = OmegaConf.to_container(low_rank_options(state["cfg"], rank), resolve=True, enum_to_str=True)
-    write_model(save_dir / "checkpoint.pt", config, model, state=state)
-    return save_dir / "checkpoint.pt", matrices
+    write_model(made, config, model, state=state)
+    return made, matrices
 
 
 def factor_matrices(model: Mapping[str, Tensor], rank: int) -> tuple[dict[str, Tensor], list[FactoredMatrix]]:

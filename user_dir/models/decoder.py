@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.models import FairseqIncrementalDecoder
@@ -56,13 +56,6 @@ class Decoder(FairseqIncrementalDecoder):
         self.dropout_in = dropout_in
         self.dropout_out = Dropout(dropout_out, owner=type(self).__name__)
         self._max_positions = max_positions
-        #: How often it was put into training mode: its weights may be others since.
-        self.trainings = 0
-
-    def train(self, mode: bool = True) -> Self:
-        """Like torch's; counts the calls that begin training."""
-        self.trainings += mode
-        return super().train(mode)
 
     def forward(
         self,

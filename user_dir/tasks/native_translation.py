@@ -83,18 +83,17 @@ class NativeDecoder:
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder = decoder
-        self._versions: list[int] | None = None
+        self._read: list[float] = []
         self._weights: DecoderWeights | None = None
 
     def weights(self) -> DecoderWeights:
         """The weights as they are now."""
-        # fairseq's optimizers and PyTorch's fused ones change weights without a new version, but only while training.
-        versions = [self.decoder.trainings]
-        versions += [
-            version for weight in self.decoder.parameters() for version in (weight.data_ptr(), weight._version)
-        ]
-        if self._weights is None or versions != self._versions:
-            self._weights, self._versions = _decoder_weights(self.decoder), versions
+        # Sums, since optimizers and whatever else goes by .data change weights without a new version.
+        norm = self.decoder.layer.first.gru.output.norm
+        read = [float(weight.detach().sum(dtype=torch.float64)) for weight in self.decoder.parameters()]
+        read += [] if norm is None else [norm.eps]
+        if self._weights is None or read != self._read:
+            self._weights, self._read = _decoder_weights(self.decoder), read
         return self._weights
 
     def source(self, encoded: EncoderOutput) -> SearchSource:
@@ -166,21 +165,22 @@ class NativeGenerator(SequenceGenerator):
         constraints: Tensor | None = None,
         bos_token: int | None = None,
     ) -> list[list[dict[str, Tensor]]]:
-        reason = self._reason_unsupported(sample, prefix_tokens, constraints)
+        reason = self._reason_unsupported(sample, prefix_tokens, constraints, bos_token)
         if reason is not None:
             _log(reason)
             return super()._generate(sample, prefix_tokens, constraints, bos_token)
         with torch.no_grad():
-            return self._translate(sample["net_input"], self.eos if bos_token is None else bos_token)
+            return self._translate(sample["net_input"])
 
     def _reason_unsupported(
-        self, sample: dict[str, Any], prefix_tokens: Tensor | None, constraints: Tensor | None
+        self, sample: dict[str, Any], prefix_tokens: Tensor | None, constraints: Tensor | None, bos_token: int | None
     ) -> str | None:
         """Says what the native search cannot do, in a few words; None if it can do everything."""
         reasons = {
             "the search is not plain beam search": type(self.search) is not BeamSearch,
             "output as long as the input is asked for": self.match_source_len,
             "prefixes are given": prefix_tokens is not None,
+            "translations begin with another word": bos_token not in (None, self.eos),
             "constraints are given": constraints is not None,
             "a language model is added": self.lm_model is not None,
             "repeated n-grams are forbidden": self.repeat_ngram_blocker is not None,
@@ -191,7 +191,7 @@ class NativeGenerator(SequenceGenerator):
         reason = next((reason for reason, holds in reasons.items() if holds), None)
         return reason or reason_unsupported(self.model.single_model)
 
-    def _translate(self, net_input: dict[str, Tensor], begin: int) -> list[list[dict[str, Tensor]]]:
+    def _translate(self, net_input: dict[str, Tensor]) -> list[list[dict[str, Tensor]]]:
         decoder = self.model.single_model.decoder
         if self._native is None or self._native.decoder is not decoder:
             self._native = NativeDecoder(decoder)
@@ -204,7 +204,7 @@ class NativeGenerator(SequenceGenerator):
             shortest=self.min_len,
             unknown_penalty=float(self.unk_penalty),
             temperature=float(self.temperature),
-            begin=begin,
+            begin=self.eos,
             end=self.eos,
             padding=self.pad,
             unknown=self.unk,

@@ -80,7 +80,7 @@ def attentive_gru(
     Args:
         inputs: (N, 3H) the inputs' products with their weights, biases included, for [reset, update, candidate].
         initial: (B, H) the first states, in packed order; with a gate over time (B, K, H), oldest first.
-        memory: B sources, in packed order; in a step of a search with N targets, N is a multiple of B.
+        memory: at least as many sources as targets, in packed order.
         weights: with ``score`` None, attention is the dot product.
         counts: targets running at each position, as in :class:`~recurrent_mt.kernels.packing.Packing`.
         time_gate: (H,) g, or None.

@@ -125,7 +125,8 @@ class _PackedAttentiveGRU(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_states: Tensor, grad_contexts: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        grads = ctx.run(_backward, (grad_states, grad_contexts, *ctx.saved_tensors), ctx.counts, ctx.parts)
+        with torch.autocast(grad_states.device.type, enabled=False):
+            grads = ctx.run(_backward, (grad_states, grad_contexts, *ctx.saved_tensors), ctx.counts, ctx.parts)
         return *grads, None, None, None
 
 
@@ -326,7 +327,7 @@ def fused_attentive_gru(
     from ..gru.triton_step import FUSED
     from .triton_attention import FUSED_ATTENTION
 
-    # In a search, several targets share a source.
+    # A recording has as many sources as targets.
     recorded = is_worthwhile(inputs, counts) and initial.size(0) == memory.keys.size(0)
     run = recorded_attentive_gru if recorded else packed_attentive_gru
     return run(inputs, initial, memory, weights, counts, time_gate, parts=Parts(FUSED, FUSED_ATTENTION))
