@@ -227,6 +227,12 @@ def step(optimizer):
     return update
 
 
+@needs_native
+@torch.inference_mode()
+def test_a_model_made_in_inference_mode_is_searched():
+    assert_same_translations(model(), sources([4, 1, 6]))
+
+
 def change_data(weights):
     for weight in weights:
         weight.data.mul_(-1)

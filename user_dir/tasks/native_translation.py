@@ -88,10 +88,11 @@ class NativeDecoder:
 
     def weights(self) -> DecoderWeights:
         """The weights as they are now."""
-        # Sums, since optimizers and whatever else goes by .data change weights without a new version.
+        # Sums as well, since optimizers and whatever else goes by .data change weights without a new version.
         norm = self.decoder.layer.first.gru.output.norm
-        read = [float(weight.detach().sum(dtype=torch.float64)) for weight in self.decoder.parameters()]
-        read += [] if norm is None else [norm.eps]
+        read = [0.0 if norm is None else norm.eps]
+        for weight in self.decoder.parameters():
+            read += [float(weight.detach().sum(dtype=torch.float32)), 0 if weight.is_inference() else weight._version]
         if self._weights is None or read != self._read:
             self._weights, self._read = _decoder_weights(self.decoder), read
         return self._weights
