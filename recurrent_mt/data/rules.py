@@ -109,7 +109,7 @@ class Rule:
 
     name: str
     reason: str  # both are in the report
-    test: Callable[..., Any]  # of one pair, or of a whole corpus (see `CorpusRules`)
+    test: Callable[..., Any]  # of one pair, or of a whole corpus (`mark_duplicates`, `mark_misaligned`)
     parameters: dict[str, Any] = field(default_factory=dict)  # of the test, by name; the report shows them
 
     def __call__(self, *subject: Any) -> Any:
