@@ -152,7 +152,7 @@ def stream_sentences(path: Path) -> Iterator[str]:
     """The lines of a file, plain or compressed, each on one line whatever reads it next (see :func:`one_line`).
 
     Raises:
-        FileError: if it is empty, cut off, damaged or not UTF-8.
+        FileError: if it has no sentences, or is cut off, damaged or not UTF-8.
     """
     return map(one_line, text_files.stream_sentences(path))
 

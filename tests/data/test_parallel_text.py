@@ -97,7 +97,7 @@ def test_a_sentence_stays_on_one_line():
         (b"un\ndeux\n", b"one\n", r"train\.en: it ends after line 1 and .*train\.fr goes on"),
         (b"un\n", b"one\ntwo\n", r"train\.fr: it ends after line 1 and .*train\.en goes on"),
         (b"un\nd\xe9j\xe0\n", b"one\ntwo\n", "train.fr, line 2: byte 2 is not UTF-8"),
-        (b"", b"", "train.fr: the file is empty"),
+        (b"", b"", "train.fr: there are no sentences"),
     ],
 )
 def test_broken_text_is_named(tmp_path, fr, en, message):
