@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..kernels.matrix import Matrix
+from ..kernels.matrix import Matrix, as_matrix
 
 
 def orthogonal_blocks_(weight: Tensor) -> Tensor:
@@ -118,3 +118,8 @@ def linear(rows: Tensor, weight: nn.Parameter | LowRankMatrix, bias: Tensor | No
 def kernel_weight(weight: nn.Parameter | LowRankMatrix) -> Tensor | Matrix:
     """A weight as the kernels take it."""
     return weight.matrix() if isinstance(weight, LowRankMatrix) else weight
+
+
+def whole_matrix(weight: nn.Parameter | LowRankMatrix) -> Tensor:
+    """The weight's numbers (M, K), multiplied out if it is a product; they carry no gradient."""
+    return as_matrix(kernel_weight(weight)).whole().detach()

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from ..layers.attention import SelfAttention
 from ..layers.gru import GRU, LayerOutput
 from ..layers.gru_cell import GRUCell
-from ..layers.weights import LowRankMatrix
+from ..layers.weights import LowRankMatrix, whole_matrix
 
 #: The version of ONNX's operators, and of its files: what onnxruntime 1.17 and newer read.
 OPSET, FILE_VERSION = 18, 9
@@ -275,12 +275,12 @@ def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) ->
         reset, update, candidate = weight.detach().split(size)
         return torch.cat([update, reset, candidate])[None]
 
-    recurrent = torch.cat([_whole(layer.gate_weight), _whole(layer.candidate_weight)])
+    recurrent = torch.cat([whole_matrix(layer.gate_weight), whole_matrix(layer.candidate_weight)])
     bias = layer.biases().detach()
     states, _ = graph.op(
         "GRU",
         graph.op("Unsqueeze", rows, [1]),
-        reorder(_whole(layer.input_weight)),
+        reorder(whole_matrix(layer.input_weight)),
         reorder(recurrent),
         F.pad(reorder(bias), (0, 3 * size)),
         count=2,
@@ -290,10 +290,6 @@ def gru_over_sentence(graph: Graph, layer: GRU, rows: str, *, backward: bool) ->
         direction="reverse" if backward else "forward",
     )
     return graph.op("Squeeze", states, [1, 2])
-
-
-def _whole(weight: Tensor | LowRankMatrix) -> Tensor:
-    return (weight.left @ weight.right).detach() if isinstance(weight, LowRankMatrix) else weight.detach()
 
 
 def _gru_by_steps(graph: Graph, layer: GRU, rows: str, *, backward: bool) -> str:

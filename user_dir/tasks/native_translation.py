@@ -20,12 +20,11 @@ from torch.nn import functional as F
 from recurrent_mt.kernels import native
 from recurrent_mt.kernels.backend import NATIVE_FORMATS
 from recurrent_mt.kernels.beam_search import DecoderWeights, Hypothesis, SearchOptions, SearchSource, beam_search
-from recurrent_mt.kernels.matrix import as_matrix
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.decoder import GRUDecoder
 from recurrent_mt.layers.dropout import Dropout
 from recurrent_mt.layers.encoder_output import EncoderOutput
-from recurrent_mt.layers.weights import BiasedEmbedding, LowRankMatrix, kernel_weight
+from recurrent_mt.layers.weights import BiasedEmbedding, whole_matrix
 
 from ..models.decoder import Decoder
 from ..models.encoder_decoder import EncoderDecoderModel, check_alignments
@@ -118,9 +117,9 @@ def _decoder_weights(decoder: Decoder) -> DecoderWeights:
     attention = layer.first.attention if isinstance(layer.first, AttentiveGRU) else None
     output = _linear_layers(decoder)[3:]
     matrices = [
-        torch.cat([_whole(gru.input_weight), readout.previous_word.weight]),
-        _whole(gru.gate_weight),
-        _whole(gru.candidate_weight),
+        torch.cat([whole_matrix(gru.input_weight), readout.previous_word.weight]),
+        whole_matrix(gru.gate_weight),
+        whole_matrix(gru.candidate_weight),
         _readout_of_states(layer)[0],
         *(linear.weight for linear in output),
         *([] if attention is None or attention.query_weight is None else [attention.query_weight]),
@@ -143,10 +142,6 @@ def _readout_of_states(layer: GRUDecoder) -> tuple[Tensor, Tensor]:
     if norm is None:
         return readout.weight, readout.bias
     return readout.weight * norm.weight, readout.bias + readout.weight @ norm.bias
-
-
-def _whole(weight: nn.Parameter | LowRankMatrix) -> Tensor:
-    return as_matrix(kernel_weight(weight)).whole()
 
 
 class NativeGenerator(SequenceGenerator):
