@@ -60,7 +60,7 @@ def training_arguments(
     """
     if is_configuration(name, experiment, configurations):
         return [*read(name), "--seed", SEED]
-    changed = own_flags(name, experiment) if experiment.ablation else read_name(name)[1]
+    model, changed = (name, own_flags(name, experiment)) if experiment.ablation else read_name(name)
     if experiment.learning_rates and "lr" in changed:
         raise ValueError(f"{name} has a rate of its own, which learning_rates would replace: leave out one of the two")
     if experiment.ablation and experiment.configuration:
@@ -68,7 +68,7 @@ def training_arguments(
         return [*without(changed, common), *flag_arguments(changed), "--seed", SEED]
     source, target = experiment.pair.split("-")
     rate = [] if experiment.learning_rates else ["--lr", experiment.learning_rate]
-    model, own = (name, {}) if experiment.ablation else read_name(name)
+    own = {} if experiment.ablation else changed
     shared = [
         *("--task", "translation", "--source-lang", source, "--target-lang", target),
         *("--dropout", str(experiment.dropout), "--optimizer", "fused_adam", *rate, "--clip-norm", "1.0"),

@@ -40,6 +40,19 @@ def test_auto_runs_under_every_autocast(recurrence, products, states):
     torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-2)
 
 
+@every_recurrence
+@pytest.mark.parametrize("name", ["packed", "native"])
+def test_a_backward_pass_inside_autocast_is_that_outside_of_it(recurrence, name):
+    function, tensors = recurrence_of(recurrence, [3, 2], product=False, skip=False, dtype=torch.float32)
+    tensors = [tensor.detach().requires_grad_() for tensor in tensors]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs = function(name, *tensors)
+        loss = (outputs if isinstance(outputs, torch.Tensor) else outputs[0]).float().square().sum()
+        inside = torch.autograd.grad(loss, tensors, retain_graph=True, allow_unused=True)
+    outside = torch.autograd.grad(loss, tensors, allow_unused=True)
+    torch.testing.assert_close(inside, outside, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize(
     ("triton", "capability", "expected"),
     [(True, (9, 0), "fused"), (True, (7, 0), "fused"), (True, (6, 1), "packed"), (False, (9, 0), "packed")],

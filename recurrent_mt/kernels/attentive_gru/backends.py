@@ -295,14 +295,15 @@ class _NativeAttentiveGRU(torch.autograd.Function):
         tensors, outputs = ctx.saved_tensors[:-6], ctx.saved_tensors[-6:]
         arguments = _arguments(tensors)
         _, keys, values = arguments[:3]
-        grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
-            torch.ops.recurrent_mt.attentive_gru_backward(
-                grad_states, grad_contexts, *arguments, ctx.products, ctx.counts, list(outputs)
+        with torch.autocast("cpu", enabled=False):
+            grad_inputs, grad_initial, grad_keys, grad_contexts, *grads, grad_energies, entered = (
+                torch.ops.recurrent_mt.attentive_gru_backward(
+                    grad_states, grad_contexts, *arguments, ctx.products, ctx.counts, list(outputs)
+                )
             )
-        )
-        if grad_keys is None:
-            grad_keys = outer_products(grad_energies, entered, ctx.counts, keys)
-        grad_values = outer_products(outputs[2], grad_contexts, ctx.counts, values)
+            if grad_keys is None:
+                grad_keys = outer_products(grad_energies, entered, ctx.counts, keys)
+            grad_values = outer_products(outputs[2], grad_contexts, ctx.counts, values)
         return grad_inputs, grad_initial, grad_keys, grad_values, None, *grads, None, None
 
 

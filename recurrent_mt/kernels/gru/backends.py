@@ -218,7 +218,8 @@ class _NativeGRU(torch.autograd.Function):
     def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
         *tensors, states, gates, candidates = ctx.saved_tensors
         given = *tensors, ctx.products, ctx.counts, states, gates, candidates
-        return *torch.ops.recurrent_mt.gru_backward(grad_states, *given), None, None
+        with torch.autocast("cpu", enabled=False):
+            return *torch.ops.recurrent_mt.gru_backward(grad_states, *given), None, None
 
 
 def fused_gru(
