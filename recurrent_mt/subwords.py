@@ -14,6 +14,9 @@ CONTINUES = "@@"
 BEGINS = "▁"
 SCHEMES = ("bpe", "sentencepiece")
 
+#: Words that are one character, as Moses writes those that are special to XML. No piece of them means anything.
+_ESCAPED_CHARACTER = "^&(?:amp|lt|gt|quot|apos|#91|#93|#124);$"
+
 
 def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
     """For each piece of a sentence the number of its word, from 0; without a scheme, every piece is a word.
@@ -61,11 +64,14 @@ def clean(piece: str, scheme: str | None) -> str:
 
 
 def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
-    """The function from a line of words to its pieces, by subword-nmt's file of merges."""
+    """The function from a line of words to its pieces, by subword-nmt's file of merges.
+
+    A character that Moses has escaped, such as ``&amp;``, stays whole.
+    """
     from subword_nmt.apply_bpe import BPE
 
     with open(codes, encoding="utf-8") as file:
-        return BPE(file).process_line
+        return BPE(file, glossaries=[_ESCAPED_CHARACTER]).process_line
 
 
 def load_sentencepiece(model: str | PathLike[str]) -> Callable[[str], str]:

@@ -1,6 +1,7 @@
 import pytest
 
-from recurrent_mt.subwords import merge_pieces, word_numbers
+from recurrent_mt.data.words import make_tokenizer
+from recurrent_mt.subwords import load_bpe, merge_pieces, word_numbers
 
 CASES = {
     "bpe": ("bpe", "un ter@@ ri@@ er blanc", [0, 1, 1, 1, 2], "un terrier blanc"),
@@ -24,3 +25,12 @@ def test_pieces_of_words(scheme, pieces, numbers, words):
 def test_an_unknown_scheme_is_named():
     with pytest.raises(ValueError, match="there is no segmentation 'wordpiece'; there is: bpe, sentencepiece"):
         word_numbers(["a"], "wordpiece")
+
+
+def test_bpe_cuts_no_character_that_moses_escapes(tmp_path):
+    (tmp_path / "codes").write_text("#version: 0.2\n& a\n", encoding="utf-8")
+    words = make_tokenizer("en").tokenize("""R&D | <b> [x] "y" 'z' it's""")
+    pieces = load_bpe(tmp_path / "codes")(words)
+    assert pieces == (
+        "R &amp; D &#124; &lt; b &gt; &#91; x &#93; &quot; y &quot; &apos; z &apos; i@@ t &a@@ p@@ o@@ s@@ ;@@ s"
+    )
