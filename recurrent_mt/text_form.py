@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import unescape
 from os import PathLike
 from pathlib import Path
 
@@ -36,6 +37,9 @@ REQUIRED = ("SOURCE_LANG", "TARGET_LANG", "SEGMENTATION")
 #: What an unknown word is written as, by SentencePiece, too: one wrong word for every metric. Of ``<unk>``, BLEU would
 #: make three tokens.
 UNKNOWN = "⁇"
+
+#: How many lines a warning names.
+MOST_NAMED = 5
 
 #: The longest translation of n tokens is ``max_len_a`` n + ``max_len_b``.
 LENGTH_LIMITS = {"max_len_a": 2, "max_len_b": 10}
@@ -154,6 +158,40 @@ class TextForm:
                 CONTINUES,
             )
         return self.segment(self.split(text, language)).strip()
+
+    def warn_of_unread(self, sentences: Iterable[tuple[int, str]]) -> None:
+        """Logs in which sentences there are pieces that the model has never read.
+
+        Nothing is logged where words are not split: there, unknown ones are usual.
+
+        Args:
+            sentences: the number of each line, and its tokens.
+        """
+        if self.scheme is None:
+            return
+        found = [(number, word) for number, tokens in sentences if (word := self._unread(tokens))]
+        if found:
+            some = ", ".join(f"{number} ({word})" for number, word in found[:MOST_NAMED])
+            more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+            LOG.warning(
+                "line%s %s%s: what is in parentheses is new to the model, which leaves it out or makes something up",
+                "s" if found[1:] else "",
+                some,
+                more,
+            )
+
+    def _unread(self, tokens: str) -> str | None:
+        """The first word with a piece that is not in the dictionary."""
+        pieces = tokens.split()
+        new = next((place for place, piece in enumerate(pieces) if piece not in self._read), None)
+        if new is None:
+            return None
+        numbers = word_numbers(pieces, self.scheme)
+        return unescape(merge_pieces(pieces, numbers, self.scheme)[numbers[new]])
+
+    @cached_property
+    def _read(self) -> Mapping[str, int]:
+        return read_dictionary(dictionary_folder(self.folder / "data") / f"dict.{self.source}.txt")
 
     @cached_property
     def _has_warned(self) -> list[str]:

@@ -123,6 +123,27 @@ def test_text_that_was_segmented_already_is_read_with_one_warning(tmp_path, capl
     assert warning.getMessage().startswith("the word d@@ ends in @@") and "give raw text" in warning.getMessage()
 
 
+def test_words_that_a_model_has_never_read_are_named_with_their_lines(tmp_path, caplog):
+    for folder, name, text in (
+        ("text", "segmentation.model", "#version: 0.2\nl e</w>\n"),
+        ("data", "dict.fr.txt", "le 9\nd@@ 5\no@@ 4\ns 3\n. 2\n"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text, encoding="utf-8")
+    form = TextForm(tmp_path, "fr", "en", "bpe", "moses", lowercase=False, truecased=False)
+    form.warn_of_unread([(1, form.read("le dos.", "fr")), (2, "")])
+    assert not caplog.records
+    texts = ["le dos R&D", "le dos", "le \N{GRINNING FACE}.", "des dos", "(.", "x", "y"]
+    form.warn_of_unread((number, form.read(text, "fr")) for number, text in enumerate(texts, 1))
+    form.warn_of_unread([(8, "z")])
+    many, one = (record.getMessage() for record in caplog.records)
+    assert many.startswith("lines 1 (R), 3 (\N{GRINNING FACE}), 4 (des), 5 ((), 6 (x), and 1 more: what is in parenth")
+    assert one.startswith("line 8 (z): what is in parentheses is new to the model")
+    # Of a dictionary of words, everybody knows that it is not all of them.
+    TextForm(tmp_path, "fr", "en", "word", "moses", lowercase=False, truecased=False).warn_of_unread([(1, "z")])
+    assert len(caplog.records) == 2
+
+
 def test_merges_are_learned_from_words_that_all_processors_count(tmp_path):
     """The command subword-nmt has the same option, and counts in one process whatever it says."""
     (tmp_path / "words").write_text("le chat\nle chien\n" * 9)

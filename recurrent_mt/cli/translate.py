@@ -289,6 +289,7 @@ def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk],
             process.start()
         tokens = [form.read(line, form.source) for line in chunk.lines]
         numbers = [number for number, line in enumerate(tokens, chunk.first) if line]
+        form.warn_of_unread(enumerate(tokens, chunk.first))
         try:
             found = iter(process.translate([line for line in tokens if line]))
         except SearchError as error:

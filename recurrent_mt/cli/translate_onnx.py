@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..text_files import read_sentences, read_standard_input, write_text
-from ..text_form import read_text_form
+from ..text_form import TextForm, read_text_form
 from ..translation.box import ONNX, find_folder
 
 
@@ -43,21 +43,24 @@ def run(options: argparse.Namespace) -> None:
     from ..onnx_translation import OnnxModel, translate
 
     place = None if options.model and not options.run else find_folder(options.run)
-    split, join = choose_text(place)
+    form = read_text_form(place) if place else None
+    split, join = choose_text(form)
     model = OnnxModel(options.model or find_onnx(place), threads=options.threads)
     lines = read_sentences(options.input) if options.input else list(read_standard_input())
     tokens = [split(line) for line in lines]
+    if form:
+        form.warn_of_unread(enumerate(tokens, 1))
     found = translate(
         model,
         # An empty line of raw text stays one; without --run, it is a sentence without words.
-        [one for one in tokens if place is None or one.split()],
+        [one for one in tokens if form is None or one.split()],
         batch=options.batch,
         beam=options.beam,
         length_penalty=options.lenpen,
         max_words=options.max_words,
     )
     translations = [join(hypotheses[0].text(model)) for hypotheses in found]
-    if place is not None:
+    if form:
         rest = iter(translations)
         translations = [next(rest) if one.split() else "" for one in tokens]
     text = "".join(f"{line}\n" for line in translations)
@@ -79,13 +82,8 @@ def find_onnx(place: Path | None) -> Path:
     return folder
 
 
-def choose_text(place: Path | None) -> tuple[Callable[[str], str], Callable[[str], str]]:
-    """How lines become the model's tokens, and how its tokens become lines; without a folder, they are the same.
-
-    Raises:
-        FileError: if the folder has no text settings.
-    """
-    if place is None:
+def choose_text(form: TextForm | None) -> tuple[Callable[[str], str], Callable[[str], str]]:
+    """How lines become the model's tokens, and how its tokens become lines; without a form, they are the same."""
+    if form is None:
         return str, str
-    form = read_text_form(place)
     return lambda line: form.read(line, form.source), lambda tokens: form.join(" ".join(form.merge(tokens.split())))
