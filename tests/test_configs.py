@@ -33,6 +33,7 @@ DIGESTS = {
     "grconv-30": "96479f38",
     "recommended-base": "018c283d",
     "recommended-grconv": "3eed8a15",
+    "recommended-large": "fff44f00",
     "recommended-small": "fab52564",
     "rnnenc-30-small": "8b909c6d",
     "rnnenc-30": "610ba8ba",
