@@ -16,6 +16,7 @@ from sacrebleu.dataset import DATASETS
 
 from recurrent_mt.data.synthetic.writing import write_corpus
 from tests.cli.recipes import ROOT, command, environment, experiment, needs_tools, run
+from tests.commands import command_line
 from tests.data.published import CHINESE, pack, text_file
 from tests.data.server import serve
 from tests.once import build_once
@@ -289,6 +290,10 @@ def test_translate_keeps_the_order_and_number_of_lines(prepared, trained, corpor
     assert "fairseq-interactive" in translate("", "--dry-run").stderr
 
 
+def compare(*arguments):
+    return command_line("recurrent-mt", "compare", *arguments)
+
+
 @pytest.mark.slow
 def test_score_compares_translations_with_the_reference_of_a_split(prepared, trained, tmp_path):
     out, _ = prepared
@@ -296,12 +301,12 @@ def test_score_compares_translations_with_the_reference_of_a_split(prepared, tra
     run(command("translate.sh", "--split", "test", "--output", hypotheses, out, trained))
     assert len(hypotheses.read_text().splitlines()) == 20
     reference = out / "text" / "raw" / "test.en"
-    text = run(command("score.sh", out, f"ours={hypotheses}", f"reference={reference}"))
+    text = run(compare(out, f"ours={hypotheses}", f"reference={reference}"))
     assert "BLEU" in text and "| " not in text
     assert any(row.split()[:2] == ["reference", "100.00"] for row in text.splitlines())
-    message = run(command("score.sh", "--test-set", "wmt99", out, f"ours={hypotheses}"), succeeds=False)
+    message = run(compare("--test-set", "wmt99", out, f"ours={hypotheses}"), succeeds=False)
     assert "sacrebleu has no test set wmt99" in message
-    message = run(command("score.sh", "--split", "test7", out, f"ours={hypotheses}"), succeeds=False)
+    message = run(compare("--split", "test7", out, f"ours={hypotheses}"), succeeds=False)
     assert "there is no such reference" in message
 
 
@@ -309,7 +314,7 @@ def test_score_takes_a_test_set_of_sacrebleu_where_its_cache_has_it(prepared, tm
     """Where its cache lacks a set and the network does not answer, the local reference is taken, which is said."""
     out, _ = prepared
     reference = out / "text" / "raw" / "test.en"
-    line = command("score.sh", "--test-set", "wmt13", out, f"ours={reference}", "--metrics", "bleu")
+    line = compare("--test-set", "wmt13", out, f"ours={reference}", "--metrics", "bleu")
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     variables = {**environment(), **unreachable, "SACREBLEU": str(tmp_path)}
     said = subprocess.run(line, env=variables, capture_output=True, text=True).stdout
@@ -324,4 +329,4 @@ def test_score_takes_a_test_set_of_sacrebleu_where_its_cache_has_it(prepared, tm
 
 def test_recipes_without_a_required_argument_name_it(tmp_path):
     assert "it has no file named options" in run(command("translate.sh", tmp_path, "model.pt"), succeeds=False)
-    assert "it has no file named options" in run(command("score.sh", tmp_path, "mine=file"), succeeds=False)
+    assert "it has no file named options" in run(compare(tmp_path, "mine=file"), succeeds=False)

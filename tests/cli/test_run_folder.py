@@ -15,7 +15,7 @@ RECORDED = {"SOURCE_LANG": "fr", "TARGET_LANG": "en", "SEGMENTATION": "bpe:100",
 
 
 def run_folder(folder, **lines):
-    """The minimum that translate.sh and score.sh check before they start anything."""
+    """The minimum that translate and compare check before they start anything."""
     for path in ("text/raw/test.en", "data/dict.en.txt", "systems/model/seed-1/trained", "checkpoint.pt"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).touch()
@@ -26,19 +26,18 @@ def run_folder(folder, **lines):
     return folder
 
 
-#: The tool behind every recipe that reads the options of a folder.
-TOOLS = {"translate.sh": "translate", "score.sh": "compare"}
+#: What reads the options of a folder.
+TOOLS = ("translate", "compare")
 
 
-def words(recipe, folder):
+def words(tool, folder):
     """What it is called with."""
-    if recipe == "score.sh":
+    if tool == "compare":
         return ["--jobs=1", folder, f"mine={folder}/text/raw/test.en"]
     return ["--dry-run", folder, folder / "checkpoint.pt"]
 
 
-@pytest.mark.parametrize("recipe", TOOLS)
-def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
+def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path):
     strangers = tmp_path / "strangers"
     for tool in ("bin/python", "bin/fairseq-interactive", "bin/recurrent-mt", "recurrent_mt/__main__.py", "sed"):
         (strangers / tool).parent.mkdir(parents=True, exist_ok=True)
@@ -46,13 +45,13 @@ def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
         (strangers / tool).chmod(0o755)
     names = ["ROOT", "VENV", "PATH", "BASH_ENV", "JOBS", "BEAM", "PLAN", "IFS", "DEVICE_FLAGS"]
     folder = run_folder(tmp_path / "run", **dict.fromkeys(names, strangers))
-    line = command(recipe, *words(recipe, folder))
+    line = command("translate.sh", *words("translate", folder))
     result = subprocess.run(line, env=environment(), capture_output=True, text=True)
     assert result.returncode == 0 and str(strangers) not in result.stdout + result.stderr
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("recipe", TOOLS)
+@pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -63,10 +62,10 @@ def test_a_run_folder_sets_no_variable_that_is_not_an_option(tmp_path, recipe):
         ("LOWERCASE", "--out=/elsewhere"),
     ],
 )
-def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_path, recipe, name, value, monkeypatch):
+def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_path, tool, name, value, monkeypatch):
     folder = run_folder(tmp_path, **{name: value})
     monkeypatch.chdir(tmp_path)
-    refused = call(TOOLS[recipe], *words(recipe, folder))
+    refused = call(tool, *words(tool, folder))
     assert refused.returncode == 1
     assert f"{folder}/options, line " in refused.stderr
     assert f"no recipe writes this: {name} {value}" in refused.stderr
@@ -76,7 +75,7 @@ def test_a_run_folder_with_a_value_that_no_recipe_writes_is_refused_by_name(tmp_
 def test_a_run_folder_without_a_language_is_refused_by_name(tmp_path):
     folder = run_folder(tmp_path)
     (folder / "options").write_text("SEGMENTATION bpe:100\nTARGET_LANG en\n")
-    assert "it has no line SOURCE_LANG" in call("compare", *words("score.sh", folder)).stderr
+    assert "it has no line SOURCE_LANG" in call("compare", *words("compare", folder)).stderr
 
 
 def test_modules_in_the_working_directory_are_not_run(tmp_path):
@@ -88,15 +87,15 @@ def test_modules_in_the_working_directory_are_not_run(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("recipe", TOOLS)
-def test_options_may_stand_before_and_behind_the_folder_and_flags_come_last(tmp_path, recipe):
-    flag, *names = words(recipe, run_folder(tmp_path))
+@pytest.mark.parametrize("tool", TOOLS)
+def test_options_may_stand_before_and_behind_the_folder_and_flags_come_last(tmp_path, tool):
+    flag, *names = words(tool, run_folder(tmp_path))
     orders = [flag, *names], [*names, flag], [names[0], flag, *names[1:]]
-    flags = ["--", "--lenpen", "0.5", flag] if recipe == "translate.sh" else ["--metrics", "bleu"]
-    said = [call(TOOLS[recipe], *order, *flags) for order in orders]
+    flags = ["--", "--lenpen", "0.5", flag] if tool == "translate" else ["--metrics", "bleu"]
+    said = [call(tool, *order, *flags) for order in orders]
     assert {done.returncode for done in said} == {0}
     assert len({(done.stdout, done.stderr.partition("--input")[0]) for done in said}) == 1
-    if recipe == "translate.sh":
+    if tool == "translate":
         assert all(f"--lenpen 0.5 {flag}\n" in done.stdout + done.stderr for done in said)
 
 

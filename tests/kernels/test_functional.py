@@ -43,6 +43,18 @@ def test_outputs_and_gradients_are_torchs(shape, bias):
     assert_same_outputs_and_gradients(run, [random(*shape), random(3, 5), random(3)], ["packed", "native"])
 
 
+@pytest.mark.parametrize(("height", "width"), [(3, 0), (0, 5)])
+def test_sums_of_nothing_are_zeros(height, width):
+    rows = random(200, width)
+    torch.full((200, 5), torch.nan), torch.full((200, 3), torch.nan)  # what freed memory may hold
+    product = torch.ops.recurrent_mt.linear(rows, random(height, width), None, torch.float32)
+    torch.full((200, 5), torch.nan)
+    grads = torch.ops.recurrent_mt.linear_backward(
+        product, rows, random(height, width), torch.float32, True, False, False
+    )
+    assert torch.equal(product, torch.zeros(200, height)) and torch.equal(grads[0], torch.zeros(200, width))
+
+
 @pytest.mark.parametrize("bias", [[], [random(3, dtype=torch.float64)]])
 def test_the_gradient_is_that_of_the_products(bias):
     """In double precision, which layers leave to torch."""

@@ -24,11 +24,16 @@ Tensor checked_rows(const Tensor& rows, const Tensor& weight, at::ScalarType pro
   return checked("rows", rows, rows.sizes(), number);
 }
 
+/// Room for a product (count, width) of sums over so many numbers. Sums of none are not written.
+Tensor room(int64_t count, int64_t width, int64_t terms, at::ScalarType number) {
+  return terms ? uninitialized({count, width}, number) : zeros({count, width}, number);
+}
+
 Tensor linear(const Tensor& rows, const Tensor& weight, const optional<Tensor>& bias, at::ScalarType products) {
   const Tensor factor = checked_rows(rows, weight, products);
   const int64_t count = rows.size(0), width = weight.size(0);
   const optional<Tensor> biases = checked("bias", bias, {width}, rows.scalar_type());
-  Tensor result = uninitialized({count, width}, rows.scalar_type());
+  Tensor result = room(count, width, rows.size(1), rows.scalar_type());
   in_format("rows", rows.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     RightFactor(weight.t(), products).multiply<T>(rows_of<T>(factor), rows_of<T>(result), Into::replace);
@@ -49,7 +54,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Ten
     using T = decltype(zero);
     Tensor grad_rows, grad_weight;
     if (needs_rows) {
-      grad_rows = uninitialized({count, size}, number);
+      grad_rows = room(count, size, width, number);
       RightFactor(weight, products).multiply<T>(rows_of<T>(grads), rows_of<T>(grad_rows), Into::replace);
     }
     if (needs_weight)
