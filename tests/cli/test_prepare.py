@@ -177,7 +177,7 @@ def test_a_dry_run_of_a_preparation_shows_sizes_and_writes_nothing_in_a_folder_n
     text = experiment("wmt-fr-en.yaml", "--dry-run", size="full", select_words="348M")
     assert "OPUS-giga_fren-v2-eng-fra                22,519,904 pairs,  2702 MB" in text
     assert "Together 41.1 million pairs to train on" in text
-    assert "--in-domain" in text and "--words 348M --jobs 1 --out" in text
+    assert "--in-domain" in text and re.search(r"--words 348M --jobs \d+ --out", text)
     assert f", to {ROOT}/runs/data-fr-en-full\n" in text
     text = experiment("wmt-zh-en.yaml", "--dry-run", corpus=corpora / "zh-en", pair="en-zh", shards=2)
     size = (corpora / "zh-en" / "train.zh").stat().st_size
