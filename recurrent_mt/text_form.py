@@ -183,14 +183,14 @@ class TextForm:
     def _unread(self, tokens: str) -> str | None:
         """The first word with a piece that is not in the dictionary."""
         pieces = tokens.split()
-        new = next((place for place, piece in enumerate(pieces) if piece not in self._read), None)
+        new = next((place for place, piece in enumerate(pieces) if piece not in self._known), None)
         if new is None:
             return None
         numbers = word_numbers(pieces, self.scheme)
         return unescape(merge_pieces(pieces, numbers, self.scheme)[numbers[new]])
 
     @cached_property
-    def _read(self) -> Mapping[str, int]:
+    def _known(self) -> Mapping[str, int]:
         return read_dictionary(dictionary_folder(self.folder / "data") / f"dict.{self.source}.txt")
 
     @cached_property
