@@ -94,6 +94,14 @@ def test_order_and_empty_lines_stay_with_any_number_of_processes(folder, tmp_pat
     assert not searches(tmp_path / "go", os.getpid())
 
 
+def test_lines_that_are_new_to_the_model_are_named(folder, tmp_path, caplog):
+    run_folder(folder, TOKENIZER="none")  # with BPE
+    (folder / "data/dict.fr.txt").write_text("a 1\n")
+    (tmp_path / "text").write_text("a\n\na \N{SNOWMAN}\n")
+    done = call(*words(folder), "--jobs", 1, "--input", tmp_path / "text")
+    assert done.returncode == 0 and "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
+
+
 def test_standard_input_is_read_as_it_is_translated(folder, tmp_path, monkeypatch):
     taken = 0
 
