@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from os import PathLike
@@ -14,8 +15,8 @@ CONTINUES = "@@"
 BEGINS = "▁"
 SCHEMES = ("bpe", "sentencepiece")
 
-#: Words that are one character, as Moses writes those that are special to XML. No piece of them means anything.
-_ESCAPED_CHARACTER = "^&(?:amp|lt|gt|quot|apos|#91|#93|#124);$"
+#: A character as Moses writes those that are special to XML. No piece of it means anything.
+_ESCAPED_CHARACTER = "&(?:amp|lt|gt|quot|apos|#91|#93|#124);"
 
 
 def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
@@ -63,15 +64,20 @@ def clean(piece: str, scheme: str | None) -> str:
     return piece.removeprefix(BEGINS) if scheme == "sentencepiece" else piece
 
 
+def has_escaped_character(word: str) -> bool:
+    """Whether Moses has escaped a character of a word."""
+    return re.search(_ESCAPED_CHARACTER, word) is not None
+
+
 def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
     """The function from a line of words to its pieces, by subword-nmt's file of merges.
 
-    A character that Moses has escaped, such as ``&amp;``, stays whole.
+    A word that is a character as Moses escapes it, such as ``&amp;``, stays whole.
     """
     from subword_nmt.apply_bpe import BPE
 
     with open(codes, encoding="utf-8") as file:
-        return BPE(file, glossaries=[_ESCAPED_CHARACTER]).process_line
+        return BPE(file, glossaries=[f"^{_ESCAPED_CHARACTER}$"]).process_line
 
 
 def load_sentencepiece(model: str | PathLike[str]) -> Callable[[str], str]:

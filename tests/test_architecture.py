@@ -102,7 +102,7 @@ ALLOWED = {
         "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
-            *("recurrent_mt.layers", "recurrent_mt.kernels", "user_dir.models"),
+            *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.subwords", "user_dir.models"),
         },
         "optim.py": {"torch", "fairseq"},
         "scoring.py": {"fairseq", "sacrebleu", "recurrent_mt.metrics"},

@@ -39,6 +39,11 @@ def dictionary():
     return words
 
 
+def sampler_and_dictionary(file, dropout):
+    words = dictionary()
+    return load_sampler(file, dropout, words), words
+
+
 def encoded(sampler, words, text):
     """A sentence in its usual segmentation, with an unknown word in the middle."""
     half = [words.index(piece) for piece in sampler.split(text, 0)]
@@ -54,21 +59,21 @@ def text_of(sampler, words, tokens):
 
 @pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
 def test_a_sampled_sentence_has_the_same_words_in_other_pieces(kind, files):
-    sampler, words = load_sampler(files[kind], 0.3), dictionary()
+    sampler, words = sampler_and_dictionary(files[kind], 0.3)
     tokens = encoded(sampler, words, "lowest newer wide")
-    drawn = [sampler.resample(tokens, words, seed) for seed in range(8)]
+    drawn = [sampler.resample(tokens, seed) for seed in range(8)]
     assert len({tuple(one.tolist()) for one in drawn}) > 1
     for one in drawn:
         assert text_of(sampler, words, one) == ["lowest newer wide"] * 2
         assert one[-1] == words.eos() and one.dtype == tokens.dtype
-    assert sampler.resample(tokens, words, 3).equal(drawn[3])
+    assert sampler.resample(tokens, 3).equal(drawn[3])
 
 
 def test_words_that_subword_nmt_was_told_to_keep_whole_are_kept(files):
-    sampler, words = load_sampler(files["BPE-dropout"], 0.9), dictionary()
+    sampler, words = sampler_and_dictionary(files["BPE-dropout"], 0.9)
     words.add_symbol("<2fr>")
     tokens = words.encode_line("<2fr> lowest newer", add_if_not_exist=False).long()
-    drawn = [sampler.resample(tokens, words, seed) for seed in range(8)]
+    drawn = [sampler.resample(tokens, seed) for seed in range(8)]
     assert len({tuple(one.tolist()) for one in drawn}) > 1
     assert {words[one[0]] for one in drawn} == {"<2fr>"}
     assert {tuple(text_of(sampler, words, one)) for one in drawn} == {("<2fr> lowest newer",)}
@@ -83,24 +88,51 @@ def test_words_that_subword_nmt_was_told_to_keep_whole_are_kept(files):
     ],
 )
 def test_a_word_with_an_unknown_subword_stays_as_it_is(kind, text, files):
-    sampler, words = load_sampler(files[kind], 0.1 if kind == "unigram" else 0.5), dictionary()
+    sampler, words = sampler_and_dictionary(files[kind], 0.1 if kind == "unigram" else 0.5)
     tokens = torch.tensor([*(words.index(piece) for piece in text.split()), words.eos()])
     word = text.removeprefix("▁").removeprefix("lowest ").removesuffix("lowest").rstrip(" ▁")
-    drawn = {words.string(sampler.resample(tokens, words, seed)) for seed in range(24)}
+    drawn = {words.string(sampler.resample(tokens, seed)) for seed in range(24)}
     assert len(drawn) > 1
     for one in drawn:
         before, after = one.split(f" {word} ")
         assert [sampler.join(part.split()) for part in (before, after)] == ["lowest"] * 2
 
 
+@pytest.mark.parametrize("kind", ["BPE-dropout", "bpe"])
+def test_what_the_dictionary_lacks_is_not_drawn(kind, files):
+    every, all_pieces = sampler_and_dictionary(files[kind], 0.5)
+    whole = load_sampler(files[kind], 0.0, all_pieces).split("lowest newer wide", 0)
+    words = Dictionary()
+    # As fairseq makes it from the training text, and the characters.
+    for piece in [*whole, *(piece for piece in all_pieces.symbols if len(piece.strip("▁@")) < 2)]:
+        words.add_symbol(piece)
+    sampler = load_sampler(files[kind], 0.5, words)
+    tokens = torch.tensor([*(words.index(piece) for piece in whole), words.eos()])
+    drawn = [sampler.resample(tokens, seed) for seed in range(40)]
+    assert len({tuple(one.tolist()) for one in drawn}) > 1
+    assert all(words.unk() not in one for one in drawn)
+    assert {tuple(text_of(sampler, words, one)) for one in drawn} == {("lowest newer wide",)}
+    assert any(piece not in words for seed in range(40) for piece in every.split("lowest newer wide", seed))
+
+
+def test_no_piece_of_what_moses_escapes_is_drawn(files):
+    sampler, words = sampler_and_dictionary(files["BPE-dropout"], 0.9)
+    for piece in ("l&@@", "apos@@", ";", "&amp;", "&@@", "amp@@"):
+        words.add_symbol(piece)
+    tokens = words.encode_line("lowest l&@@ apos@@ ; lowest &amp; newer", add_if_not_exist=False).long()
+    drawn = {words.string(sampler.resample(tokens, seed)) for seed in range(8)}
+    assert len(drawn) > 1
+    assert all(" l&@@ apos@@ ; " in one and " &amp; " in one for one in drawn)
+
+
 def test_without_dropout_bpe_is_the_usual_one(files):
-    sampler, words = load_sampler(files["BPE-dropout"], 0.0), dictionary()
+    sampler, words = sampler_and_dictionary(files["BPE-dropout"], 0.0)
     tokens = encoded(sampler, words, "lowest newer wide")
-    assert sampler.resample(tokens, words, 5).equal(tokens)
+    assert sampler.resample(tokens, 5).equal(tokens)
 
 
-def sampled_pairs(sampler):
-    words = dictionary()
+def sampled_pairs(codes):
+    sampler, words = sampler_and_dictionary(codes, 0.4)
     tokens = [encoded(sampler, words, " ".join(WORDS[i : i + 3])) for i in range(6)]
     sizes = [len(one) for one in tokens]
     pairs = LanguagePairDataset(tokens, sizes, words, tokens, sizes, words)
@@ -108,7 +140,7 @@ def sampled_pairs(sampler):
 
 
 def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(files):
-    dataset = sampled_pairs(load_sampler(files["BPE-dropout"], 0.4))
+    dataset = sampled_pairs(files["BPE-dropout"])
 
     def epoch(number):
         dataset.set_epoch(number)
@@ -122,7 +154,7 @@ def test_each_epoch_draws_other_pieces_and_the_same_epoch_the_same(files):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_each_epoch_draws_other_pieces_with_and_without_a_worker(workers, files):
-    dataset = sampled_pairs(load_sampler(files["BPE-dropout"], 0.4))
+    dataset = sampled_pairs(files["BPE-dropout"])
     batches = [[0, 1, 2], [3, 4, 5]]
     iterator = EpochBatchIterator(dataset, dataset.collater, batches, num_workers=workers, reuse_dataloader=True)
     read = [[batch["target"].tolist() for batch in iterator.next_epoch_itr(shuffle=False)] for _ in range(2)]
@@ -134,14 +166,14 @@ def test_each_epoch_draws_other_pieces_with_and_without_a_worker(workers, files)
 
 def test_a_file_that_is_neither_codes_nor_a_model_is_named(tmp_path):
     with pytest.raises(ValueError, match="--sample-subwords: there is no file nowhere"):
-        load_sampler(Path("nowhere"), 0.1)
+        load_sampler(Path("nowhere"), 0.1, dictionary())
     (tmp_path / "text").write_text("hello\n")
     with pytest.raises(ValueError, match="text holds neither subword-nmt's codes nor a SentencePiece model"):
-        load_sampler(tmp_path / "text", 0.1)
+        load_sampler(tmp_path / "text", 0.1, dictionary())
 
 
 @pytest.mark.parametrize("codes", [b"#version: 0.2\na b\nc\n", b"#version: new\na b\n", b"#version: 0.2\n\xff b\n"])
 def test_damaged_codes_are_named(codes, tmp_path):
     (tmp_path / "codes").write_bytes(codes)
     with pytest.raises(ValueError, match=r"--sample-subwords: .*codes is a damaged file of subword-nmt's codes"):
-        load_sampler(tmp_path / "codes", 0.1)
+        load_sampler(tmp_path / "codes", 0.1, dictionary())

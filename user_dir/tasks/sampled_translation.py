@@ -13,11 +13,20 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from omegaconf import II
 from torch import Tensor, nn
 
+from recurrent_mt.subwords import has_escaped_character
+
 from ..models.encoder_decoder import check_alignments
 
 
 class SubwordSampler(ABC):
-    """Joins a sentence's subwords and splits it anew."""
+    """Joins a sentence's subwords and splits it anew.
+
+    Args:
+        dictionary: what a model reads or writes; no other subwords are drawn.
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
 
     @abstractmethod
     def join(self, subwords: list[str]) -> str:
@@ -35,32 +44,35 @@ class SubwordSampler(ABC):
         """Whether a word's subwords are not for sampling."""
         return False
 
-    def resample(self, tokens: Tensor, dictionary: Dictionary, seed: int) -> Tensor:
+    def resample(self, tokens: Tensor, seed: int) -> Tensor:
         """Another segmentation of a sentence's tokens (T,).
 
         Special symbols and protected words stay, and so do the subwords of a word with an ``<unk>`` in it, which cannot
-        be joined.
+        be joined. So does what would have an ``<unk>`` afterwards.
         """
         numbers: list[int] = []
-        subwords: list[str] = []
+        between: list[int] = []
 
         def finish() -> None:
-            if subwords:
-                words = self.split(self.join(subwords), seed + len(numbers))
-                numbers.extend(dictionary.index(word) for word in words)
-                subwords.clear()
+            if between:
+                text = self.join([self._dictionary[token] for token in between])
+                drawn = [self._dictionary.index(piece) for piece in self.split(text, seed + len(numbers))]
+                numbers.extend(between if self._dictionary.unk() in drawn else drawn)
+                between.clear()
 
-        for word in self._words(tokens.tolist(), dictionary):
-            if min(word) < dictionary.nspecial or self.is_protected([dictionary[token] for token in word]):
+        for word in self._words(tokens.tolist()):
+            special = min(word) < self._dictionary.nspecial
+            if special or self.is_protected([self._dictionary[token] for token in word]):
                 finish()
                 numbers.extend(word)
             else:
-                subwords.extend(dictionary[token] for token in word)
+                between.extend(word)
         finish()
         return tokens.new_tensor(numbers)
 
-    def _words(self, tokens: list[int], dictionary: Dictionary) -> list[list[int]]:
+    def _words(self, tokens: list[int]) -> list[list[int]]:
         """The tokens of each word; a special symbol other than ``<unk>`` is a word by itself."""
+        dictionary = self._dictionary
         apart = set(range(dictionary.nspecial)) - {dictionary.unk()}
         words: list[list[int]] = []
         for token in tokens:
@@ -74,16 +86,20 @@ class SubwordSampler(ABC):
 class BPEDropout(SubwordSampler):
     """Leaves out each merge with some probability: Provilkov et al. (2020), "BPE-Dropout".
 
+    A subword that was merged in all of the training text is not in its dictionary, and is split further.
+
     Args:
         codes: subword-nmt's file of merges.
         dropout: the probability.
+        dictionary: what a model reads or writes.
     """
 
-    def __init__(self, codes: Path, dropout: float) -> None:
+    def __init__(self, codes: Path, dropout: float, dictionary: Dictionary) -> None:
         from subword_nmt.apply_bpe import BPE
 
+        super().__init__(dictionary)
         with open(codes, encoding="utf-8") as file:
-            self._bpe = BPE(file)
+            self._bpe = BPE(file, vocab=set(dictionary.symbols))
             # That of another keeps what was drawn last in its cache.
             self._whole = BPE(file)
         self._dropout = dropout
@@ -96,8 +112,13 @@ class BPEDropout(SubwordSampler):
         return left.endswith("@@")
 
     def is_protected(self, word: list[str]) -> bool:
-        """Whether it has fewer subwords than the merges make of it: subword-nmt kept it whole (``--glossaries``)."""
-        return len(word) < len(self._whole.segment_tokens([self.join(word)]))
+        """Whether Moses has escaped a character of it, or it has fewer subwords than the merges make of it.
+
+        No piece of an escape means anything. Of the others, subword-nmt was told to keep them whole
+        (``--glossaries``).
+        """
+        text = self.join(word)
+        return has_escaped_character(text) or len(word) < len(self._whole.segment_tokens([text]))
 
     def split(self, text: str, seed: int) -> list[str]:
         state = random.getstate()
@@ -115,11 +136,13 @@ class SentencePieceSampling(SubwordSampler):
         model: SentencePiece's file, ``unigram`` or ``bpe``.
         dropout: for ``unigram``, the exponent of a segmentation's probability; for ``bpe``, the probability of leaving
             out a merge.
+        dictionary: what a model reads or writes.
     """
 
-    def __init__(self, model: Path, dropout: float) -> None:
+    def __init__(self, model: Path, dropout: float, dictionary: Dictionary) -> None:
         from sentencepiece import SentencePieceProcessor
 
+        super().__init__(dictionary)
         self._model = SentencePieceProcessor(model_file=str(model))
         self._dropout = dropout
 
@@ -136,7 +159,7 @@ class SentencePieceSampling(SubwordSampler):
         return self._model.encode(text, out_type=str, enable_sampling=True, alpha=self._dropout, nbest_size=-1)
 
 
-def load_sampler(path: Path, dropout: float) -> SubwordSampler:
+def load_sampler(path: Path, dropout: float, dictionary: Dictionary) -> SubwordSampler:
     """The sampler for a file: subword-nmt's codes are text that begins with ``#version``.
 
     Raises:
@@ -146,11 +169,11 @@ def load_sampler(path: Path, dropout: float) -> SubwordSampler:
         raise ValueError(f"--sample-subwords: there is no file {path}")
     if path.read_bytes().startswith(b"#version"):
         try:
-            return BPEDropout(path, dropout)
+            return BPEDropout(path, dropout, dictionary)
         except (SystemExit, ValueError) as error:  # subword-nmt ends the process, after a line that names the bad one
             raise ValueError(f"--sample-subwords: {path} is a damaged file of subword-nmt's codes") from error
     try:
-        return SentencePieceSampling(path, dropout)
+        return SentencePieceSampling(path, dropout, dictionary)
     except (OSError, RuntimeError) as error:
         raise ValueError(
             f"--sample-subwords: {path} holds neither subword-nmt's codes nor a SentencePiece model"
@@ -182,8 +205,8 @@ class SampledSubwordsDataset(BaseWrapperDataset):
         """Returns the pair with both sides split again."""
         pair = dict(self.dataset[index])
         seed = hash((self._seed, int(self._epoch), int(index)))
-        pair["source"] = self._source.resample(pair["source"], self.dataset.src_dict, seed)
-        pair["target"] = self._target.resample(pair["target"], self.dataset.tgt_dict, seed + 1)
+        pair["source"] = self._source.resample(pair["source"], seed)
+        pair["target"] = self._target.resample(pair["target"], seed + 1)
         return pair
 
     def set_epoch(self, epoch: int) -> None:
@@ -238,9 +261,12 @@ class SampledTranslationTask(TranslationTask):
                 "--sample-subwords takes one file or two, and --subword-dropout a number from 0 to 1, not "
                 f"{self.cfg.sample_subwords} and {self.cfg.subword_dropout}"
             )
-        samplers = [load_sampler(Path(file), self.cfg.subword_dropout) for file in files]
+        source, target = (
+            load_sampler(Path(file), self.cfg.subword_dropout, dictionary)
+            for file, dictionary in zip((files[0], files[-1]), (self.src_dict, self.tgt_dict), strict=True)
+        )
         self.datasets[split] = SampledSubwordsDataset(
-            self.datasets[split], source=samplers[0], target=samplers[-1], seed=self.cfg.seed
+            self.datasets[split], source=source, target=target, seed=self.cfg.seed
         )
 
     def build_generator(self, models: list[nn.Module], args: Any, seq_gen_cls: Any = None, **kwargs: Any) -> Any:
