@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from tests.cli import toy
+from tests.cli.test_run_folder import run_folder
 from tests.commands import call
 
 
@@ -55,6 +57,19 @@ def test_translate_onnx_takes_utf_8_lines_that_end_in_a_line_feed(monkeypatch, t
     monkeypatch.setattr(sys, "stdin", text)
     assert call("translate-onnx", tmp_path).returncode == 0
     assert taken == ["été hiver", "", "last"]
+
+
+def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_path, caplog):
+    run_folder(tmp_path, TOKENIZER="none")  # with BPE
+    (tmp_path / "data/dict.fr.txt").write_text("a 1\n")
+    (tmp_path / "source").write_text("a\n\na \N{SNOWMAN}\n")
+    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: None)
+    found = [SimpleNamespace(text=lambda model: "t")]
+    monkeypatch.setattr("recurrent_mt.onnx_translation.translate", lambda model, lines, **_: [found] * len(lines))
+    monkeypatch.setattr("recurrent_mt.cli.translate_onnx.find_onnx", lambda place: place)
+    done = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
+    assert done.stdout == "t\n\nt\n"
+    assert "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
 
 
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])
