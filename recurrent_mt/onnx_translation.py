@@ -180,7 +180,12 @@ def beam_search(
 
     Returns:
         For each sentence, up to k hypotheses, best first.
+
+    Raises:
+        ValueError: if ``beam`` or ``max_words`` is less than 1.
     """
+    if beam < 1 or max_words < 1:
+        raise ValueError(f"beam and max_words must be at least 1, not {beam} and {max_words}")
     beam = min(beam, len(model.target_words) - 1)
     limit = min(max_words, model.longest_target - 1)
     sources, state = model.encode(sentences)
@@ -243,8 +248,10 @@ def translate(
         For each sentence, its hypotheses, best first.
 
     Raises:
-        ValueError: if a sentence is too long for the model.
+        ValueError: if a sentence is too long for the model, or if a number is less than 1.
     """
+    if batch < 1:
+        raise ValueError(f"batch must be at least 1, not {batch}")
     numbers = [model.numbers(sentence) for sentence in sentences]
     for place, words in enumerate(numbers, start=1):
         if len(words) > model.longest_source:
