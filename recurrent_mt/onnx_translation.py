@@ -157,6 +157,13 @@ class Hypothesis(NamedTuple):
         return " ".join(model.target_words[word] for word in self.words)
 
 
+def check_numbers(**numbers: int) -> None:
+    """Raises a ValueError that names the number if one is less than 1."""
+    for name, number in numbers.items():
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, not {number}")
+
+
 def beam_search(
     model: OnnxModel,
     sentences: Sequence[np.ndarray],
@@ -168,8 +175,7 @@ def beam_search(
     """Translates a batch.
 
     At each step, the 2k best continuations of a sentence's k hypotheses are looked at. Those among the first k that end
-    are finished; of those that go on, the first k do. A sentence is done when k hypotheses are finished. (As many as k
-    of the 2k may end, so k are always left to go on.)
+    are finished; of those that go on, the first k do; k of 2k always go on. A sentence is done when k are finished.
 
     Args:
         model: an exported model.
@@ -182,10 +188,9 @@ def beam_search(
         For each sentence, up to k hypotheses, best first.
 
     Raises:
-        ValueError: if ``beam`` or ``max_words`` is less than 1.
+        ValueError: as `check_numbers`.
     """
-    if beam < 1 or max_words < 1:
-        raise ValueError(f"beam and max_words must be at least 1, not {beam} and {max_words}")
+    check_numbers(beam=beam, max_words=max_words)
     beam = min(beam, len(model.target_words) - 1)
     limit = min(max_words, model.longest_target - 1)
     sources, state = model.encode(sentences)
@@ -196,12 +201,9 @@ def beam_search(
     finished: list[list[Hypothesis]] = [[] for _ in sentences]
     for step in range(limit + 1):
         scores, state = model.step(words[:, :, -1].ravel(), sources, state)
-        scores[:, [model.pad, model.eos] if step == 0 else model.pad] = -np.inf  # no empty translations
-        if step == limit:
-            scores[:, np.arange(scores.shape[1]) != model.eos] = -np.inf
+        forbid(scores, model, is_first=step == 0, is_last=step == limit)
         following = totals[:, :, None] + scores.reshape(len(running), beam, -1)
-        if step == 0:
-            following = following[:, :1]  # all hypotheses are the same
+        following = following[:, : beam if step else 1]  # at first, all hypotheses are the same
         best, choices = largest(following.reshape(len(running), -1), 2 * beam)
         parents, chosen = np.divmod(choices, scores.shape[1])
         ends = (chosen == model.eos) & (best > -np.inf)
@@ -222,6 +224,13 @@ def beam_search(
         if not going.all():
             running, sources = running[going], sources.select(going)
     return [sorted(done, key=lambda hypothesis: -hypothesis.score) for done in finished]
+
+
+def forbid(scores: np.ndarray, model: OnnxModel, *, is_first: bool, is_last: bool) -> None:
+    """Leaves no chance to padding, to an empty translation, and at the last step to any word but ``</s>``."""
+    scores[:, [model.pad, model.eos] if is_first else model.pad] = -np.inf
+    if is_last:
+        scores[:, np.arange(scores.shape[1]) != model.eos] = -np.inf
 
 
 def largest(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -250,8 +259,7 @@ def translate(
     Raises:
         ValueError: if a sentence is too long for the model, or if a number is less than 1.
     """
-    if batch < 1:
-        raise ValueError(f"batch must be at least 1, not {batch}")
+    check_numbers(batch=batch)
     numbers = [model.numbers(sentence) for sentence in sentences]
     for place, words in enumerate(numbers, start=1):
         if len(words) > model.longest_source:

@@ -51,7 +51,8 @@ class LearningCurves:
     """Draws validation loss against updates from logs of fairseq-train, and prints it as a table.
 
     Each system is one line, the mean of its seeds; the band around it reaches from the lowest seed to the highest. A
-    point needs every seed: trainings that validated at other updates share only some points.
+    point needs every seed: trainings that validated at other updates share only some points. With --updates-per-hour,
+    the figure has hours instead: what each system has learned after as much time.
     """
 
     @staticmethod
@@ -67,6 +68,13 @@ class LearningCurves:
             "--every", type=int, default=1, metavar="N", help="only validations at multiples of N updates"
         )
         parser.add_argument(
+            "--updates-per-hour",
+            action="append",
+            default=[],
+            metavar="NAME=N",
+            help="updates that a system makes in an hour, for each system: draws against hours",
+        )
+        parser.add_argument(
             "--out", required=True, type=Path, help="the figure: a name that ends in .svg, .png, or .pdf"
         )
 
@@ -77,6 +85,19 @@ class LearningCurves:
         curves = {}
         for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]"):
             curves[name] = read_learning_curves(logs.split(","), every=options.every)
+        speeds = read_speeds(options, list(curves))
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        save_figure(draw_learning_curves(curves), options.out)
+        save_figure(draw_learning_curves(curves, speeds), options.out)
         print(tables_as_text([learning_curve_table(curves)]), end="")
+
+
+def read_speeds(options: argparse.Namespace, names: list[str]) -> dict[str, float]:
+    """What ``--updates-per-hour`` says; ends the tool with a message if that is not a number for each system."""
+    option = "--updates-per-hour"
+    speeds = dict(split_named(options.parser, options.updates_per_hour, "NAME=N", option))
+    for name, speed in speeds.items():
+        if not speed.isdecimal() or not int(speed):
+            options.parser.error(f"{option} {name} must be a whole number of at least 1, not {speed}")
+    if speeds and set(speeds) != set(names):
+        options.parser.error(f"{option} must name every --system: {', '.join(names)}, not {', '.join(speeds)}")
+    return {name: float(speed) for name, speed in speeds.items()}

@@ -299,14 +299,23 @@ def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
 
 
 @set_style()
-def draw_learning_curves(curves: Mapping[str, pandas.DataFrame]) -> Figure:
-    """A line a system: the mean of its seeds; a band from the lowest to the highest."""
+def draw_learning_curves(
+    curves: Mapping[str, pandas.DataFrame], updates_per_hour: Mapping[str, float] | None = None
+) -> Figure:
+    """A line a system, the mean of its seeds, against updates or hours; a band from the lowest to the highest.
+
+    Args:
+        curves: as of `read_learning_curves`.
+        updates_per_hour: how many updates each system makes in an hour.
+    """
     figure, axes = new_axes()
     for index, (name, curve) in enumerate(curves.items()):
+        if updates_per_hour:
+            curve = curve.set_index(curve.index / updates_per_hour[name])
         color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
         axes.plot(curve.index, curve.mean(axis=1), marker=marker, markersize=4, color=color, label=name)
         axes.fill_between(curve.index, curve.min(axis=1), curve.max(axis=1), color=color, alpha=0.2, linewidth=0)
-    axes.set_xlabel("updates")
+    axes.set_xlabel("hours" if updates_per_hour else "updates")
     axes.set_ylabel("validation loss, bits a token")
     axes.legend(handles=axes.lines, frameon=False)
     return figure

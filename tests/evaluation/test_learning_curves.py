@@ -64,8 +64,36 @@ def test_the_figure_has_a_line_a_system_at_the_mean_of_its_seeds(write_log, tmp_
     assert (tmp_path / "curves.svg").read_text().rstrip().endswith("</svg>")
 
 
+def test_against_hours_each_system_has_its_own_speed(write_log):
+    logs = {name: write_log(name, (100, 5.0), (200, 4.0)) for name in ("slow", "fast")}
+    curves = {name: read_learning_curves([log]) for name, log in logs.items()}
+    (axes,) = draw_learning_curves(curves, {"slow": 50, "fast": 400}).axes
+    assert [line.get_xdata().tolist() for line in axes.lines] == [[2, 4], [0.25, 0.5]]
+    assert axes.get_xlabel() == "hours" and draw_learning_curves(curves).axes[0].get_xlabel() == "updates"
+
+
+@pytest.mark.parametrize(
+    ("speeds", "message"),
+    [
+        (["mine=100"], "must name every --system: mine, theirs, not mine"),
+        (["mine=100", "theirs=1", "others=1"], "must name every --system: mine, theirs, not mine, theirs, others"),
+        (["mine=100", "theirs=0"], "theirs must be a whole number of at least 1, not 0"),
+        (["mine=fast", "theirs=1"], "mine must be a whole number of at least 1, not fast"),
+        (["mine"], "--updates-per-hour must be NAME=N, not 'mine'"),
+    ],
+)
+def test_a_speed_is_needed_for_each_system(speeds, message, write_log, tmp_path):
+    systems = [f"--system={name}={write_log(name, (100, 5.0))}" for name in ("mine", "theirs")]
+    words = [f"--updates-per-hour={speed}" for speed in speeds]
+    done = call("learning-curves", *systems, *words, "--out", tmp_path / "curves.svg")
+    assert done.returncode == 2 and message in done.stderr and not (tmp_path / "curves.svg").exists()
+
+
 def test_the_command_draws_and_prints(write_log, tmp_path):
     log = write_log("1.log", (100, 5.0), (200, 4.0))
     out = tmp_path / "figures" / "curves.svg"
     finished = call("learning-curves", "--system", f"mine={log}", "--out", out)
     assert out.is_file() and "mine" in finished.stdout and "4.00" in finished.stdout
+    assert "updates" in out.read_text() and "hours" not in out.read_text()
+    call("learning-curves", "--system", f"mine={log}", "--updates-per-hour", "mine=100", "--out", out)
+    assert "hours" in out.read_text()

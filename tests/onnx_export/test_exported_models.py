@@ -233,8 +233,8 @@ def test_what_cannot_be_exported_or_read_is_named(tmp_path):
     with pytest.raises(ValueError, match="sentence 2 has 71 words, </s> included; the model takes 64"):
         translate(exported, ["s1", "s1 " * 70])
     for number, message in (
-        ({"beam": 0}, "beam and max_words must be at least 1, not 0 and 200"),
-        ({"max_words": -1}, "beam and max_words must be at least 1, not 5 and -1"),
+        ({"beam": 0}, "beam must be at least 1, not 0"),
+        ({"max_words": -1}, "max_words must be at least 1, not -1"),
         ({"batch": -1}, "batch must be at least 1, not -1"),
     ):
         with pytest.raises(ValueError, match=message):
