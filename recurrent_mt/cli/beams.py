@@ -62,7 +62,7 @@ class LearningCurves:
             action="append",
             required=True,
             metavar="NAME=LOG[,LOG]",
-            help="train.log of each seed, written with --log-format json",
+            help="the log of each seed's fairseq-train",
         )
         parser.add_argument(
             "--every", type=int, default=1, metavar="N", help="only validations at multiples of N updates"

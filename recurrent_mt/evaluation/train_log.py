@@ -1,4 +1,6 @@
-"""The log of fairseq-train or fairseq-hydra-train with ``--log-format json``, and the rate chosen by such logs.
+"""The log of fairseq-train or fairseq-hydra-train, and the rate chosen by such logs.
+
+Reports are read in both of the forms that fairseq writes to a file: ``--log-format json``, and ``simple``, the default.
 
 Words a second: target tokens that the model was trained on, the ends of sentences included, divided by the
 time they took. Only log intervals with nothing but training in them count: the first after each start
@@ -15,6 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,8 @@ from .outcomes import OUTCOME, Status, read_end, read_outcome
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
 REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch\".*\})$")
+#: In the other format: "epoch 001:    100 / 1240 loss=11.8, …", and at the end of an epoch "epoch 001 | loss 5.9 | …".
+SIMPLE_REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).{0,30}?epoch \d{1,9}(?::| \|)(.*)$")
 INTERRUPTION = re.compile(r"begin validation on|Preparing to save checkpoint")
 #: What is read of a report, where it is there.
 NUMBERS = ("num_updates", "loss", "nll_loss", "wpb", "wps", "wall", "gb_free")
@@ -117,7 +122,7 @@ class ReportTotals:
 def read_train_log(path: str | PathLike[str]) -> TrainLog:
     """Reads a log, also one to which several calls that resumed each other were appended.
 
-    A line that a kill cut in half is not a report, and only its interval is lost.
+    A line that a kill cut in half is not a report, and only its interval is lost; the last line of a file may be one.
 
     Raises:
         FileError: if there is no model in the log, if two models share it, or if it is not UTF-8.
@@ -125,13 +130,13 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
     parameters: list[int] = []
     totals, copies = ReportTotals(), FastPathCopies()
     gpu_size = 0.0
-    for line, text in read_lines(path):
+    for (line, text), (following, _) in pairwise(chain(read_lines(path), [(0, "")])):
         if match := PARAMETERS.search(text):
             parameters.append(int(match[1].replace(",", "")) - copies.take())
             if parameters[-1] != parameters[0]:
                 raise FileError(path, "a second model, of another size: two runs in one file", line=line)
             totals.interrupt()
-        elif match := REPORT.search(text):
+        elif match := REPORT.search(text) or (SIMPLE_REPORT.search(text) if following else None):
             totals.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
             totals.interrupt()
@@ -177,7 +182,7 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> 
     """The :data:`NUMBERS` of a report; keys of epochs and validations lose their prefix, as in ``valid_loss``."""
     tag = match[1]
     try:
-        stats = json.loads(match[2])
+        stats = parse_simple_report(match[2]) if match.re is SIMPLE_REPORT else json.loads(match[2])
     except (ValueError, RecursionError) as error:
         raise FileError(path, f"a {tag} report that is not JSON: {error}", line=line) from error
     if tag != "train_inner":
@@ -190,6 +195,12 @@ def parse_report(path: str | PathLike[str], match: re.Match[str], line: int) -> 
         if number is None or (name not in ("loss", "nll_loss") and not 0 <= number < math.inf):
             raise FileError(path, f"a {tag} report whose {name} is {str(stats[name])[:80]!r}", line=line)
     return {name: number for name, number in numbers.items() if number is not None}
+
+
+def parse_simple_report(text: str) -> dict[str, str]:
+    """The numbers by name of "100 / 1240 loss=11.812, wps=1634.8" or "loss 5.964 | wps 923"."""
+    parts = (part.replace("=", " ").split() for part in re.split("[,|]", text))
+    return {words[-2]: words[-1] for words in parts if len(words) > 1}
 
 
 def parse_number(value: Any) -> float | None:

@@ -40,6 +40,29 @@ def test_a_log_of_hydra(tmp_path):
     assert (log.parameters, log.best_valid_loss, log.updates) == (99, 2.5, 7)
 
 
+SIMPLE = """\
+2026-01-02 03:04:05 | INFO | train_inner | epoch 001:     10 / 40 loss=9.5, nll_loss=9, wps=100, ups=1, wpb=100, num_updates=10, wall=3
+2026-01-02 03:04:06 | INFO | train_inner | epoch 001:     20 / 40 loss=8.5, nll_loss=8, wps=1000, ups=10, wpb=100, num_updates=20, wall=4
+2026-01-02 03:04:06 | INFO | fairseq_cli.train | begin validation on "valid" subset
+2026-01-02 03:04:07 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 8.194 | nll_loss 7.361 | wps 39.5 | num_updates 20
+2026-01-02 03:04:08 | INFO | train | epoch 001 | loss 5.964 | nll_loss 4.765 | wps 923 | wpb 100 | num_updates 40 | lr 0.0015 | wall 9
+2026-01-02 03:04:09 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 5 | nll_loss 4.5 | num_updates 40 | best_loss 4.5
+"""  # noqa: E501
+
+
+def test_a_log_of_the_default_format(tmp_path):
+    (tmp_path / "log").write_text(f"{MODEL}\n{SIMPLE}{DONE}\n")
+    log = read_train_log(tmp_path / "log")
+    assert log.validations == {20: 7.361, 40: 4.5} and (log.updates, log.wall_seconds) == (40, 9)
+    assert log.words_per_second == pytest.approx(1000)
+
+
+def test_the_last_line_of_the_default_format_may_be_cut(tmp_path):
+    (tmp_path / "log").write_text(f"{MODEL}\n{SIMPLE.partition('0 | best_loss')[0]}")
+    log = read_train_log(tmp_path / "log")
+    assert log.validations == {20: 7.361} and log.updates == 40
+
+
 def test_the_validation_loss_is_the_cross_entropy_without_smoothing(tmp_path):
     report = '… | valid | {"epoch": 1, "valid_loss": "4.5", "valid_nll_loss": "2.5", "valid_num_updates": "7"}'
     assert read_train_log(write(tmp_path / "log", [MODEL, report])).best_valid_loss == 2.5
