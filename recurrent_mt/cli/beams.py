@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..arguments import split_named
+from ..arguments import positive, split_named
 from ..evaluation.beams import beam_figure, beam_table, read_beams
 from ..evaluation.figures import save_figure
 from ..evaluation.tables import Record, make_frame, tables_as_text, write_results
@@ -65,7 +65,7 @@ class LearningCurves:
             help="the log of each seed's fairseq-train",
         )
         parser.add_argument(
-            "--every", type=int, default=1, metavar="N", help="only validations at multiples of N updates"
+            "--every", type=positive, default=1, metavar="N", help="only validations at multiples of N updates"
         )
         parser.add_argument(
             "--updates-per-hour",
@@ -80,8 +80,6 @@ class LearningCurves:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
-        if options.every < 1:
-            options.parser.error(f"--every must be at least 1, not {options.every}")
         curves = {}
         for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]"):
             curves[name] = read_learning_curves(logs.split(","), every=options.every)
@@ -91,13 +89,14 @@ class LearningCurves:
         print(tables_as_text([learning_curve_table(curves)]), end="")
 
 
-def read_speeds(options: argparse.Namespace, names: list[str]) -> dict[str, float]:
+def read_speeds(options: argparse.Namespace, names: list[str]) -> dict[str, int]:
     """What ``--updates-per-hour`` says; ends the tool with a message if that is not a number for each system."""
     option = "--updates-per-hour"
-    speeds = dict(split_named(options.parser, options.updates_per_hour, "NAME=N", option))
-    for name, speed in speeds.items():
-        if not speed.isdecimal() or not int(speed):
-            options.parser.error(f"{option} {name} must be a whole number of at least 1, not {speed}")
+    pairs = split_named(options.parser, options.updates_per_hour, "NAME=N", option)
+    try:
+        speeds = {name: positive(number) for name, number in pairs}
+    except argparse.ArgumentTypeError as error:
+        options.parser.error(f"{option}: {error}")
     if speeds and set(speeds) != set(names):
         options.parser.error(f"{option} must name every --system: {', '.join(names)}, not {', '.join(speeds)}")
-    return {name: float(speed) for name, speed in speeds.items()}
+    return speeds

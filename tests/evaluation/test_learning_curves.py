@@ -77,8 +77,8 @@ def test_against_hours_each_system_has_its_own_speed(write_log):
     [
         (["mine=100"], "must name every --system: mine, theirs, not mine"),
         (["mine=100", "theirs=1", "others=1"], "must name every --system: mine, theirs, not mine, theirs, others"),
-        (["mine=100", "theirs=0"], "theirs must be a whole number of at least 1, not 0"),
-        (["mine=fast", "theirs=1"], "mine must be a whole number of at least 1, not fast"),
+        (["mine=100", "theirs=0"], "--updates-per-hour: '0' is not a whole number above zero"),
+        (["mine=fast", "theirs=1"], "--updates-per-hour: 'fast' is not a whole number above zero"),
         (["mine"], "--updates-per-hour must be NAME=N, not 'mine'"),
     ],
 )
