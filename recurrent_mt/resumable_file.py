@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .text_files import FileError, write_text
 
@@ -42,25 +42,37 @@ class ResumableFile:
         """Opens what is there, or begins.
 
         Raises:
-            FileError: if another process writes it, or it was begun with something else.
+            FileError: if another process writes it, it was begun with something else, or the name is that of something
+                else than a file.
         """
-        self.path = Path(path)
+        # A link stays one.
+        self.path = Path(os.path.realpath(path))
+        if self.path.exists() and not self.path.is_file():
+            raise FileError(path, "it is no file: give the name of one, which could be continued")
         self.partial = self.path.with_name(f"{self.path.name}.partial")
         self.record = self.path.with_name(f"{self.path.name}.partial.json")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.partial.open("ab")
-        try:
-            # The kernel gives the lock back when the process ends, however it does.
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as error:
-            self._file.close()
-            raise FileError(self.partial, "another process is writing it: wait for that, or end it") from error
+        self._file = self._open_locked()
         try:
             self.progress = self._read_progress(dict(made_with))
         except FileError:
             self._file.close()
             raise
         self._file.truncate(self.progress.size)
+
+    def _open_locked(self) -> BinaryIO:
+        """Opens what is there of the text; the kernel gives the lock back when the process ends, however it does."""
+        while True:
+            file = self.partial.open("ab")
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError) as error:
+                file.close()
+                raise FileError(self.partial, "another process is writing it: wait for that, or end it") from error
+            # Another may have finished it, and given it its name, before the lock was there.
+            if self.partial.exists() and os.path.samestat(os.fstat(file.fileno()), self.partial.stat()):
+                return file
+            file.close()
 
     def _read_progress(self, made_with: dict[str, str]) -> Progress:
         begun = Progress(made_with=made_with)

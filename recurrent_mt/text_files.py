@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 #: What opens a compressed file, by the end of its name.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-#: What these raise on a file that is cut off or damaged.
-DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+#: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
+DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -29,9 +29,13 @@ Made = TypeVar("Made")
 class FileError(ValueError):
     """A file that cannot be trusted: says which, the line if there is one, what is wrong, and what to do."""
 
-    def __init__(self, path: str | PathLike[str], message: str, *, line: int | None = None) -> None:
-        place = f"{path}, line {line}" if line else f"{path}"
-        super().__init__(f"{place}: {message}")
+    def __init__(self, path: str | PathLike[str], message: str, line: int | None = None) -> None:
+        # All of them, so that it can be sent to another process.
+        super().__init__(path, message, line)
+
+    def __str__(self) -> str:
+        path, message, line = self.args
+        return f"{path}, line {line}: {message}" if line else f"{path}: {message}"
 
 
 def find_file(prefix: str | PathLike[str], language: str) -> Path:
@@ -90,6 +94,8 @@ def decode_lines(path: str | PathLike[str], lines: Iterable[bytes]) -> Iterator[
         message = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
         raise FileError(path, message, line=number) from error
     except DAMAGE as error:
+        if getattr(error, "errno", None) is not None:
+            raise
         raise FileError(path, f"the file is cut off or damaged after this line: {error}", line=number) from error
 
 
@@ -159,9 +165,13 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes the place of ``path`` when the block ends without an error.
 
     Until then, and if the block fails, ``path`` is what it was. The temporary name contains the process number, so
-    that two processes that write the same file do not mix. Folders that are missing are made.
+    that two processes that write the same file do not mix. Folders that are missing are made. A link stays one: the
+    file that it names is replaced. What is no file, as /dev/null, is written to itself.
     """
-    path = Path(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        yield Path(path)
+        return
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
@@ -169,6 +179,20 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def refuse_overwriting(
+    inputs: Iterable[str | PathLike[str]], outputs: Iterable[str | PathLike[str]], option: str = "--out"
+) -> None:
+    """Refuses names of results, which the option gives, that would take the place of what they are made of.
+
+    Raises:
+        ValueError: naming the file.
+    """
+    read = {os.path.realpath(path) for path in inputs}
+    for path in outputs:
+        if os.path.realpath(path) in read:
+            raise ValueError(f"{path} would be overwritten: choose another {option}")
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:

@@ -13,7 +13,7 @@ from fairseq.tasks import TASK_REGISTRY
 
 import user_dir.models  # noqa: F401, registers them
 from recurrent_mt.experiments.corpora import identify
-from recurrent_mt.experiments.experiment import read_experiment
+from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.experiments.systems import SEED, list_training_arguments
 from recurrent_mt.experiments.training_command import compose_settings, read_arguments
 from tests.commands import call

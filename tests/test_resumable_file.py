@@ -1,5 +1,6 @@
 """A text file that is continued where its writer was killed, however often."""
 
+import fcntl
 import json
 
 import pytest
@@ -31,6 +32,28 @@ def test_the_file_is_whole_however_often_its_writer_dies(tmp_path, kills):
     write(tmp_path / "out", kills=kills)
     assert (tmp_path / "out").read_text() == "".join(CHUNKS)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to("out")
+    write(tmp_path / "link", kills=(1,))
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "out").read_text() == "".join(CHUNKS)
+
+
+def test_a_file_that_another_finishes_before_the_lock_is_there_stays_whole(tmp_path, monkeypatch):
+    lock = fcntl.lockf
+
+    def finish_first(file, operation):
+        monkeypatch.setattr(fcntl, "lockf", lock)
+        write(tmp_path / "out", kills=())
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "lockf", finish_first)
+    late = ResumableFile(tmp_path / "out", MADE_WITH)
+    assert (tmp_path / "out").read_text() == "".join(CHUNKS)
+    late.append("a\n", lines=1, digest="x")
+    assert (tmp_path / "out.partial").read_text() == "a\n"
+    late.close()
 
 
 def test_until_it_is_whole_the_earlier_file_stays(tmp_path):

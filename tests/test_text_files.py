@@ -1,15 +1,22 @@
 """Text files and fairseq's dictionaries: read strictly, written whole or not at all."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
+import os
+import pickle
 import sys
+from pathlib import Path
 
 import pytest
 
+from recurrent_mt.data.parallel_text import read_raw_lines
+from recurrent_mt.resumable_file import ResumableFile
 from recurrent_mt.text_files import (
     FileError,
+    decode_lines,
     find_file,
     read_dictionary,
     read_lines,
@@ -59,6 +66,29 @@ def test_compressed_files_are_read_and_named_where_they_are_cut_off(tmp_path, en
         read_sentences(file)
 
 
+def test_a_damaged_file_is_named_and_an_error_of_the_system_stays_one(tmp_path):
+    file = tmp_path / "text.bz2"
+    file.write_bytes(b"no bzip2")
+    with pytest.raises(FileError, match=r"text\.bz2: the file is cut off or damaged"):
+        read_sentences(file)
+    with pytest.raises(FileError, match=r"text\.bz2: the file is cut off or damaged"):
+        list(read_raw_lines(file))
+
+    def broken():
+        yield b"one\n"
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(OSError, match="Input/output error") as raised:
+        list(decode_lines("text", broken()))
+    assert not isinstance(raised.value, FileError)
+
+
+def test_an_error_can_be_sent_to_another_process():
+    for error in (FileError("text", "it is empty"), FileError("text", "it is long", line=3)):
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error) == "text, line 3: it is long"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -91,6 +121,29 @@ def test_text_is_replaced_whole(tmp_path):
     write_text(path, "été\n")
     assert path.read_bytes() == "été\n".encode()
     assert [file.name for file in path.parent.iterdir()] == ["text.txt"]
+
+
+def test_a_link_stays_one_and_what_it_names_is_replaced(tmp_path):
+    (tmp_path / "text").write_text("old\n")
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "link"
+    link.symlink_to(Path("..") / "text")
+    write_text(link, "new\n")
+    assert link.is_symlink() and (tmp_path / "text").read_text() == "new\n"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["elsewhere", "link", "text"]
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_text(pipe, "new\n")
+        assert os.read(reader, 9) == b"new\n" and pipe.is_fifo()
+    finally:
+        os.close(reader)
+    with pytest.raises(FileError, match="it is no file: give the name of one"):
+        ResumableFile(pipe, {})
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -18,9 +18,10 @@ from pydantic_core import PydanticUndefined
 
 from ..arguments import positive
 from ..experiments.corpora import check_files, fill_name, list_published
-from ..experiments.experiment import PROJECT, Experiment, read_experiment
+from ..experiments.experiment import PROJECT, Experiment
 from ..experiments.launcher import Launch, launch
 from ..experiments.plan import make_plan, run_folders
+from ..experiments.reading import read_experiment
 
 OPTIONS_ANYWHERE = True
 
@@ -31,10 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         type=positive,
-        default=1,
         metavar="N",
-        help="train N systems at a time, each with its share of the processors; measured speeds and time budgets "
-        "then reflect a loaded machine",
+        help="train N systems at a time (1), each with its share of the processors; measured speeds and time budgets "
+        "then reflect a loaded machine; on a cluster, N jobs at a time (its profile says how many)",
     )
     parser.add_argument("--retry", action="store_true", help="try again what has failed")
     parser.add_argument(
@@ -115,7 +115,7 @@ def report(plan: dict[str, Any], out: Path) -> None:
         line = shlex.join([str(Path(sys.executable).parent / "recurrent-mt"), "demo", str(out)])
         print(f"See the models translate: {line}")
         print("  (bash scripts/setup.sh --demo installs what that page needs)")
-    if plan["systems"]:
+    if plan["systems"] or not (out / "data" / "REPORT.md").is_file():
         return
     for corpus in plan["corpora"].values():
         data = f"{out}/data"

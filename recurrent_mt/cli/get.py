@@ -84,6 +84,8 @@ def get_published(options: argparse.Namespace) -> None:
     corpus = published_sets.load(options.sources, options.identifier)
     place = corpus.url.partition("://")[2]
     known = read_checksums(options.checksums) if options.checksums else {}
+    if options.checksums and place not in known:
+        raise FileError(options.checksums, f"there is no line for {place}, which is to be downloaded")
     file = published_sets.fetch(
         corpus, options.downloads, mirror=options.mirror, sha256=known.get(place), report=DownloadProgress(place)
     )

@@ -18,12 +18,12 @@ from ..text_files import find_file
 from .parallel_text import (
     Block,
     ProgressLine,
+    check_outputs,
     name_sides,
     partial_folder,
     publish_corpus,
     read_blocks,
     read_raw_lines,
-    refuse_overwriting,
 )
 from .reports import quote_pair, table
 from .rules import CORPUS_RULES, RECORD, Rule, SentencePair, pair_record, pair_rules
@@ -190,7 +190,7 @@ class Cleaning:
         if self.languages[0] == self.languages[1]:
             raise ValueError(f"source and target are both '{self.languages[0]}': give two languages")
         read = (*self.sources, *self.targets, *name_sides(self.exclude, self.languages))
-        refuse_overwriting(read, self.out, self.languages, self.report)
+        check_outputs(read, self.out, self.languages, self.report)
 
     @cached_property
     def shown_names(self) -> dict[Path, str]:

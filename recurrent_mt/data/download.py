@@ -21,7 +21,7 @@ from ..text_files import DAMAGE, OPENERS, FileError
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 #: What these readers raise on a file that is cut off or damaged.
-_DAMAGE = (*DAMAGE, OSError, tarfile.TarError, zipfile.BadZipFile)
+_DAMAGE = (*DAMAGE, tarfile.TarError, zipfile.BadZipFile)
 
 _ARCHIVE_BLOCK = 1 << 20
 

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .. import text_files
-from ..text_files import DAMAGE, OPENERS, FileError, find_file
+from ..text_files import DAMAGE, OPENERS, FileError, find_file, refuse_overwriting
 
 _SECONDS = 5.0
 
@@ -51,11 +51,11 @@ class ProgressLine:
 
 @contextmanager
 def partial_folder(prefix: Path) -> Iterator[Path]:
-    """A folder ``PREFIX.partial`` to write in, empty at first and removed at the end.
+    """A folder ``.PREFIX.partial`` to write in, beside the prefix, empty at first and removed at the end.
 
     What a killed run left there is removed at the start.
     """
-    folder = Path(f"{prefix}.partial")
+    folder = prefix.with_name(f".{prefix.name}.partial")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -110,7 +110,7 @@ def publish_corpus(
         raise
 
 
-def refuse_overwriting(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
+def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
     """Refuses names of results, of the report and its numbers as well, that would overwrite an input, or each other.
 
     Raises:
@@ -120,13 +120,9 @@ def refuse_overwriting(inputs: Iterable[Path], out: Path, languages: Iterable[st
         raise ValueError(f"{report}: the report's name must not end with .json, which is that of the numbers")
     sides = [Path(f"{out}.{language}") for language in languages]
     reports = [report, report.with_suffix(".json")]
-    read = {path.resolve() for path in inputs}
-    for path in sides:
-        if path.resolve() in read:
-            raise ValueError(f"{path} would be overwritten: choose another --out")
-    for path in reports:
-        if path.resolve() in read | {side.resolve() for side in sides}:
-            raise ValueError(f"{path} would be overwritten by the report or its numbers: choose another --report")
+    inputs = list(inputs)
+    refuse_overwriting(inputs, sides)
+    refuse_overwriting([*inputs, *sides], reports, "--report")
 
 
 def name_sides(prefixes: Iterable[Path], languages: Sequence[str]) -> list[Path]:
@@ -279,6 +275,8 @@ def _line_blocks(path: Path, raw: IO[bytes], size: int) -> Iterator[list[bytes]]
         while lines := list(islice(stream, size)):
             yield [line.removesuffix(b"\n") for line in lines]
     except DAMAGE as error:
+        if getattr(error, "errno", None) is not None:
+            raise
         raise FileError(path, f"the file is cut off or damaged ({error}): get it again") from error
 
 

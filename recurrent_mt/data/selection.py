@@ -18,11 +18,11 @@ from .ngrams import FIRST_WORD, UNKNOWN, NgramModel
 from .parallel_text import (
     Block,
     ProgressLine,
+    check_outputs,
     name_sides,
     partial_folder,
     publish_corpus,
     read_blocks,
-    refuse_overwriting,
 )
 from .reports import quote_pair, table
 from .words import lowercase_tokens
@@ -196,7 +196,7 @@ class Selection:
         if self.words < 1 or self.jobs < 1:
             raise ValueError("the words to select and the processes must be at least 1")
         read = (self.source, self.target, *name_sides(self.in_domain, self.languages))
-        refuse_overwriting(read, self.out, self.languages, self.report)
+        check_outputs(read, self.out, self.languages, self.report)
 
 
 def select(selection: Selection) -> SelectionCounts:

@@ -156,7 +156,10 @@ def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) 
         for name, prefix in local.items()
         for language in languages
     }
+    # What is cleaned leaves out further test sets, too.
+    extra = [test["id"] for test in describe_extra_tests(options).values()] if options["cleaning"] else []
     return {
+        **({"left_out": extra} if extra else {}),
         "source": "collected",
         "splits": splits,
         "sets": sets,

@@ -97,17 +97,17 @@ class CorpusFiles:
         found: str | None = next(texts[name] for texts in self.entry["sets"].values() if name in texts)
         return found
 
-    def download_inputs(self, name: str, checksums: str | None) -> list[str]:
+    def download_inputs(self, name: str, sources: str, checksums: str | None) -> list[str]:
         """What a download depends on: with checksums, what is there already must have them, too."""
-        return [] if self.prefix_of(name) else ["downloads/sources.json", *([checksums] if checksums else [])]
+        return [] if self.prefix_of(name) else [sources, *([checksums] if checksums else [])]
 
-    def get_command(self, name: str, mirror: str | None, checksums: str | None) -> str:
+    def get_command(self, name: str, sources: str, mirror: str | None, checksums: str | None) -> str:
         """What follows `recurrent-mt get`: it copies a local text, or downloads a published one."""
         if prefix := self.prefix_of(name):
             return f"local {shlex.quote(prefix)}"
         flags = f" --mirror {mirror}" if mirror else ""
         flags += f" --checksums {shlex.quote(checksums)}" if checksums else ""
-        return f"published {name} --sources downloads/sources.json --downloads downloads{flags}"
+        return f"published {name} --sources {sources} --downloads downloads{flags}"
 
     def training_texts(self, language: str) -> list[str]:
         """One side of the texts to train on."""
@@ -120,7 +120,8 @@ class CorpusFiles:
         return [f"{self.folder}/raw/{name}/text.{language}" for name in names]
 
     def held_out_prefixes(self) -> list[str]:
-        return [f"{self.folder}/clean/held-out/{split}" for split in self.held_out]
+        """The texts of which no sentence is in the training text."""
+        return [*(f"{self.folder}/clean/held-out/{split}" for split in self.held_out), *self.extra.values()]
 
     @property
     def cleaned_text(self) -> str:

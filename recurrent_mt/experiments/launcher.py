@@ -47,14 +47,15 @@ class Launch:
 
     Attributes:
         out: the run folder.
-        jobs: trainings at a time, each with its share of the processors.
+        jobs: trainings at a time, each with its share of the processors (one); on a cluster, jobs of any kind (as many
+            as its profile says).
         dry_run: whether only the commands are printed.
         retry: whether what has failed before is tried again.
         profile: a folder of workflow/profiles, or a path of one; None for this machine.
     """
 
     out: Path
-    jobs: int = 1
+    jobs: int | None = None
     dry_run: bool = False
     retry: bool = False
     profile: str | None = None
@@ -201,7 +202,7 @@ def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> i
     if settings.profile:  # on a cluster, which says what a job gets
         return 1
     # Who sets OMP_NUM_THREADS knows what else the machine has to do.
-    return int(environment.get("OMP_NUM_THREADS") or max(1, processors() // settings.jobs))
+    return int(environment.get("OMP_NUM_THREADS") or max(1, processors() // (settings.jobs or 1)))
 
 
 def find_profile(settings: Launch) -> Path | None:
@@ -222,8 +223,9 @@ def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> 
     command += ["--scheduler", "greedy", "--resources", "downloads=1"]
     if settings.profile:
         command += ["--profile", str(find_profile(settings))]
+        command += ["--jobs", str(settings.jobs)] if settings.jobs else []
     else:
-        command += ["--cores", str(threads * settings.jobs)]
+        command += ["--cores", str(threads * (settings.jobs or 1))]
     return [*command, "--dry-run"] if settings.dry_run else command
 
 

@@ -6,13 +6,14 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ..evaluation.outcomes import OUTCOME, Status, read_outcome
 from ..evaluation.train_log import read_choice
 from ..text_form import TextForm
-from .corpora import describe_corpus, describe_extra_tests, find_checksums, identify
+from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
 from .experiment import PROJECT, Experiment
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
@@ -25,6 +26,8 @@ CHECKPOINTS = [
     *("--num-workers", "0", "--no-epoch-checkpoints", "--save-interval-updates", "2000"),
     *("--keep-interval-updates", "1", "--log-format", "json", "--log-interval", "20"),
 ]
+#: Options whose values are files: word vectors, and last what samples subwords, of which there may be two.
+FILES = ("--encoder-embed-path", "--decoder-embed-path", "--sample-subwords")
 #: How long the n-best lists in a log are, at most.
 LISTED = 10
 
@@ -78,7 +81,8 @@ def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus:
     searched = bool(experiment.learning_rates) and not is_configuration(name, experiment, CONFIGURATIONS)
     rates = experiment.learning_rates if searched else []
     seed = experiment.seeds[0] if searched else None
-    identity = identify([arguments, budget, corpus, rates, seed, experiment.processes])
+    arguments, contents = locate_files(arguments)
+    identity = identify([contents, budget, corpus, rates, seed, experiment.processes])
     return {
         "corpus": corpus,
         "folder": f"{name}-{identity}",
@@ -87,6 +91,21 @@ def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus:
         "rates": rates,
         "searched_with": seed,
     }
+
+
+def locate_files(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments with files that are read in a training as paths that hold anywhere, and with checksums instead.
+
+    Raises:
+        FileError: if such a file is missing.
+    """
+    located, contents = list(arguments), list(arguments)
+    for number, (option, value) in enumerate(pairwise(arguments), 1):
+        if option in FILES:
+            files = [Path(file).resolve() for file in (value.split(",") if option == FILES[-1] else [value])]
+            located[number] = ",".join(map(str, files))
+            contents[number] = ",".join(map(checksum, files))
+    return located, contents
 
 
 def run_folders(plan: Mapping[str, Any]) -> dict[str, str]:

@@ -179,16 +179,13 @@ def read_name(name: str) -> tuple[str, dict[str, Any]]:
         The model, and options of fairseq-train with their values, True where there is none.
 
     Raises:
-        ValueError: if an option could do more than change a training, or if its value could be a path: systems' folders
-            have their names, and a file may change unnoticed.
+        ValueError: if an option could do more than change a training.
     """
     model, *settings = name.split("+")
     own: dict[str, Any] = {}
     for setting in settings:
         flag, _, value = setting.partition("=")
         check_flags({flag: value or True})
-        if "/" in value:
-            raise ValueError(f"{name}: what an option of a system's name is set to must have no slash, as {value} has")
         own[flag.replace("_", "-")] = value or True
     return model, own
 

@@ -156,7 +156,8 @@ def assign(key: str, value: object) -> str:
 def quote_path(override: str) -> str:
     """A ``KEY=VALUE`` that Hydra can read, where VALUE is a path with characters that its grammar has no place for.
 
-    Such are letters with accents, quotes, commas and parentheses. What Hydra reads as one value stays as it is.
+    Such are letters with accents, quotes, commas and parentheses. What Hydra reads as one text stays as it is; a folder
+    2024_10 of data, which it reads as a number, is quoted, too.
     """
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
@@ -165,10 +166,11 @@ def quote_path(override: str) -> str:
     if "/" not in value and key != "task.data":
         return override
     try:
-        several = OverridesParser.create().parse_override(override).is_sweep_override()
+        parsed = OverridesParser.create().parse_override(override)
     except HydraException:
         return assign(key, value)
-    return assign(key, value) if several else override
+    other = parsed.is_sweep_override() or (key == "task.data" and not isinstance(parsed.value(), str))
+    return assign(key, value) if other else override
 
 
 def name_languages(overrides: Sequence[str], pairs: Path) -> list[str]:

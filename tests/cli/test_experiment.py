@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.experiment import report
-from recurrent_mt.experiments.experiment import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.plan import lay_out_results, make_plan, show_results
+from recurrent_mt.experiments.reading import read_experiment
 from tests.cli.recipes import BIN, copy, experiment, needs_tools, write_corpus
 
 pytestmark = needs_tools
@@ -100,6 +101,8 @@ def test_paths_may_have_spaces_in_them(folder, spaced, monkeypatch):
     said = experiment("wmt-fr-en.yaml", "--dry-run", **given, test="test,../far away", add="far away")
     for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
         assert re.search(rf"get local '{spaced}/{path}' --pair fr-en --out \S+/raw/{name}.new ", said)
+    said = experiment("wmt-fr-en.yaml", "--dry-run", **given, extra_tests="far=far away")
+    assert re.search(rf" --exclude \S+/held-out/valid \S+/held-out/test '{spaced}/far away' --jobs ", said)
 
 
 def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tmp_path):
@@ -122,7 +125,11 @@ def test_checksums_are_found_from_the_folder_of_the_call_and_what_is_there_depen
     line = ["wmt-fr-en.yaml", "--dry-run", "checksums=sums", f"out={tmp_path / 'out'}"]
     assert f"{tmp_path}/sums: there is no such file" in experiment(*line, succeeds=False)
     (tmp_path / "sums").touch()
-    assert f" --sources downloads/sources.json --downloads downloads --checksums {tmp_path}/sums " in experiment(*line)
+    said = experiment(*line)
+    (sources,) = set(re.findall(r"downloads/sources-\w+\.json", said))
+    assert f" --sources {sources} --downloads downloads --checksums {tmp_path}/sums " in said
+    # Other corpora are looked up anew.
+    assert sources not in experiment("wmt-zh-en.yaml", *line[1:])
 
 
 def test_a_further_test_set_has_the_dictionaries_of_the_first_shard(folder, tmp_path):
@@ -164,6 +171,17 @@ def test_text_that_was_moved_is_not_read_again_and_changed_text_is(folder, tmp_p
     assert "== " not in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
     (place / "train.fr").write_text((place / "train.fr").read_text().replace("chien", "chat"))
     assert "== Reading train.fr" in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
+
+
+def test_the_data_are_announced_once_they_are_there(folder, tmp_path, capsys):
+    words = [f"corpus={folder / 'corpus'}", "systems="]
+    plan = make_plan("mine", read_experiment(PROJECT / "configs/experiments/wmt-fr-en.yaml", words))
+    report(plan, tmp_path)
+    assert not capsys.readouterr().out
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "REPORT.md").touch()
+    report(plan, tmp_path)
+    assert f"The data is in {tmp_path}/data" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("ablation", [False, True])

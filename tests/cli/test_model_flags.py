@@ -5,7 +5,8 @@ from fairseq import options, tasks
 from fairseq.data import Dictionary
 
 from recurrent_mt.evaluation.train_log import FastPathCopies
-from recurrent_mt.experiments.experiment import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT
+from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.experiments.systems import model_arguments
 from user_dir import models  # noqa: F401 - registers the architectures
 

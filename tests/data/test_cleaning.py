@@ -240,16 +240,16 @@ def test_killed_in_the_middle(tmp_path, written):
     out = tmp_path / "out" / "clean"
     files = ("--source", source, "--target", target, *LANGUAGES, "--out", out, "--report", f"{out}.md", "--jobs", 2)
     process = subprocess.Popen(command("clean", *files), stderr=subprocess.DEVNULL)
-    survivors = out.with_name("clean.partial") / "survivors.source"
+    survivors = out.with_name(".clean.partial") / "survivors.source"
     wait_until(lambda: survivors.exists() and survivors.stat().st_size >= written, process, pause=0.01)
     children = child_processes(process.pid)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert {path.name for path in out.parent.iterdir()} <= {"clean.partial"}
+    assert {path.name for path in out.parent.iterdir()} <= {".clean.partial"}
     wait_until(lambda: not any(os.path.exists(f"/proc/{child}") for child in children))
     clean(out, [source], [target], "--jobs", 2)
     assert len(read_lines(out.with_name("clean.fr"))) == 20_000
-    assert not out.with_name("clean.partial").exists()
+    assert not out.with_name(".clean.partial").exists()
 
 
 def test_needs_neither_torch_nor_fairseq(tmp_path):

@@ -131,8 +131,8 @@ def test_a_folder_appears_when_both_sides_are_whole(tmp_path):
         write_pairs(broken(), tmp_path / "set", LANGUAGES)
     assert not list(tmp_path.iterdir())
     # What a call left that was killed is no part of the next.
-    (tmp_path / "set.partial").mkdir()
-    (tmp_path / "set.partial" / "text.de").write_text("ei")
+    (tmp_path / ".set.partial").mkdir()
+    (tmp_path / ".set.partial" / "text.de").write_text("ei")
     assert write_pairs([("un", "one"), ("", "two")], tmp_path / "set", LANGUAGES) == 2
     assert (tmp_path / "set" / "text.fr").read_text() == "un\n\n"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["set", "text.en", "text.fr"]

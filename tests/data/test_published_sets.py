@@ -1,12 +1,13 @@
 """Corpora that mtdata knows, from a server on loopback that has small files in the same layouts."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from recurrent_mt.data.download import DownloadError
 from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up, save, sentence_pairs
+from recurrent_mt.experiments.experiment import PROJECT
+from recurrent_mt.experiments.reading import read_experiment
 from tests.commands import call
 from tests.data.published import PUBLISHED, publish
 
@@ -75,6 +76,18 @@ def test_a_failed_download_is_told_in_one_line(server, tmp_path):
     assert re.fullmatch(r"error: http\S+fr-en\.tgz: the server answers 404 Not Found\n", done.stderr)
 
 
+def test_a_download_without_a_line_among_the_checksums_is_refused(server, tmp_path):
+    corpus, _, _ = publish("tgz", server.folder / "mirror")
+    save([corpus], tmp_path / "sources.json")
+    (tmp_path / "sums").write_text(f"{'0' * 64}  {corpus.url}\n")  # an address, in place of HOST/PATH
+    files = ("--sources", tmp_path / "sources.json", "--downloads", tmp_path, "--out", tmp_path / "out")
+    options = (*files, "--mirror", server.url("mirror"), "--pair", "fr-en", "--checksums", tmp_path / "sums")
+    done = call("get", "published", corpus.identifier, *options)
+    place = corpus.url.partition("://")[2]
+    assert done.returncode == 1 and not server.requests
+    assert done.stderr == f"error: {tmp_path}/sums: there is no line for {place}, which is to be downloaded\n"
+
+
 def test_a_folder_that_is_there_is_refused_before_the_download(server, tmp_path):
     corpus, _, _ = publish("tgz", server.folder / "mirror")
     save([corpus], tmp_path / "sources.json")
@@ -89,10 +102,10 @@ def test_a_folder_that_is_there_is_refused_before_the_download(server, tmp_path)
 @pytest.mark.slow
 def test_mtdata_knows_what_the_recipes_ask_for():
     """Each looked up in mtdata's own index."""
-    scripts = Path(__file__).parents[2] / "scripts"
     identifiers = []
-    for script, languages in (("prepare_fr_en.sh", {"eng", "fra"}), ("prepare_zh_en.sh", {"eng", "zho"})):
-        found = re.findall(r"^(?:train|valid|test) +[a-z,]+ +(\S+)", (scripts / script).read_text(), re.MULTILINE)
+    for name, languages in (("wmt-fr-en", {"eng", "fra"}), ("wmt-zh-en", {"eng", "zho"})):
+        experiment = read_experiment(PROJECT / "configs" / "experiments" / f"{name}.yaml")
+        found = [corpus["id"] for corpus in experiment.published]
         assert len(found) >= 6
         assert all(set(identifier.split("-")[-2:]) == languages for identifier in found)
         identifiers += found

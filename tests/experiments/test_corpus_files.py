@@ -61,15 +61,14 @@ def test_published_text_goes_through_the_steps_that_are_asked_for(cleaning, word
 
 def test_a_local_text_is_copied_and_a_published_one_downloaded():
     corpus = files(COLLECTED)
-    assert corpus.get_command("added-own", None, None) == "local '/my text/own'"
-    assert corpus.download_inputs("added-own", "sums") == []
-    published = "published dev --sources downloads/sources.json --downloads downloads"
-    assert corpus.get_command("dev", None, None) == published
-    assert (
-        corpus.get_command("dev", "http://near", "my sums") == f"{published} --mirror http://near --checksums 'my sums'"
-    )
-    assert corpus.download_inputs("dev", None) == ["downloads/sources.json"]
-    assert corpus.download_inputs("dev", "sums") == ["downloads/sources.json", "sums"]
+    assert corpus.get_command("added-own", "known", None, None) == "local '/my text/own'"
+    assert corpus.download_inputs("added-own", "known", "sums") == []
+    published = "published dev --sources known --downloads downloads"
+    assert corpus.get_command("dev", "known", None, None) == published
+    near = f"{published} --mirror http://near --checksums 'my sums'"
+    assert corpus.get_command("dev", "known", "http://near", "my sums") == near
+    assert corpus.download_inputs("dev", "known", None) == ["known"]
+    assert corpus.download_inputs("dev", "known", "sums") == ["known", "sums"]
 
 
 def test_texts_are_joined_to_splits():
@@ -80,7 +79,8 @@ def test_texts_are_joined_to_splits():
     held_out = {"valid": "dev", "test": "test-a", "test1": "test-b"}
     for split, name in held_out.items():
         assert corpus.held_out_texts(split, "fr") == [f"{raw}/{name}/text.fr"]
-    assert corpus.held_out_prefixes() == [f"corpora/bpe-100-x/clean/held-out/{split}" for split in held_out]
+    prefixes = [f"corpora/bpe-100-x/clean/held-out/{split}" for split in held_out]
+    assert corpus.held_out_prefixes() == [*prefixes, "/other/more"]
     assert corpus.in_domain == ["corpora/bpe-100-x/clean/held-out/valid", f"{raw}/news_commentary-1/text"]
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.experiments import launcher
-from recurrent_mt.experiments.experiment import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.launcher import (
     CALL,
     Launch,
+    engine_command,
     find_failed,
     find_home,
     find_workers,
@@ -21,6 +22,7 @@ from recurrent_mt.experiments.launcher import (
     threads_of_a_training,
 )
 from recurrent_mt.experiments.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
+from recurrent_mt.experiments.reading import read_experiment
 from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
@@ -190,6 +192,15 @@ def test_the_lock_of_a_call_on_another_machine_stays(out):
 def test_trainings_share_the_processors_unless_someone_knows_better(jobs, environment, profile, threads, monkeypatch):
     monkeypatch.setattr(launcher, "processors", lambda: 6)
     assert threads_of_a_training(Launch(Path(), jobs=jobs, profile=profile), environment) == threads
+
+
+def test_a_cluster_gets_as_many_jobs_as_its_profile_says_or_the_call(tmp_path):
+    def words(**settings):
+        return " ".join(engine_command(Launch(tmp_path, **settings), tmp_path, tmp_path / "plan.json", 2))
+
+    assert " --cores 2" in words() and " --cores 6" in words(jobs=3) and "--jobs" not in words(jobs=3)
+    assert "--jobs" not in words(profile="slurm") and "--cores" not in words(profile="slurm", jobs=3)
+    assert words(profile="slurm", jobs=3).endswith(" --jobs 3")
 
 
 @pytest.mark.parametrize("home", ["/dev/null/none", None])

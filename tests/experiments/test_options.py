@@ -5,8 +5,9 @@ import re
 import pytest
 
 from recurrent_mt.experiments.corpora import identify
-from recurrent_mt.experiments.experiment import PROJECT, Experiment, OptionError, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT, Experiment
 from recurrent_mt.experiments.plan import make_plan
+from recurrent_mt.experiments.reading import OptionError, read_experiment
 from recurrent_mt.text_form import TextForm
 from tests.commands import call
 
@@ -33,6 +34,8 @@ IDENTITIES = {
 }
 
 NAME = "a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"
+SYSTEM = "a name, followed by +OPTION=VALUE, if by anything, of letters, digits, '.', '_', and '-'"
+SPLITS = ("train", "valid", "test")
 
 
 def write(folder, text, name="mine.yaml"):
@@ -101,7 +104,9 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("corpus=", "corpus is empty: name a folder"),
         ("minutes=0.00001", "minutes must be a number of at least 0.001, not '1e-05'"),
         ("extra_tests=far=x,far=y", "extra_tests has a name twice: far, far"),
-        ("extra_tests=far", "extra_tests.far must be a path"),
+        ("extra_tests=far=", "extra_tests.far must be a path"),
+        ("extra_tests=far", "extra_tests must be NAME=VALUE, several separated by commas, not 'far'"),
+        ("flags=skip-io", "flags must be NAME=VALUE, several separated by commas, not 'skip-io'"),
         ("learning_rates=1e-3,fast", "learning_rates.1 must be a number, not 'fast'"),
         ("warmup=0", "warmup must be a whole number above zero, not '0'"),
         ("epochs=0", "epochs must be a whole number above zero, not '0'"),
@@ -111,7 +116,13 @@ def test_a_rate_that_yaml_takes_for_a_number_stays_as_it_is_written(tmp_path):
         ("minutes=1:30", "minutes must be a number of at least 0.001, not '1:30'"),
         ("lenpens=0.00001", "lenpens must be 0 or from 0.0001 to 999999"),
         ("pair=fr-en\n", "pair must be two languages like fr-en, not 'fr-en\\n'"),
-        ("systems=lstm\x1b", "systems.0 must be a name, not 'lstm\\x1b'"),
+        *(
+            (f"systems=lstm{end}", f"systems.0 must be {SYSTEM}, not {f'lstm{end}'!r}")
+            for end in ("\x1b", ";touch ran", "+dropout=$(touch ran)", " >a", "+betas=(1)", "+gru-rank=a/b", "*", "'")
+        ),
+        ("systems=-lstm", f"systems.0 must be {SYSTEM}, not '-lstm'"),
+        *((f"{split}=other", f"command line: {split} would do nothing: there is no corpus") for split in SPLITS),
+        ("lenpens=0.5", "command line: lenpens would do nothing: there are no beams"),
         ("select_words=0", "select_words must be a number of words such as 348M, not '0'"),
         ("train=", "train must be a path"),
         ("add=more", "add is for collected text"),
@@ -122,6 +133,29 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
     with pytest.raises(OptionError) as error:
         read_experiment(QUICKSTART, [change])
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        (["learning_rates=1e-3,2e-3", "learning_rate=1e-4"], "learning_rate"),
+        (["schedule=constant", "systems=lstm", "warmup=7"], "warmup"),
+        (["beams=1,2", "schedule=constant", "systems=lstm,transformer", "warmup=7", "lenpens=0.5"], None),
+        (["corpus=.", "size=full"], "size"),
+        (["corpus=.", "mirror=https://near"], "mirror"),
+        (["corpus=.", "train=other"], None),
+        (["size=full"], None),
+    ],
+)
+def test_what_another_option_makes_useless_is_refused_on_the_command_line(changes, name, tmp_path):
+    """A file may have it: it may wait for what the command line says."""
+    published = "published: [{role: train, sizes: [small], id: mine}]"
+    file = write(tmp_path, f"pair: fr-en\nupdates: 1\nsystems: [lstm]\nlenpens: [1]\ntrain: mine\n{published}\n")
+    if name is None:
+        assert read_experiment(file, changes)
+        return
+    with pytest.raises(OptionError, match=f"command line: {name} would do nothing: "):
+        read_experiment(file, changes)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """Plans: what decides a result is in its path, and what does not, is not; the command lines of every system."""
 
+from itertools import pairwise
+
 import pytest
 from fairseq.models import MODEL_REGISTRY
 
 from recurrent_mt.experiments import systems
-from recurrent_mt.experiments.experiment import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.plan import link, make_plan, show_results
+from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.layers import attention
+from recurrent_mt.text_files import FileError
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 WMT = PROJECT / "configs" / "experiments" / "wmt-fr-en.yaml"
@@ -186,16 +190,52 @@ def test_a_configuration_keeps_its_own_settings_and_its_rate():
     assert "--lr" not in systems["lstm"]["arguments"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (["systems=lstm+lr=5e-3", "learning_rates=1e-3,2e-3"], "lstm+lr=5e-3 has a rate of its own"),
-        (["systems=lstm+encoder-embed-path=a/b"], "must have no slash, as a/b has"),
-    ],
-)
-def test_options_in_a_name_that_would_not_count_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message.replace("+", r"\+")):
-        plan(*changes)
+def test_a_rate_in_a_name_that_would_not_count_is_refused():
+    with pytest.raises(ValueError, match=r"lstm\+lr=5e-3 has a rate of its own"):
+        plan("systems=lstm+lr=5e-3", "learning_rates=1e-3,2e-3")
+
+
+def test_a_training_is_named_after_what_its_files_say_and_not_after_where_they_are(tmp_path, monkeypatch):
+    file = tmp_path / "mine.yaml"
+
+    def folders(vectors):
+        flags = f"arch: gru_encoder, encoder-embed-path: {vectors}, task: sampled_translation, sample-subwords: 'a,b'"
+        file.write_text(f"pair: fr-en\nupdates: 3\nflags: {{{flags}}}\nbaseline: plain\nsystems: {{plain: {{}}}}\n")
+        (system,) = plan(file=file)["systems"].values()
+        given = dict(pairwise(system["arguments"]))
+        assert given["--encoder-embed-path"] == str((tmp_path / vectors).resolve())
+        assert given["--sample-subwords"] == f"{tmp_path}/a,{tmp_path}/b"
+        return system["folder"]
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("first.vec", "a", "b"):
+        (tmp_path / name).write_text("1 2\nun 0.1 0.2\n")
+    copy = (tmp_path / "first.vec").rename(tmp_path / "copy.vec")
+    before = folders(copy.name)
+    assert folders(copy.rename(tmp_path / "moved.vec").name) == before
+    (tmp_path / "moved.vec").write_text("1 2\nun 0.9 0.9\n")
+    changed = folders("moved.vec")
+    (tmp_path / "b").write_text("other")
+    assert len({before, changed, folders("moved.vec")}) == 3
+    with pytest.raises(FileError, match="nowhere: there is no such file"):
+        folders("nowhere")
+
+
+def test_what_is_cleaned_is_named_after_the_further_test_sets_too(tmp_path):
+    for name in ("train", "valid", "test", "far"):
+        for language in ("fr", "en"):
+            (tmp_path / f"{name}.{language}").write_text(f"{name}\n")
+    file = PROJECT / "configs/experiments/wmt-fr-en.yaml"
+    far = f"extra_tests=far={tmp_path / 'far'}"
+
+    def corpus(*changes):
+        (name,) = plan(f"corpus={tmp_path}", *changes, file=file)["corpora"]
+        return name
+
+    alone, first = corpus(), corpus(far)
+    assert corpus(far, "cleaning=false") == corpus("cleaning=false") != alone
+    (tmp_path / "far.fr").write_text("other\n")
+    assert len({alone, first, corpus(far)}) == 3
 
 
 def test_systems_of_an_ablation_differ_in_their_own_options_and_may_have_data_of_their_own(tmp_path):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from recurrent_mt.experiments.experiment import PROJECT, read_experiment
+from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.plan import (
     attends,
     beam_names,
@@ -35,6 +35,7 @@ from recurrent_mt.experiments.plan import (
     translated_set,
     translation_outcomes,
 )
+from recurrent_mt.experiments.reading import read_experiment
 
 EXPERIMENTS = PROJECT / "configs" / "experiments"
 

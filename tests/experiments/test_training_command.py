@@ -61,7 +61,9 @@ def test_what_would_be_something_else_is_refused(configuration, message):
         ("task.data=müller", "task.data='müller'"),
         ("task.data=a,b", "task.data='a,b'"),
         ("+model.file=/it's", r"+model.file='/it\'s'"),
+        *((f"task.data={folder}", f"task.data='{folder}'") for folder in ("2024_10", "1e3", "[x]", "null")),
         *((same, same) for same in ("task.data=/a b:/c", "task.data='/ö'", "task.data=${x}/c", "optimization.lr=[0.1")),
+        ("+model.kernels=[a/b,c]", "+model.kernels=[a/b,c]"),
     ],
 )
 def test_only_a_path_that_hydra_cannot_read_is_quoted(given, read):

@@ -21,7 +21,7 @@ from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees
 from recurrent_mt.evaluation.tables import Cell, Table, tables_as_markdown, tables_as_text
 from recurrent_mt.evaluation.train_log import read_train_log
-from recurrent_mt.experiments.experiment import read_experiment
+from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.experiments.systems import list_training_arguments
 from recurrent_mt.experiments.training_command import configuration_arguments
 from recurrent_mt.onnx_translation import read_manifest

@@ -1,11 +1,14 @@
 # Published text, or local text in its place: got, joined, cleaned, selected.
 
+PUBLISHED = [corpus["id"] for corpus in OPTIONS["published"]]
+SOURCES = f"downloads/sources-{identify(PUBLISHED)}.json"
+
 
 rule find_published:
     output:
-        "downloads/sources.json",
+        SOURCES,
     params:
-        identifiers=[corpus["id"] for corpus in OPTIONS["published"]],
+        identifiers=PUBLISHED,
     log:
         "logs/published.log",
     message:
@@ -17,11 +20,13 @@ rule find_published:
 # What a call leaves that was killed between the tool's end and the last command stops the tool: it replaces no folder.
 rule get_text:
     input:
-        lambda wildcards: CORPORA[wildcards.corpus].download_inputs(wildcards.set, OPTIONS["checksums"]),
+        lambda wildcards: CORPORA[wildcards.corpus].download_inputs(wildcards.set, SOURCES, OPTIONS["checksums"]),
     output:
         [f"corpora/{{corpus}}/raw/{{set}}/text.{lang}" for lang in (SOURCE, TARGET)],
     params:
-        what=lambda wildcards: CORPORA[wildcards.corpus].get_command(wildcards.set, OPTIONS["mirror"], OPTIONS["checksums"]),
+        what=lambda wildcards: CORPORA[wildcards.corpus].get_command(
+            wildcards.set, SOURCES, OPTIONS["mirror"], OPTIONS["checksums"]
+        ),
         out=lambda wildcards: f"corpora/{wildcards.corpus}/raw/{wildcards.set}",
     log:
         "logs/{corpus}/get-{set}.log",
@@ -75,7 +80,7 @@ rule clean_text:
         "Cleaning"
     shell:
         "recurrent-mt clean --source {input.source} --target {input.target} --source-lang {SOURCE} --target-lang {TARGET}"
-        " --exclude {params.exclude} --jobs {threads} --out corpora/{wildcards.corpus}/clean/cleaned/train"
+        " --exclude {params.exclude:q} --jobs {threads} --out corpora/{wildcards.corpus}/clean/cleaned/train"
         " --report {output.report} > {log} 2>&1"
 
 
