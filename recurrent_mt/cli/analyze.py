@@ -13,7 +13,7 @@ For any other output, one sentence per line; several files for one system are it
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -252,13 +252,18 @@ class Report:
     def run(options: argparse.Namespace) -> None:
         if options.listed_sentences < 0:
             options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
-        attachments = [one for run in options.run for one in read_run_figures(Path(run), several=len(options.run) > 1)]
-        attachments += [read_figure(options.parser, value) for value in options.figure]
+        given = read_input(options)
+        training, only = read_run_trainings(options.run), None
+        if options.only:
+            only = [system.name for system in given["systems"]]
+            training = training[training["system"].isin(only)]
+        several = len(options.run) > 1
+        figures = [one for run in options.run for one in read_run_figures(Path(run), several=several, only=only)]
         report = page.Report(
-            analysis=analyze(**read_input(options)),
+            analysis=analyze(**given),
             title=options.title or make_title(options.run),
-            training=read_run_trainings(options.run),
-            attachments=attachments,
+            training=training,
+            attachments=[*figures, *(read_figure(options.parser, value) for value in options.figure)],
             listed_sentences=options.listed_sentences,
         )
         write_text(options.out, page.render_page(report))
@@ -271,21 +276,24 @@ def make_title(runs: list[str]) -> str:
     return f"Translation report: {names}" if names else "Translation report"
 
 
-def read_run_figures(run: Path, *, several: bool) -> Iterator[Attachment]:
+def read_run_figures(run: Path, *, several: bool, only: Collection[str] | None = None) -> Iterator[Attachment]:
     """What a recipe has drawn and counted for a run folder; of each system first the numbers, then the drawings.
 
     Args:
         run: the folder.
         several: whether the report is on more runs, so that titles need the name of each.
+        only: systems whose figures are wanted, without those of beams, which have all of them; None for everything.
     """
     place = f"{run.resolve().name}/" if several else ""
     for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
         for system in sorted((run / "figures" / section.lower()).glob("*")):
+            if only is not None and not {system.name, f"{place}{system.name}"} & set(only):
+                continue
             for file in (system / numbers, *sorted(system.glob("*.svg"))):
                 if file.is_file():
                     yield read_attachment(section, f"{place}{system.name}", file)
     for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
-        if file.is_file():
+        if only is None and file.is_file():
             yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
 
 

@@ -10,6 +10,7 @@ from ..evaluation.beams import beam_figure, beam_table, read_beams
 from ..evaluation.figures import save_figure
 from ..evaluation.tables import Record, make_frame, tables_as_text, write_results
 from ..evaluation.training import draw_learning_curves, learning_curve_table, read_learning_curves
+from ..metrics import SentenceStatistics, sign_systems
 from ..text_files import read_sentences
 
 
@@ -34,14 +35,12 @@ def run(options: argparse.Namespace) -> None:
     """Prints the table, and writes it and the figure to the folder."""
     references = read_sentences(options.reference)
     records: list[Record] = []
-    signature = ""
+    counts: list[SentenceStatistics] = []
     for name, folder in split_named(options.parser, options.system, "NAME=FOLDER"):
-        found, signature = read_beams(
-            name, folder, references, options.target_lang, options.lowercase, options.searches
-        )
-        records += found
+        found, counted = read_beams(name, folder, references, options.target_lang, options.lowercase, options.searches)
+        records, counts = [*records, *found], [*counts, *counted]
     frame = make_frame(records)
-    tables, out = [beam_table(frame, signature)], Path(options.out)
+    tables, out = [beam_table(frame, sign_systems(counts))], Path(options.out)
     write_results(out / "beams", tables, frame)
     save_figure(beam_figure(frame), out / "beams.svg")
     print(tables_as_text(tables), end="")

@@ -26,10 +26,10 @@ from ..evaluation.analysis import RESAMPLES, Settings
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.figures import save_figure
 from ..evaluation.plots import draw_ablation
-from ..evaluation.tables import PAIRED_TESTS, tables_as_text
+from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_system
-from ..text_files import FileError, read_sentences
+from ..text_files import FileError, read_sentences, refuse_overwriting
 from ..text_form import TextForm, read_text_form
 from .analyze import add_metrics_argument, find_system, refuse_options
 
@@ -128,6 +128,11 @@ def run(options: argparse.Namespace) -> None:
     translations = [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
     folders = [word for word in options.inputs if word not in translations]
     options.system = [*options.system, *translations]
+    if options.paired == "bootstrap" and options.resamples == 0:
+        options.parser.error("--paired bootstrap needs --resamples")
+    if options.out:
+        files = [file for _, names in split_named(options.parser, options.system) for file in names.split(",")]
+        refuse_overwriting([*files, *filter(None, [options.reference])], result_files(options.out))
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
         comparison.write(options.out)
@@ -154,7 +159,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     if options.paired and len(named) < 2:
         options.parser.error("--paired compares systems with the first one: give --system at least twice")
     resamples = options.resamples
-    if resamples is None or (options.paired == "bootstrap" and not resamples):
+    if resamples is None:
         resamples = RESAMPLES if options.paired == "bootstrap" else 0
     settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
     systems = [read_system(name, files.split(","), reference, test_set) for name, files in named]

@@ -8,13 +8,14 @@ needs it.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from ..arguments import split_files
 from ..ratings.ratings import read_all_ratings, read_key
 from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.study import MODES, SIDE_BY_SIDE, RatingStudy, render_key, render_page
 from ..ratings.summary import as_json, as_text, evaluate_ratings
-from ..text_files import read_sentences, write_text
+from ..text_files import FileError, read_sentences, refuse_overwriting, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +46,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the page and its key."""
+    """Writes the page and its key.
+
+    Raises:
+        OSError: if a file cannot be read or written.
+        ValueError: if texts do not fit together, a file would be overwritten that is read, or the key of another page
+            would be lost.
+    """
+    files, key_file = split_files(options.parser, options.system), Path(f"{options.out}.key.json")
+    refuse_overwriting([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
     sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)
     corpus = Corpus(
         read_sentences(options.source) if options.source else None,
         read_sentences(options.reference) if options.reference else None,
-        {name: read_sentences(path) for name, path in split_files(options.parser, options.system).items()},
+        {name: read_sentences(path) for name, path in files.items()},
     )
     study = RatingStudy(
         mode=options.mode,
@@ -62,9 +71,11 @@ def run(options: argparse.Namespace) -> None:
         source_language=options.source_lang.replace("_", "-"),
         target_language=options.target_lang.replace("_", "-"),
     )
-    key_file = f"{options.out}.key.json"
-    # The key first: ratings on a page without a key would be useless.
-    write_text(key_file, render_key(study))
+    key = render_key(study)
+    # Ratings on a page without its key would be useless: the key first, and that of an earlier page stays.
+    if key_file.exists() and key_file.read_text(encoding="utf-8") != key:
+        raise FileError(key_file, "it is the key of another page, which is worth nothing without: choose another --out")
+    write_text(key_file, key)
     write_text(options.out, render_page(study))
     print(f"{options.out}: {summarize(study)}\n{key_file}: says whose they are; keep it from the annotators")
 
@@ -101,6 +112,8 @@ class Ratings:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
+        outputs = {f"{options.out}{suffix}": render for suffix, render in {".json": as_json, ".txt": as_text}.items()}
+        refuse_overwriting([*options.ratings, options.key], outputs)
         key = read_key(options.key)
         outcome = evaluate_ratings(
             read_all_ratings(options.ratings, key, allow_unrated=options.allow_unrated),
@@ -109,6 +122,6 @@ class Ratings:
             resamples=options.resamples,
             seed=options.seed,
         )
-        for suffix, render in {".json": as_json, ".txt": as_text}.items():
-            write_text(f"{options.out}{suffix}", render(outcome))
+        for file, render in outputs.items():
+            write_text(file, render(outcome))
         print(as_text(outcome), end="")

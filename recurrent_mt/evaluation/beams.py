@@ -12,7 +12,7 @@ import pandas
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ..metrics import score, split_words
+from ..metrics import SentenceStatistics, split_words, statistics
 from ..text_files import FileError, read_sentences, require_same_count
 from .figures import COLORS, LINES, set_style, style_axes
 from .generate_log import read_generate_log
@@ -30,7 +30,7 @@ def read_beams(
     language: str,
     lowercase: bool,
     searches: Sequence[str] = (),
-) -> tuple[list[Record], str]:
+) -> tuple[list[Record], list[SentenceStatistics]]:
     """Reads the logs of `NAME` in a folder, with the ``.detokenized`` file beside each; greatest penalty first.
 
     Args:
@@ -43,7 +43,7 @@ def read_beams(
 
     Returns:
         BLEU on detokenized text, length ratio (words of the translations to words of the references) and speed
-        (fairseq-generate's own figure) for each beam and length penalty; and BLEU's signature.
+        (fairseq-generate's own figure) for each beam and length penalty; and BLEU's statistics of each search.
 
     Raises:
         FileError: if there is none, one is missing, damaged or does not fit the reference, or two are of one beam and
@@ -61,12 +61,13 @@ def read_beams(
     if not logs:
         raise FileError(folder, "there is no beam-N.log with a beam-N.detokenized in it")
     expected = sum(map(len, split_words(references, language)))
-    records = []
+    records, counts = [], []
     for (beam, penalty), log in sorted(logs.items(), key=lambda item: (item[0][0], -item[0][1])):
         text = log.with_suffix(".detokenized")
         translations = read_sentences(text)
         require_same_count(text, translations, "the reference", references)
-        bleu = score("bleu", translations, references, target_language=language, lowercase=lowercase)
+        counts.append(statistics("bleu", translations, references, target_language=language, lowercase=lowercase))
+        bleu = counts[-1].score()
         speed = read_generate_log(log).speed
         values = {
             bleu.name: bleu.value,
@@ -75,7 +76,7 @@ def read_beams(
         }
         for metric, value in values.items():
             records.append(record_search(system, metric, value, beam=beam, penalty=penalty, n=len(references)))
-    return records, bleu.signature
+    return records, counts
 
 
 def record_search(system: str, metric: str, value: float | None, *, beam: int, penalty: float, n: int) -> Record:

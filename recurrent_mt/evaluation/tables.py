@@ -401,10 +401,15 @@ def markdown_cell(cell: Cell) -> str:
     return f"{f'**{text}**' if cell.best else text}{replace(cell, text='')}"
 
 
+def result_files(prefix: str | PathLike[str]) -> list[str]:
+    """The files that `write_results` writes."""
+    return [f"{prefix}.{ending}" for ending in ("json", "md", "txt")]
+
+
 def write_results(
     prefix: str | PathLike[str], tables: Sequence[Table], records: pandas.DataFrame, **context: Any
 ) -> None:
-    """Writes ``PREFIX.json`` with all numbers, and the tables in ``PREFIX.md`` and ``PREFIX.txt``."""
+    """Writes `result_files`: all numbers as JSON, and the tables."""
     write_text(f"{prefix}.json", records_as_json(records, **context, tables=[asdict(table) for table in tables]))
     write_text(f"{prefix}.md", tables_as_markdown(tables))
     write_text(f"{prefix}.txt", tables_as_text(tables))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import pandas
 from matplotlib.figure import Figure
 
@@ -77,6 +78,9 @@ class TrainedRuns:
         if seeds is None:
             seeds = sorted({seed_of(seed / "log") for folder in found.values() for seed in folder.glob("seed-*")})
         self.seeds = seeds
+        for seed in seeds:
+            if found and not any((folder / f"seed-{seed}").is_dir() for folder in found.values()):
+                raise ValueError(f"no system has a training with the seed {seed}")
         for what, values in {"system": self.names, "seed": self.seeds or [1] * (not found)}.items():
             if not values or len(set(values)) < len(values):
                 raise ValueError(f"name every {what} once, and at least one, not {', '.join(map(str, values))!r}")
@@ -272,6 +276,8 @@ def cost_table(records: pandas.DataFrame, names: Sequence[str], *, rates: Mappin
 def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1) -> pandas.DataFrame:
     """Validation losses of one system, bits a token: a row an update, of those that are a multiple, a column a log.
 
+    A loss that is no number, as of a training that has diverged, is NaN, and so is then the mean over seeds.
+
     Raises:
         FileError: if a log is damaged, or no validation is common to all of them.
     """
@@ -280,7 +286,8 @@ def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1)
     if not shared:
         others = f" that the {len(logs) - 1} other logs have as well" if len(logs) > 1 else ""
         raise FileError(logs[0], f"no validation at a multiple of {every} updates{others}")
-    return pandas.DataFrame([[losses[update] for losses in seeds] for update in shared], index=shared)
+    losses = np.array([[losses[update] for losses in seeds] for update in shared])
+    return pandas.DataFrame(np.where(np.isfinite(losses), losses, np.nan), index=shared)
 
 
 def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
@@ -288,10 +295,11 @@ def learning_curve_table(curves: Mapping[str, pandas.DataFrame]) -> Table:
     updates = sorted({update for curve in curves.values() for update in curve.index})
     rows = []
     for curve in curves.values():
-        means, deviations = curve.mean(axis=1), curve.std(axis=1)
+        means, deviations = curve.mean(axis=1, skipna=False), curve.std(axis=1, skipna=False)
         cells = [Cell(str(curve.shape[1]))]
         for update in updates:
-            detail = f" ± {deviations[update]:.2f}" if update in curve.index and curve.shape[1] > 1 else ""
+            deviation = deviations.get(update, np.nan)
+            detail = "" if np.isnan(deviation) else f" ± {deviation:.2f}"
             cells.append(Cell(format_number(means.get(update), ".2f"), detail))
         rows.append(cells)
     header = ["System", "seeds", *(f"{update:,}" for update in updates)]
@@ -313,8 +321,9 @@ def draw_learning_curves(
         if updates_per_hour:
             curve = curve.set_index(curve.index / updates_per_hour[name])
         color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
-        axes.plot(curve.index, curve.mean(axis=1), marker=marker, markersize=4, color=color, label=name)
-        axes.fill_between(curve.index, curve.min(axis=1), curve.max(axis=1), color=color, alpha=0.2, linewidth=0)
+        mean, low, high = (getattr(curve, what)(axis=1, skipna=False) for what in ("mean", "min", "max"))
+        axes.plot(curve.index, mean, marker=marker, markersize=4, color=color, label=name)
+        axes.fill_between(curve.index, low, high, color=color, alpha=0.2, linewidth=0)
     axes.set_xlabel("hours" if updates_per_hour else "updates")
     axes.set_ylabel("validation loss, bits a token")
     axes.legend(handles=axes.lines, frameon=False)

@@ -33,6 +33,8 @@ LONGEST_REPEAT = 4
 LENGTH_RATIO, REPEATED, SURPLUS, DROPPED = "length ratio", "repeated, %", "surplus, %", "dropped, %"
 REPEATED_IN_REFERENCES = "repeated in references, %"
 
+WORDS_NOTE = "Words are those that BLEU counts: of Chinese, characters."
+
 Sentences = Sequence[Sequence[str]]
 
 
@@ -94,7 +96,8 @@ def word_table(records: pandas.DataFrame) -> Table:
     counts = pivot(chosen, "bucket", "system", "n").iloc[:, 0]
     rows = [[Cell(f"{count:,.0f}"), *mark_best(row)] for count, row in zip(counts, grid.to_numpy().tolist())]
     header = [BY_FREQUENCY, "words in references", *grid.columns]
-    return Table("F-measure of words, in percent", header, list(grid.index), rows, ["Case is ignored."], best_of="row")
+    notes = ["Case is ignored.", WORDS_NOTE]
+    return Table("F-measure of words, in percent", header, list(grid.index), rows, notes, best_of="row")
 
 
 def score_content(
@@ -160,8 +163,8 @@ def content_table(records: pandas.DataFrame) -> Table:
         "Surplus: extra copies of content words that the reference has, too. "
         "Dropped: content words of the reference that are missing from the translation."
     )
-    rows = grid.to_numpy().tolist()
-    return Table("Length, repeated words, and missing words", ["System", *forms], list(grid.index), rows, [note])
+    rows, header = grid.to_numpy().tolist(), ["System", *forms]
+    return Table("Length, repeated words, and missing words", header, list(grid.index), rows, [note, WORDS_NOTE])
 
 
 def divide(part: int, whole: int) -> float | None:

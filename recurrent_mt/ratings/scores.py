@@ -29,7 +29,7 @@ class SystemRating:
         sentences: that were rated at least once.
         mean: of the ratings as they were given: over annotators, then over sentences.
         z: the same of the standardized ratings; None if none of them could be standardized.
-        low: lower end of the 95% interval of `z`; None for fewer than `FEWEST_SENTENCES`.
+        low: lower end of the 95% interval of `z`; None if fewer than `FEWEST_SENTENCES` have standardized ratings.
         high: upper end, likewise.
     """
 
@@ -111,6 +111,7 @@ def score_scale(
     rated = (~np.isnan(raw_means)).sum(axis=0)
     if not rated.all():
         raise ValueError(f"system {key.systems[int(rated.argmin())]!r} has no rating on the scale {scale.name}")
+    scored = ~np.isnan(z_means)
     draws = np.random.default_rng(seed).integers(len(z_means), size=(resamples, len(z_means)))
     means, z, resampled = average_columns(raw_means), average_columns(z_means), average_columns(z_means[draws])
     order = sorted(range(len(z)), key=lambda index: (-np.nan_to_num(z[index], nan=-np.inf), -means[index]))
@@ -121,14 +122,14 @@ def score_scale(
                 key.systems[index],
                 int(rated[index]),
                 float(means[index]),
-                *add_interval(z[index], resampled[:, index], int(rated[index])),
+                *add_interval(z[index], resampled[:, index], int(scored[:, index].sum())),
             )
             for index in order
         ),
         differences=tuple(
             RatingDifference(
                 *(key.systems[i], key.systems[j]),
-                *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j], int(min(rated[i], rated[j]))),
+                *add_interval(z[i] - z[j], resampled[:, i] - resampled[:, j], int((scored[:, i] & scored[:, j]).sum())),
             )
             for i, j in combinations(order, 2)
         ),

@@ -154,10 +154,10 @@ def name_table(title: str, table: Table) -> Table:
 
 
 def join_tables(tables: Sequence[Table]) -> list[Table]:
-    """The tables, those of one caption and header as one with the rows of all."""
-    joined: dict[tuple[str, ...], Table] = {}
+    """The tables, those of one caption and header as one with the rows of all, if they were made alike."""
+    joined: dict[tuple[tuple[str, ...], ...], Table] = {}
     for table in tables:
-        key = (table.caption, *table.header)
+        key = ((table.caption, *table.header), tuple(table.signatures), tuple(table.notes))
         if key in joined:
             names, rows = [*joined[key].names, *table.names], [*joined[key].rows, *table.rows]
             joined[key] = replace(joined[key], names=names, rows=rows)

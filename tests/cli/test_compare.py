@@ -108,6 +108,13 @@ def test_a_missing_translation_is_named(files):
     assert f"{files}/three: there is no such file" in refusal(files, systems=["one", "three"])
 
 
+def test_what_is_read_is_not_overwritten(files):
+    (files / "mine.txt").write_text((files / "one").read_text())
+    done = call("compare", f"mine={files / 'mine.txt'}", "--reference", files / "reference", "--out", files / "mine")
+    assert done.stderr == f"error: {files}/mine.txt would be overwritten: choose another --out\n"
+    assert (files / "mine.txt").read_text() == (files / "one").read_text()
+
+
 def test_an_unknown_tokenization_is_named(files):
     assert "unknown tokenization 'klingon'" in refusal(files, "--tokenize", "klingon")
 
@@ -120,6 +127,7 @@ def test_an_unknown_tokenization_is_named(files):
         (["--system", "nameless"], {}, "--system must be NAME=FILE, not 'nameless'"),
         ([], {"systems": ["one", "one"]}, "--system one is given twice"),
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
+        (["--paired", "bootstrap", "--resamples", "0"], {}, "--paired bootstrap needs --resamples"),
     ],
 )
 def test_options_of_a_comparison_that_cannot_be_meant_are_refused_by_name(files, options, changes, message):

@@ -8,7 +8,7 @@ import pytest
 
 from recurrent_mt.evaluation.beams import beam_figure, beam_table, read_beams
 from recurrent_mt.evaluation.tables import make_frame
-from recurrent_mt.metrics import score
+from recurrent_mt.metrics import score, sign_systems
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.test_analysis import write_lines
@@ -44,8 +44,8 @@ def folder(tmp_path):
 
 def read(folder, system="mine"):
     """The records of each beam and penalty by metric, and the signature."""
-    records, signature = read_beams(system, folder, REFERENCES, "en", False)
-    return make_frame(records), signature
+    records, counts = read_beams(system, folder, REFERENCES, "en", False)
+    return make_frame(records), sign_systems(counts)
 
 
 def compare(folder, tmp_path, *arguments):
@@ -55,6 +55,16 @@ def compare(folder, tmp_path, *arguments):
         *("beams", "--system", f"mine={folder}", "--reference", tmp_path / "ref"),
         *("--target-lang", "en", "--out", tmp_path / "out", *arguments),
     )
+
+
+def test_the_signature_is_of_all_searches_in_whatever_order(folder, tmp_path):
+    leave(tmp_path / "other", "beam-2", [REFERENCES[0], f"{REFERENCES[1]}\u200b"])
+    for order in ((folder, tmp_path / "other"), (tmp_path / "other", folder)):
+        systems = [f"--system={place.name}={place}" for place in order]
+        write_lines(tmp_path / "ref", REFERENCES)
+        files = ("--reference", tmp_path / "ref", "--out", tmp_path / "out")
+        done = call("beams", *systems, *files, "--target-lang", "en")
+        assert "|text:normalized" in done.stdout, done.stderr
 
 
 def test_each_log_is_a_beam_and_a_length_penalty(folder):

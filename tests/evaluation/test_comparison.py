@@ -186,6 +186,8 @@ def test_bad_questions_are_refused(run):
         compared(run, ["lstm", "lstm"])
     with pytest.raises(ValueError, match=r"no system has a file test.detokenized: there is nothing to compare"):
         compared(run, ["fconv"])
+    with pytest.raises(ValueError, match="no system has a training with the seed 9"):
+        compared(run, seeds=(1, 9))
     (run / "systems" / "lstm" / "seed-1" / "peak-memory").write_text("much\n")
     with pytest.raises(FileError, match="peak-memory: must be a number of bytes, not 'much'"):
         compared(run)

@@ -1,5 +1,7 @@
 """Validation loss against updates, from logs of fairseq-train."""
 
+import math
+
 import pytest
 
 from recurrent_mt.evaluation.figures import save_figure
@@ -35,6 +37,16 @@ def test_validations_between_the_wanted_updates_are_dropped(write_log):
 def test_an_update_that_was_done_again_after_an_interruption_counts_once_and_last(write_log):
     log = write_log("1.log", (100, 5.0), (200, 4.5), (200, 4.0))
     assert read_learning_curves([log]).loc[200].tolist() == [4.0]
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_the_mean_over_seeds_of_which_one_diverged_is_no_number(loss, write_log):
+    logs = [write_log("1.log", (100, 5.0), (200, 4.0)), write_log("2.log", (100, 6.0), (200, loss))]
+    curve = read_learning_curves(logs)
+    rows = [line.split() for line in tables_as_text([learning_curve_table({"two": curve})]).splitlines()]
+    assert ["two", "2", "5.50", "±", "0.71", "–"] in rows
+    (line,) = draw_learning_curves({"two": curve}).axes[0].lines
+    assert line.get_ydata()[0] == 5.5 and math.isnan(line.get_ydata()[1])
 
 
 def test_logs_without_a_common_validation_are_named(write_log):

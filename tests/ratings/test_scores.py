@@ -48,6 +48,23 @@ def as_units(rows):
     return [{str(unit): value for unit, value in enumerate(row) if not np.isnan(value)} for row in rows]
 
 
+def test_an_interval_needs_enough_sentences_with_standardized_ratings(tmp_path):
+    """Who rates everything alike has none; means of what was given need no others."""
+    items = {f"{system}{number}": (number, [system], "system", None) for number in range(20) for system in "xy"}
+    key = read_key(write(tmp_path / "key.json", bare_key(items)))
+
+    def rate(name, sentences, **values):
+        answers = {item: values[item[0]] + int(item[1:]) % 2 for item in items if int(item[1:]) < sentences}
+        return Ratings(f"{name}.json", name, {"assessment": answers}, (), dict.fromkeys(items, 1.0))
+
+    flat = Ratings("flat.json", "flat", {"assessment": dict.fromkeys(items, 50)}, (), dict.fromkeys(items, 1.0))
+    for sentences, has_interval in ((9, False), (10, True)):
+        scores = score_scale([flat, rate("ben", sentences, x=80, y=20)], key, ASSESSMENT, resamples=20)
+        assert scores.constant == ("flat",) and [one.sentences for one in scores.systems] == [20, 20]
+        for one in (*scores.systems, *scores.differences):
+            assert one.z is not None and (one.low is not None) == has_interval
+
+
 def test_z_scores_by_hand():
     # Mean 50; deviations −30 −10 0 40; their squares sum to 2600; over n − 1 = 3.
     deviation = sqrt(2600 / 3)

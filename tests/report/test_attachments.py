@@ -8,7 +8,7 @@ from recurrent_mt.evaluation.alignment_figures import alignment_table, score_ali
 from recurrent_mt.evaluation.beams import beam_table, record_search
 from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees, score_trees, tree_tables
-from recurrent_mt.evaluation.tables import make_frame, tables_as_text, write_results
+from recurrent_mt.evaluation.tables import Cell, Table, make_frame, tables_as_text, write_results
 from recurrent_mt.report.attachments import Figure, Printout, join_tables, read_attachment
 from recurrent_mt.report.page import render_page
 from tests.report.reports import Outline, report_of_few_charts, svg
@@ -71,6 +71,15 @@ def test_beams_become_the_table_of_their_own_command(tmp_path):
     assert (table.caption, table.header, table.rows) == ("by beam", printed.header, printed.rows)
     page = render_page(report_of_few_charts(attachments=[attachment]))
     assert "BLEU: nrefs:1" in page and "12.5" in page
+
+
+def test_tables_that_were_made_otherwise_stay_apart():
+    made = {"a": ("13a", ""), "b": ("zh", ""), "c": ("13a", "Other."), "d": ("13a", "")}
+    tables = [
+        Table("Scores", ["System", "BLEU"], [name], [[Cell("1.0")]], [note], [signature])
+        for name, (signature, note) in made.items()
+    ]
+    assert [table.names for table in join_tables(tables)] == [["a", "d"], ["b"], ["c"]]
 
 
 def test_tables_with_other_columns_stay_apart(tmp_path):

@@ -43,6 +43,18 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]
 
 
+def test_a_page_on_some_systems_shows_nothing_of_the_others(tmp_path):
+    run = make_run(tmp_path / "run")
+    for name in ("perfect", "forgetful"):
+        write_logs(run, name, 1)
+        (run / "figures" / "alignments" / name).mkdir(parents=True)
+        (run / "figures" / "alignments" / name / "sentence-3.svg").write_text(svg())
+    done = make_report(run, "--resamples", 0, "--only", "perfect", "--out", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert done.returncode == 0 and "perfect, sentence 4" in page and "Training and speed" in page
+    assert "forgetful" not in page
+
+
 def test_plain_files_become_a_page(tmp_path):
     test_set = small(copies=3)
     write_lines(tmp_path / "ref.en", test_set.reference)

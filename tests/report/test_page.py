@@ -1,4 +1,5 @@
 import base64
+import dataclasses
 import hashlib
 import html
 import re
@@ -9,10 +10,10 @@ import pytest
 from recurrent_mt.evaluation.analysis import Settings, analyze
 from recurrent_mt.evaluation.plots import write_plots
 from recurrent_mt.evaluation.tables import score_cell, select
-from recurrent_mt.evaluation.translated_files import SIDES
+from recurrent_mt.evaluation.translated_files import SIDES, UnknownWords
 from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
-from tests.evaluation.test_sets import perfect, small
+from tests.evaluation.test_sets import forgetful, perfect, small
 from tests.report.reports import (
     NO_TRAINING,
     PLANTED,
@@ -201,6 +202,21 @@ def test_groups_without_sentences_say_so(page):
     tables = Outline(page).tables
     assert tables["chrF2 by reference length"][-1][:2] == ["over 6", "5"]
     assert tables["chrF2 by unknown words, reference"][-1] == ["1, 2 or more", "0", "no sentences"]
+
+
+def test_of_groups_that_not_all_systems_have_each_score_is_in_its_own_column():
+    """Systems with dictionaries of their own have unknown words of their own."""
+    test_set = small(copies=5)
+    none = [0] * len(test_set)
+    few = dataclasses.replace(forgetful(test_set, "few"), unknown=UnknownWords(none, none))
+    some = [number % 2 for number in range(len(test_set))]
+    many = dataclasses.replace(forgetful(test_set, "many"), unknown=UnknownWords(some, none))
+    tables = Outline(render_page(small_report(analysis=small_analysis(systems=[few, many])))).tables
+    header, *rows = tables["chrF2 by unknown words, source"]
+    cells = {name.strip(): row for name, *row in rows}
+    assert header[1:] == ["few", "many"]
+    assert cells["1"][0] == "no sentences [0]" and cells["1"][1].endswith(" [15]")
+    assert cells["0"][0].endswith(" [30]") and cells["0"][1].endswith(" [15]")
 
 
 def test_the_best_of_each_column_is_marked(page):
