@@ -76,7 +76,7 @@ class Demo:
         yield cards, "", "", ""
         drawn = cards, render_alignments(readings), render_pyramids(readings)
         yield *drawn, render_notice("Translating the sentence cut at each word …")
-        cuts = self.ask(lambda system: system.cut(text, beam=int(beam)))
+        cuts = self.ask(lambda system: system.cut(text, beam=int(beam), length_penalty=length_penalty))
         yield *drawn, render_cuts(cuts)
 
     def force(self, text: str, target: str) -> str:

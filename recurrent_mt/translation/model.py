@@ -246,7 +246,7 @@ class Model:
         whole = found.get("dilated") or len(found["gates"]) == len(found["source"]) - 1
         return gates_of({**found, "source": list(map(self.show, found["source"]))}) if whole else None
 
-    def cut(self, text: str, *, beam: int = BEAM) -> list[Cut]:
+    def cut(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> list[Cut]:
         """Translates the first word of a sentence, the first two, and so on; of a long one, evenly spread lengths.
 
         Raises:
@@ -260,11 +260,12 @@ class Model:
         # The whole sentence is always the last.
         counts = list(range(len(ends), 0, -step))[::-1]
         parts = [" ".join(tokens[: ends[count - 1]]) for count in counts]
-        found = [self.translator.translate(part, beam=beam, length_penalty=1, count=1)[0] for part in parts]
-        return [
-            Cut(count, " ".join(self.merge(part.split())), self.write(best.tokens), best.score)
-            for count, part, best in zip(counts, parts, found)
-        ]
+        made = []
+        for count, part in zip(counts, parts):
+            (best,) = self.translator.translate(part, beam=beam, length_penalty=length_penalty, count=1)
+            score = float(np.mean(best.log_probabilities))
+            made.append(Cut(count, " ".join(self.merge(part.split())), self.write(best.tokens), score))
+        return made
 
     def score(self, text: str, translation: str, *, pieces: bool = False) -> list[ScoredWord]:
         """The log-probability of each word of a given raw translation, ``</s>`` included.

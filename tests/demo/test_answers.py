@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 from recurrent_mt.translation.loading import load_checkpoint
+from recurrent_mt.translation.model import Model
 from tests.demo.models import write_models
 from user_dir.tasks import native_translation
 
@@ -50,6 +51,18 @@ def test_a_sentence_is_cut_by_the_native_search(demo, monkeypatch):
     for system in demo.systems:
         assert len(system.cut("s1 s2 s3", beam=2)) == 3
     assert len(calls) == 3 * len(demo.systems)
+
+
+def test_cuts_have_the_length_penalty_of_the_cards(demo, monkeypatch):
+    penalties, cut = [], Model.cut
+
+    def record(model, text, *, beam, length_penalty):
+        penalties.append(length_penalty)
+        return cut(model, text, beam=beam, length_penalty=length_penalty)
+
+    monkeypatch.setattr(Model, "cut", record)
+    list(demo.translate("s1 s2", beam=2, length_penalty=0.3, count=1))
+    assert penalties == [0.3] * len(demo.systems)
 
 
 def test_a_pyramid_is_drawn_whatever_the_length_of_the_translation(demo, monkeypatch):

@@ -120,11 +120,19 @@ def test_an_exported_model_translates_as_fairseq_does(architecture, attention, o
     assert_same_translations(found, generate([model], batch))
 
 
-def test_an_exported_model_takes_the_longest_source_of_its_manifest(tmp_path):
+@pytest.mark.parametrize(
+    ("architecture", "options", "longest"),
+    [
+        ("sepconv_encoder", {"sepconv_positions": True}, 1030),
+        # These positions are computed in the graph, not stored in it.
+        ("grconv_encoder", {"grconv_dilated": True, "grconv_dilated_positions": True, "encoder_hidden_size": 6}, 4100),
+    ],
+)
+def test_an_exported_model_takes_the_longest_source_of_its_manifest(architecture, options, longest, tmp_path):
     for_task = task()
-    for_task.cfg.max_source_positions = 1030
-    model = build("sepconv_encoder", for_task, sepconv_positions=True).eval()
-    batch = sources([1030])
+    for_task.cfg.max_source_positions = longest
+    model = build(architecture, for_task, **options).eval()
+    batch = sources([longest])
     found = beam_search(export(model, tmp_path, for_task), words_of(batch), beam=5, max_words=9)
     assert_same_translations(found, generate([model], batch))
 

@@ -20,7 +20,8 @@ from tests.checkpoints.checkpoints import small_checkpoint
 from tests.commands import call, run
 from tests.once import build_once
 from tests.translation.toy_box import write_run
-from user_dir.checkpoints.conversions import write_half_precision
+from user_dir.checkpoints.checkpoint import Checkpoint
+from user_dir.checkpoints.conversions import average_checkpoints, write_half_precision
 
 SYSTEM = {"summary": "A toy.", "training": "fairseq-train data"}
 DESCRIPTION = {
@@ -115,7 +116,10 @@ def test_shared_embeddings_are_stored_once(tmp_path):
     model = torch.load(tmp_path / "half.pt", weights_only=True)["model"]
     shared = [model[f"decoder.{name}.weight"].data_ptr() for name in ("embed_tokens", "output_projection")]
     assert shared[0] == shared[1]
-    assert facts.parameters == sum({one.data_ptr(): one.numel() for one in model.values()}.values())
+    average_checkpoints([tmp_path / "checkpoint.pt"] * 2, tmp_path / "mean.pt")
+    averaged = write_half_precision(tmp_path / "mean.pt", tmp_path / "half-mean.pt")
+    loaded = Checkpoint(tmp_path / "mean.pt", tmp_path).model
+    assert facts.parameters == averaged.parameters == sum(one.numel() for one in loaded.parameters())
 
 
 def test_a_number_beyond_half_precision_is_refused(packed, tmp_path):

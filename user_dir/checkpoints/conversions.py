@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from fairseq_compat.changed_models import changed_options, model_options
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
+from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from recurrent_mt.layers.weights import kept_share, truncate
 
 from ..models.encoder_decoder import EncoderDecoderModel
@@ -58,11 +59,20 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
             raise ValueError(f"{path} and {paths[0]} hold different models: their parameters differ in name or shape")
         for name, value in parameters.items():
             sums[name] = value.double() if name not in sums else sums[name] + value.double()
-    means = {name: mean(total, len(paths), like=parameters[name]) for name, total in sums.items()}
+    means = change_parameters(parameters, lambda name, value: mean(sums[name], len(paths), like=value))
     config = state["cfg"]
     if OmegaConf.is_config(config):
         config = OmegaConf.to_container(config, resolve=True, enum_to_str=True)
     write_model(out, config, means, state=state)
+
+
+def change_parameters(parameters: dict[str, Tensor], change: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:
+    """What becomes of each parameter; those that share memory still do, so that files have them once."""
+    made: dict[tuple[int, torch.Size], Tensor] = {}
+    for name, value in parameters.items():
+        if (place := (value.data_ptr(), value.shape)) not in made:
+            made[place] = change(name, value)
+    return {name: made[value.data_ptr(), value.shape] for name, value in parameters.items()}
 
 
 def mean(total: Tensor, count: int, *, like: Tensor) -> Tensor:
@@ -203,12 +213,8 @@ def write_half_precision(checkpoint: Path, path: Path) -> ModelFacts:
 
 
 def halve(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The parameters in half precision; those that share memory still do, and whole numbers stay."""
-    made: dict[tuple[int, torch.Size], Tensor] = {}
-    return {
-        name: made.setdefault((value.data_ptr(), value.shape), value.half() if value.is_floating_point() else value)
-        for name, value in parameters.items()
-    }
+    """The parameters in half precision; whole numbers stay."""
+    return change_parameters(parameters, lambda name, value: value.half() if value.is_floating_point() else value)
 
 
 def forget_places(options: Any) -> Any:
@@ -220,7 +226,7 @@ def forget_places(options: Any) -> Any:
     return "" if isinstance(options, str) and any(Path(part).is_absolute() for part in options.split(":")) else options
 
 
-#: Sinusoids in the file of a model that has positions, unless it takes shorter sentences only.
+#: Sinusoids in the file of a model with --sepconv-positions, unless it takes shorter sentences only.
 EXPORTED_POSITIONS = 4096
 
 
@@ -247,7 +253,8 @@ def take_apart(checkpoint: Checkpoint) -> ExportedModel:
             f"{checkpoint.path} has several heads of attention (--decoder-attention-heads), which are not exported"
         )
     longest_source, longest_target = model.max_positions()
-    if getattr(model.encoder.layer, "positions", False):
+    layer = model.encoder.layer
+    if isinstance(layer, SeparableConvolutionEncoder) and layer.positions:
         longest_source = min(longest_source, EXPORTED_POSITIONS)
     return ExportedModel(
         encoder=model.encoder.layer,
