@@ -64,14 +64,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (out / "hook.sh").write_text(HOOK)
     call = ["bash", str(REPOSITORY / "scripts/prepare_fr_en.sh"), f"corpus={text}", f"out={out / 'run'}"]
     paths = f"{REPOSITORY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    variables = {"BASH_ENV": str(out / "hook.sh"), "MEASURES": str(out / "steps.jsonl"), "PYTHONPATH": paths}
+    from recurrent_mt.experiments.corpora import identify
+
+    # Those of another text or of other options are steps of another run.
+    measures = out / f"steps-{identify([options.repeat, sorted(options.options)])}.jsonl"
+    variables = {"BASH_ENV": str(out / "hook.sh"), "MEASURES": str(measures), "PYTHONPATH": paths}
     environment = {"VENV": sys.prefix, "SETUP": "no", **os.environ, **variables}
     status = subprocess.run([*call, *options.options], env=environment).returncode
     # Not above, in the way of every step: it imports PyTorch, and what starts a process counts as held by it.
     from .case import processor
 
     print(f"\n{processor()}, {os.cpu_count()} cores\n")
-    print("\n".join(table((out / "steps.jsonl").read_text().splitlines())))
+    print("\n".join(table(measures.read_text().splitlines())))
     for folder in FOLDERS:
         print(f"{folder}: {size(out / 'run' / folder):,} bytes")
     return status

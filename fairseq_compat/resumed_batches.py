@@ -22,6 +22,9 @@ OPTIONS = (
     "task.max_target_positions",
     "task.num_batch_buckets",
     "task.upsample_primary",
+    # those of --task published_translation; other tasks have none of them
+    "task.sort_k_batches",
+    "task.max_train_words",
 )
 
 
@@ -85,7 +88,7 @@ def _differences(saved, trainer):
     found = []
     for option in OPTIONS:
         before, now = _value(saved["cfg"], option), _value(trainer.cfg, option)
-        if before != now:
+        if (before or 0) != (now or 0):
             name = "--" + option.rpartition(".")[2].replace("_", "-")
             found.append(f"{name} was {before} and is {now}")
     now = len(trainer.task.dataset(trainer.cfg.dataset.train_subset))

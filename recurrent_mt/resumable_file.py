@@ -6,10 +6,10 @@ import fcntl
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from .text_files import FileError, write_text
 
@@ -31,6 +31,12 @@ class Progress:
     made_with: Mapping[str, str] = field(default_factory=dict)
 
 
+def working_files(path: str | PathLike[str]) -> tuple[Path, Path]:
+    """Where a file is until it is whole, and what says how far it has come."""
+    path = Path(os.path.realpath(path))
+    return path.with_name(f"{path.name}.partial"), path.with_name(f"{path.name}.partial.json")
+
+
 class ResumableFile:
     """Text that is written chunk by chunk to ``FILE.partial``, which takes the name FILE when everything is in it.
 
@@ -49,8 +55,7 @@ class ResumableFile:
         self.path = Path(os.path.realpath(path))
         if self.path.exists() and not self.path.is_file():
             raise FileError(path, "it is no file: give the name of one, which could be continued")
-        self.partial = self.path.with_name(f"{self.path.name}.partial")
-        self.record = self.path.with_name(f"{self.path.name}.partial.json")
+        self.partial, self.record = working_files(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._open_locked()
         try:
@@ -120,9 +125,8 @@ class ResumableFile:
         # The record must not reach the disk before the text.
         os.fsync(self._file.fileno())
         size = self.progress.size + len(encoded)
-        progress: dict[str, Any] = asdict(self.progress) | {"lines": lines, "digest": digest, "size": size}
-        self.progress = Progress(**progress)
-        write_text(self.record, json.dumps(progress, indent=1) + "\n")
+        self.progress = replace(self.progress, lines=lines, digest=digest, size=size)
+        write_text(self.record, json.dumps(asdict(self.progress), indent=1) + "\n")
 
     def finish(self) -> None:
         """Gives the file its name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from os import PathLike
 
@@ -37,6 +37,20 @@ def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
         # SentencePiece may put the mark alone before a piece of its own: "▁", "中国".
         new = [piece == END_OF_SENTENCE or piece.startswith(BEGINS) for piece in pieces[1:]]
     return list(accumulate(new, initial=0))[: len(pieces)]
+
+
+def require_scheme(sentences: Iterable[Sequence[str]], scheme: str | None) -> None:
+    """Checks that tokens are the pieces of a scheme: with another's, words would be counted that are none.
+
+    Raises:
+        ValueError: if they have the marks of another, or, as SentencePiece marks every word, none.
+    """
+    tokens = [token for sentence in sentences for token in sentence if token != END_OF_SENTENCE]
+    begins = any(token.startswith(BEGINS) for token in tokens)
+    continues = any(token.endswith(CONTINUES) for token in tokens)
+    if tokens and ((scheme == "sentencepiece" and not begins) or (scheme == "bpe" and begins and not continues)):
+        found = "sentencepiece" if begins else "bpe" if continues else "no segmentation"
+        raise ValueError(f"--segmentation {scheme}: the tokens have the marks of {found}")
 
 
 def merge_pieces(pieces: Sequence[str], numbers: Sequence[int], scheme: str | None) -> list[str]:

@@ -1,7 +1,7 @@
 import pytest
 
 from recurrent_mt.data.words import make_tokenizer
-from recurrent_mt.subwords import load_bpe, merge_pieces, word_numbers
+from recurrent_mt.subwords import load_bpe, merge_pieces, require_scheme, word_numbers
 
 CASES = {
     "bpe": ("bpe", "un ter@@ ri@@ er blanc", [0, 1, 1, 1, 2], "un terrier blanc"),
@@ -20,6 +20,27 @@ def test_pieces_of_words(scheme, pieces, numbers, words):
     pieces = pieces.split()
     assert word_numbers(pieces, scheme) == numbers
     assert merge_pieces(pieces, numbers, scheme) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "pieces", "found"),
+    [
+        ("sentencepiece", "le chi@@ en", "bpe"),
+        ("sentencepiece", "le chien", "no segmentation"),
+        ("bpe", "▁le ▁chi en", "sentencepiece"),
+        ("bpe", "▁le chi@@ en", None),
+        ("bpe", "le chien", None),
+        ("sentencepiece", "a ▁b </s>", None),
+        ("sentencepiece", "</s>", None),
+        (None, "▁le ▁chi en", None),
+    ],
+)
+def test_pieces_of_another_scheme_are_refused(scheme, pieces, found):
+    if found is None:
+        require_scheme([pieces.split()], scheme)
+        return
+    with pytest.raises(ValueError, match=f"--segmentation {scheme}: the tokens have the marks of {found}"):
+        require_scheme([["</s>"], pieces.split()], scheme)
 
 
 def test_an_unknown_scheme_is_named():

@@ -37,7 +37,7 @@ from ..evaluation.structure.trees import (
 )
 from ..evaluation.tables import tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
-from ..subwords import SCHEMES
+from ..subwords import SCHEMES, require_scheme
 from ..text_files import write_text
 
 
@@ -73,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
     refuse_contradictions(options)
     options.out.mkdir(parents=True, exist_ok=True)
     found = read_alignments(options)
+    require_scheme((side for one in found for side in (one.source, one.target)), options.segmentation)
     alignments = [alignment.merged(options.segmentation) for alignment in found]
     gold = read_gold_links(options.gold) if options.gold else None
     records = score_alignments("attention", alignments, gold)
@@ -186,6 +187,7 @@ class Structure:
         options.out.mkdir(parents=True, exist_ok=True)
         gates = load_gates(options)
         pyramids = [one for one in gates if isinstance(one, PyramidGates)]
+        require_scheme((one.words for one in gates), options.segmentation)
         if options.trees and len(pyramids) < len(gates):
             raise ValueError(
                 f"--trees {options.trees}: these gates are of a dilated grConv, which joins the same windows in all "

@@ -31,13 +31,22 @@ from ..experiments.corpora import checksum
 from ..languages import normalize
 from ..ordered_map import ordered_map, processors
 from ..plugin_finder import find_plugin
-from ..resumable_file import ResumableFile
+from ..resumable_file import ResumableFile, working_files
 from ..search_process import LOG_END, SearchError, SearchProcess
-from ..text_files import FileError, dictionary_folder, read_lines, read_standard_input, write_text
+from ..text_files import (
+    FileError,
+    dictionary_folder,
+    read_lines,
+    read_standard_input,
+    refuse_overwriting,
+    write_text,
+)
 from ..text_form import TextForm, read_text_form
 from ..translation.box import find_default, find_folder
 from .train import has_gpu
 
+#: Sentences of a buffer, unless the call says otherwise.
+BUFFER = 1000
 #: Seconds between two lines about how far it has come.
 PAUSE = 30
 OPTIONS_ANYWHERE = True
@@ -77,9 +86,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--buffer-size",
         type=positive,
-        default=1000,
         metavar="N",
-        help="sentences that are sorted by length and translated together (%(default)s)",
+        help=f"sentences that are sorted by length and translated together ({BUFFER})",
     )
     parser.add_argument(
         "--jobs",
@@ -108,11 +116,7 @@ def run(options: argparse.Namespace) -> None:
     for model in options.model.split(":"):
         if not Path(model).is_file():
             raise FileNotFoundError(f"there is no file {model}")
-    if options.split and (options.input or options.jobs):
-        options.parser.error(f"{'--input' if options.input else '--jobs'} does not go with --split")
-    for flag in options.flags:
-        if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
-            options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
+    check_options(options)
     if options.split:
         translate_split(form, options)
         return
@@ -168,6 +172,23 @@ def translate_split(form: TextForm, options: argparse.Namespace) -> None:
         write_text(options.output, text)
     else:
         sys.stdout.write(text)
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Ends the tool with a message if options do not go together.
+
+    Raises:
+        ValueError: if the input would be overwritten.
+    """
+    for name in ("input", "jobs", "buffer_size"):
+        if options.split and getattr(options, name):
+            options.parser.error(f"--{name.replace('_', '-')} does not go with --split")
+    for flag in options.flags:
+        if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
+            options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
+    options.buffer_size = options.buffer_size or BUFFER
+    if options.input and options.output:
+        refuse_overwriting([options.input], [options.output, *working_files(options.output)])
 
 
 def search_command(form: TextForm, options: argparse.Namespace, program: str) -> list[str]:

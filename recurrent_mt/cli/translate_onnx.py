@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..text_files import read_sentences, read_standard_input, write_text
+from ..text_files import read_sentences, read_standard_input, refuse_overwriting, write_text
 from ..text_form import TextForm, read_text_form
 from ..translation.box import ONNX, find_folder
 
@@ -31,7 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=int, default=5, help="hypotheses per sentence (default: 5)")
     parser.add_argument("--lenpen", type=float, default=1.0, help="length penalty, as in fairseq-generate (default: 1)")
     parser.add_argument("--max-words", type=int, default=200, help="longest translation (default: 200)")
-    parser.add_argument("--batch", type=int, default=32, help="sentences translated at a time (default: 32)")
+    parser.add_argument(
+        "--batch",
+        type=int,
+        default=32,
+        help="sentences translated at a time (default: 32). A model of eight bits rounds those of a batch alike; with "
+        "1, a line does not depend on others",
+    )
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: as many as cores)")
 
 
@@ -40,6 +46,8 @@ def run(options: argparse.Namespace) -> None:
     for name in ("beam", "batch", "max_words"):
         if getattr(options, name) < 1:
             options.parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
+    if options.input and options.out:
+        refuse_overwriting([options.input], [options.out])
     from ..onnx_translation import OnnxModel, translate
 
     place = None if options.model and not options.run else find_folder(options.run)

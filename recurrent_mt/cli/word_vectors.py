@@ -35,7 +35,7 @@ from ..data.word_vectors import (
     train_skip_gram,
     write_vectors,
 )
-from ..text_files import read_dictionary
+from ..text_files import read_dictionary, refuse_overwriting
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +68,8 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error("--map-to and --lexicon need each other")
     if options.test_lexicon and not options.lexicon:
         options.parser.error("--test-lexicon needs --map-to and --lexicon")
+    others = (options.dictionary, options.map_to, options.lexicon, options.test_lexicon)
+    refuse_overwriting([*options.text, *filter(None, others)], [options.out])
     # Report whatever is wrong with the other files before training.
     target = read_vectors(options.map_to) if options.map_to else None
     lexicons = [read_lexicon(path) if path else [] for path in (options.lexicon, options.test_lexicon)]

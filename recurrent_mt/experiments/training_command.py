@@ -46,6 +46,8 @@ SETTABLE = re.compile(
     |no_(save|save_optimizer_state|epoch_checkpoints|last_checkpoints|progress_bar)|log_(format|interval)""",
     re.ASCII | re.VERBOSE,
 )
+#: Switches that are on unless fairseq-train gets their flag.
+ON = ("left_pad_source",)
 #: fairseq's default, in the folder of the call.
 SAVE_DIR = "checkpoints"
 NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
@@ -140,6 +142,8 @@ def option_arguments(group: str, key: str, value: Any, *, trusted: bool = False)
         check_training_value(key, value)
     else:
         check_training_flag(key, value)
+    if key in ON and isinstance(value, bool):
+        value = not value
     if value is None or value is False:
         return []
     flag = f"--{key.replace('_', '-')}"

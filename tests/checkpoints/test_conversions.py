@@ -79,6 +79,14 @@ def test_a_single_model_is_its_own_mean_and_the_files_stay(save, average):
     assert torch.equal(average([path])["model"]["w"], weight) and path.read_bytes() == before
 
 
+def test_a_checkpoint_is_not_overwritten_by_an_average_with_it(save, tmp_path):
+    paths = save({"w": torch.ones(1)}, {"w": torch.ones(1)})
+    before = paths[1].read_bytes()
+    refused = call("average", *paths, "--out", paths[1])
+    assert refused.returncode == 1 and f"{paths[1]} would be overwritten: choose another --out" in refused.stderr
+    assert paths[1].read_bytes() == before
+
+
 def test_whole_numbers_are_rounded_down_and_stay_whole(save, average):
     found = average(save({"version": torch.tensor([3, 7, -1])}, {"version": torch.tensor([3, 10, -2])}))["model"]
     assert found["version"].tolist() == [3, 8, -2] and found["version"].dtype is torch.int64

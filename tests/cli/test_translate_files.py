@@ -197,6 +197,20 @@ def test_killed_and_called_again_it_writes_what_one_call_would(folder, tmp_path,
     assert out.read_text() == reverse(line.replace("\u200b", "") for line in lines)
 
 
+@pytest.mark.parametrize("name", ["out", "out.partial", "out.partial.json"])
+def test_the_input_is_not_overwritten(folder, tmp_path, name):
+    (tmp_path / name).write_text("a b\n")
+    done = call(*words(folder, "--input", tmp_path / name, "--out", tmp_path / "out"))
+    assert done.returncode == 1 and f"{tmp_path / name} would be overwritten: choose another --out" in done.stderr
+    assert (tmp_path / name).read_text() == "a b\n" and len(list(tmp_path.glob("out*"))) == 1
+
+
+@pytest.mark.parametrize("option", [("--input", "x"), ("--jobs", 2), ("--buffer-size", 3)])
+def test_what_a_part_of_the_data_has_no_use_for_is_refused(folder, option):
+    done = call(*words(folder, "--split", "test", *option))
+    assert done.returncode == 2 and f"{option[0]} does not go with --split" in done.stderr
+
+
 def chunk_ends(lines):
     """The last line of each chunk of three sentences."""
     sentences = 0

@@ -128,6 +128,21 @@ def test_other_batches_are_named_and_the_same_are_not(data: Path, stopped: Path,
     assert done.returncode == 0 and "other batches" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--sort-k-batches", 2), "--sort-k-batches was 4 and is 2"),
+        (("--sort-k-batches", 4, "--max-train-words", 8), "--max-train-words was 0 and is 8"),
+    ],
+)
+def test_batches_of_the_papers_are_compared_too(options, said, data: Path, tmp_path: Path):
+    line = ("--user-dir", toy.PLUGIN, "--task", "published_translation", "--batch-size", 10, "--disable-validation")
+    done = train(data, tmp_path, *line, "--sort-k-batches", 4, "--max-update", 3)
+    assert done.returncode == 0, done.stderr
+    done = train(data, tmp_path, *line, *options, "--max-update", 4)
+    assert done.returncode == 0 and "with other batches: --" in done.stdout and said in done.stdout
+
+
 def test_other_data_is_named(stopped: Path, tmp_path: Path):
     toy.write_corpus(tmp_path, train=90)
     toy.preprocess(tmp_path, tmp_path / "data")

@@ -9,7 +9,7 @@ from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_REGISTRY
 
 import user_dir
-from recurrent_mt.experiments.training_command import SETTABLE, configuration_arguments, quote_path, read_arguments
+from recurrent_mt.experiments.training_command import ON, SETTABLE, configuration_arguments, quote_path, read_arguments
 
 
 def test_a_configuration_is_a_command_line():
@@ -92,24 +92,42 @@ LEFT_OUT = {
 }
 
 
-def list_options(kind):
-    """The names of the options of a registered class, with their help."""
+def list_actions(kind):
+    """The options of a registered class, as its parser has them."""
     parser = argparse.ArgumentParser(add_help=False, conflict_handler="resolve")
     if getattr(kind, "__dataclass", None):
         gen_parser_from_dataclass(parser, getattr(kind, "__dataclass")())
     elif hasattr(kind, "add_args"):
         kind.add_args(parser)
-    return {action.dest: action.help or "" for action in parser._actions}
+    return parser._actions
+
+
+def list_options(kind):
+    """The names of the options of a registered class, with their help."""
+    return {action.dest: action.help or "" for action in list_actions(kind)}
+
+
+def list_kinds():
+    """The classes that a training on text may have."""
+    kinds = {**MODEL_REGISTRY, **TASK_REGISTRY, **REGISTRIES["criterion"]["registry"]}
+    kinds = {name: kind for name, kind in kinds.items() if name in OURS or kind.__module__.startswith("user_dir")}
+    return kinds | REGISTRIES["optimizer"]["registry"] | REGISTRIES["lr_scheduler"]["registry"]
 
 
 def test_every_option_of_a_model_an_objective_an_optimizer_and_a_task_of_text_may_be_set():
-    kinds = {**MODEL_REGISTRY, **TASK_REGISTRY, **REGISTRIES["criterion"]["registry"]}
-    kinds = {name: kind for name, kind in kinds.items() if name in OURS or kind.__module__.startswith("user_dir")}
-    kinds |= REGISTRIES["optimizer"]["registry"] | REGISTRIES["lr_scheduler"]["registry"]
+    kinds = list_kinds()
     assert user_dir and len(kinds) > 35
     for name, kind in kinds.items():
         refused = {option for option in list_options(kind) if not SETTABLE.fullmatch(option)} - LEFT_OUT
         assert not refused, name
+
+
+def test_a_switch_that_is_on_gets_its_flag_to_be_off():
+    actions = [action for kind in list_kinds().values() for action in list_actions(kind)]
+    actions += options.get_training_parser()._actions
+    assert {action.dest for action in actions if action.const is False and SETTABLE.fullmatch(action.dest)} == set(ON)
+    for value, arguments in ((True, []), (False, ["--left-pad-source"]), (None, [])):
+        assert configuration_arguments({"task": {"left_pad_source": value}}) == arguments
 
 
 def test_nothing_that_may_be_set_names_a_file_but_those_that_are_read_as_data():

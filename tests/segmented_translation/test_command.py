@@ -116,6 +116,8 @@ def test_batches_and_buffers_change_no_translation(run, out, tmp_path):
     ("options", "message"),
     [
         (("--mode", "rev"), "--mode rev needs the inverse model"),
+        (("--mode", "norm", "--inverse", "FORWARD"), "--mode norm has no use for an inverse model"),
+        (("--mode", "default", "--length-divisor", "code"), "--mode default does not divide by the length"),
         (("--mode", "norm", "--max-span", "0"), "'0' is not a whole number above zero"),
         (("--mode", "norm", "--candidates", "4"), "--candidates 4 are more than a search with --beam 3 has"),
         (("--mode", "norm", "--forward", "nowhere.pt"), "nowhere.pt"),

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from recurrent_mt.kernels.grconv import ACTIVATIONS
+from recurrent_mt.text_files import refuse_overwriting
 
 from ..checkpoints.conversions import FactoredMatrix, average_checkpoints, factorize_checkpoint
 from ..checkpoints.groundhog import import_model
@@ -31,6 +32,7 @@ class Average:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
+        refuse_overwriting(options.checkpoints, [options.out])
         average_checkpoints(options.checkpoints, options.out, ema=options.ema)
         print(options.out)
 

@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     divisor = (
         "divisor for n words in norm and normrev: log(n + 2), the authors' code, or log n, the paper from memory (code)"
     )
-    add("--length-divisor", choices=DIVISORS, default="code", help=divisor)
+    add("--length-divisor", choices=DIVISORS, help=divisor)
     add("--batch-size", **number, default=128, help="spans searched at a time (128)")
     add("--max-tokens", **number, default=4000, help="tokens in a batch (4000)")
     add("--buffer-size", **number, default=32, help="sentences whose spans are sorted and translated together (32)")
@@ -80,6 +80,10 @@ def run(options: argparse.Namespace) -> None:
     if inverse and not options.inverse:
         needed = f"--mode {options.mode} needs the inverse model"
         options.parser.error(f"{needed}: give --inverse, or --mode default or norm")
+    if not inverse and (options.inverse or options.inverse_data):
+        options.parser.error(f"--mode {options.mode} has no use for an inverse model")
+    if options.length_divisor and not any(MODES[mode].normalized for mode in modes):
+        options.parser.error(f"--mode {options.mode} does not divide by the length: leave --length-divisor out")
     if options.candidates is None:
         options.candidates = min(10, options.beam)
     if options.candidates > options.beam:
@@ -102,7 +106,7 @@ def build_table(options: argparse.Namespace, *, inverse: bool) -> SpanTable:
         check_inverse(system, back)
         scorer = InverseScorer(back, limits=limits)
     settings = SpanOptions(
-        options.max_span, options.copy_unknown_words, options.add_period, DIVISORS[options.length_divisor]
+        options.max_span, options.copy_unknown_words, options.add_period, DIVISORS[options.length_divisor or "code"]
     )
     return SpanTable(partial(translate_spans, forward=forward, inverse=scorer), forward.is_unknown, settings)
 
