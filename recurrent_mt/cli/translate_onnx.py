@@ -31,13 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=int, default=5, help="hypotheses per sentence (default: 5)")
     parser.add_argument("--lenpen", type=float, default=1.0, help="length penalty, as in fairseq-generate (default: 1)")
     parser.add_argument("--max-words", type=int, default=200, help="longest translation (default: 200)")
-    parser.add_argument(
-        "--batch",
-        type=int,
-        default=32,
-        help="sentences translated at a time (default: 32). A model of eight bits rounds those of a batch alike; with "
-        "1, a line does not depend on others",
-    )
+    parser.add_argument("--batch", type=int, default=32, help="sentences translated at a time (default: 32)")
     parser.add_argument("--threads", type=int, default=0, help="processor threads (default: as many as cores)")
 
 

@@ -20,14 +20,22 @@ OPERATORS = ["MatMul"]
 LARGEST = 64
 #: A constant that embeddings share.
 LAST_AXIS = "embedding_axis"
+#: Those that the inputs of linear layers share; a row of zeros has the least scale.
+ROW_CONSTANTS = {
+    "row_axis": np.array([-1]),
+    "row_least": np.array(1e-12, dtype=np.float32),
+    "row_step": np.array(1 / 127, dtype=np.float32),
+    "row_shift": np.array(128, dtype=np.float32),
+    "row_middle": np.array(128, dtype=np.uint8),
+}
 
 
 def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with the weights of its linear layers and embeddings in eight bits.
 
-    A linear layer then rounds its input to eight bits as well, in a range found anew for each call, and multiplies
-    whole numbers. A matrix that is an embedding and a layer's, too, is stored once. onnxruntime has no GRU of eight
-    bits: that of an encoder keeps its numbers, in 16 bits.
+    A linear layer then rounds its input to eight bits as well, each row in its own range, and multiplies whole numbers:
+    what becomes of a sentence does not depend on the others of its batch. A matrix that is an embedding and a layer's,
+    too, is stored once. onnxruntime has no GRU of eight bits: that of an encoder keeps its numbers, in 16 bits.
 
     Raises:
         ModuleNotFoundError: if onnxruntime is not installed.
@@ -50,10 +58,51 @@ def quantize(model: onnx.ModelProto) -> onnx.ModelProto:
             per_channel=True,
         )
         quantized = onnx.load(str(after))
+    round_rows(quantized.graph)
     quantize_embeddings(quantized.graph, turned)
     halve_recurrences(quantized.graph)
     onnx.checker.check_model(quantized)
     return quantized
+
+
+def round_rows(graph: onnx.GraphProto) -> None:
+    """Gives each row of what enters a linear layer a scale of its own, where the quantizer gives one to all of them.
+
+    A row becomes whole numbers around 128, the largest of them 127 above or below. The product of these is multiplied
+    by the scales of the columns first, and then by those of the rows: onnxruntime (1.31) makes one operator of the
+    quantizer's order, which takes the only row of a batch of one for a single number, and is wrong.
+    """
+    scales = {node.output[1] for node in graph.node if node.op_type == "DynamicQuantizeLinear"}
+    products = {node.output[0]: node for node in graph.node if node.op_type == "Mul" and node.input[0] in scales}
+    nodes: list[onnx.NodeProto] = []
+    for node in graph.node:
+        if node.op_type == "DynamicQuantizeLinear":
+            nodes += _round_each_row(node.input[0], *node.output)
+        elif node.op_type == "Mul" and node.input[1] in products:
+            rows, columns = products[node.input[1]].input
+            scaled = f"{node.output[0]}_columns"
+            nodes.append(helper.make_node("Mul", [node.input[0], columns], [scaled]))
+            nodes.append(helper.make_node("Mul", [scaled, rows], list(node.output)))
+        elif node.output[0] not in products:
+            nodes.append(node)
+    graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in ROW_CONSTANTS.items())
+    _replace_nodes(graph, nodes)
+
+
+def _round_each_row(numbers: str, whole: str, scale: str, middle: str) -> list[onnx.NodeProto]:
+    """The nodes from the numbers that enter a layer to whole ones, the rows' scales, and what stands for zero."""
+    sizes, largest, nonzero, divided, rounded, shifted = (f"{whole}_{number}" for number in range(6))
+    return [
+        helper.make_node("Abs", [numbers], [sizes]),
+        helper.make_node("ReduceMax", [sizes, "row_axis"], [largest], keepdims=1),
+        helper.make_node("Max", [largest, "row_least"], [nonzero]),
+        helper.make_node("Mul", [nonzero, "row_step"], [scale]),
+        helper.make_node("Div", [numbers, scale], [divided]),
+        helper.make_node("Round", [divided], [rounded]),
+        helper.make_node("Add", [rounded, "row_shift"], [shifted]),
+        helper.make_node("Cast", [shifted], [whole], to=TensorProto.UINT8),
+        helper.make_node("Identity", ["row_middle"], [middle]),
+    ]
 
 
 def quantize_embeddings(graph: onnx.GraphProto, turned: Mapping[str, str]) -> None:
