@@ -338,7 +338,7 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
             reasons |= dict.fromkeys(("size", "mirror", "checksums"), "corpus takes the place of what is published")
         if self.learning_rates:
             reasons["learning_rate"] = "one of learning_rates is chosen"
-        if self.schedule == "constant" and "transformer" not in self.systems:
+        if self.schedule == "constant" and not any(name.partition("+")[0] == "transformer" for name in self.systems):
             reasons["warmup"] = "the schedule is constant"
         if not self.beams:
             reasons["lenpens"] = "there are no beams"

@@ -140,7 +140,7 @@ def test_an_option_that_cannot_be_meant_is_refused_by_name_and_value(change, mes
     [
         (["learning_rates=1e-3,2e-3", "learning_rate=1e-4"], "learning_rate"),
         (["schedule=constant", "systems=lstm", "warmup=7"], "warmup"),
-        (["beams=1,2", "schedule=constant", "systems=lstm,transformer", "warmup=7", "lenpens=0.5"], None),
+        (["beams=1,2", "schedule=constant", "systems=lstm,transformer+dropout=0", "warmup=7", "lenpens=0.5"], None),
         (["corpus=.", "size=full"], "size"),
         (["corpus=.", "mirror=https://near"], "mirror"),
         (["corpus=.", "train=other"], None),
