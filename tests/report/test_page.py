@@ -215,7 +215,7 @@ def test_of_groups_that_not_all_systems_have_each_score_is_in_its_own_column():
     header, *rows = tables["chrF2 by unknown words, source"]
     cells = {name.strip(): row for name, *row in rows}
     assert header[1:] == ["few", "many"]
-    assert cells["1"][0] == "no sentences [0]" and cells["1"][1].endswith(" [15]")
+    assert cells["1"][0] == "– [0]" and cells["1"][1].endswith(" [15]")
     assert cells["0"][0].endswith(" [30]") and cells["0"][1].endswith(" [15]")
 
 
