@@ -94,9 +94,14 @@ def decode_lines(path: str | PathLike[str], lines: Iterable[bytes]) -> Iterator[
         message = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
         raise FileError(path, message, line=number) from error
     except DAMAGE as error:
-        if getattr(error, "errno", None) is not None:
-            raise
+        require_damage(error)
         raise FileError(path, f"the file is cut off or damaged after this line: {error}", line=number) from error
+
+
+def require_damage(error: Exception) -> None:
+    """Raises one of `DAMAGE` again if the system could not read, which says nothing of what is in the file."""
+    if getattr(error, "errno", None) is not None:
+        raise error
 
 
 def read_sentences(path: str | PathLike[str]) -> list[str]:

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     )
     key = render_key(study)
     # Ratings on a page without its key would be useless: the key first, and that of an earlier page stays.
-    if key_file.exists() and key_file.read_text(encoding="utf-8") != key:
+    if key_file.exists() and key_file.read_bytes() != key.encode("utf-8"):
         raise FileError(key_file, "it is the key of another page, which is worth nothing without: choose another --out")
     write_text(key_file, key)
     write_text(options.out, render_page(study))

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .. import text_files
-from ..text_files import DAMAGE, OPENERS, FileError, find_file, refuse_overwriting
+from ..text_files import DAMAGE, OPENERS, FileError, find_file, refuse_overwriting, require_damage
 
 _SECONDS = 5.0
 
@@ -275,8 +275,7 @@ def _line_blocks(path: Path, raw: IO[bytes], size: int) -> Iterator[list[bytes]]
         while lines := list(islice(stream, size)):
             yield [line.removesuffix(b"\n") for line in lines]
     except DAMAGE as error:
-        if getattr(error, "errno", None) is not None:
-            raise
+        require_damage(error)
         raise FileError(path, f"the file is cut off or damaged ({error}): get it again") from error
 
 

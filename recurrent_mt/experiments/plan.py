@@ -26,8 +26,9 @@ CHECKPOINTS = [
     *("--num-workers", "0", "--no-epoch-checkpoints", "--save-interval-updates", "2000"),
     *("--keep-interval-updates", "1", "--log-format", "json", "--log-interval", "20"),
 ]
-#: Options whose values are files: word vectors, and last what samples subwords, of which there may be two.
-FILES = ("--encoder-embed-path", "--decoder-embed-path", "--sample-subwords")
+#: Options whose values are files: word vectors, and what samples subwords, of which there may be two.
+SAMPLED = "--sample-subwords"
+FILES = ("--encoder-embed-path", "--decoder-embed-path", SAMPLED)
 #: How long the n-best lists in a log are, at most.
 LISTED = 10
 
@@ -102,7 +103,7 @@ def locate_files(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     located, contents = list(arguments), list(arguments)
     for number, (option, value) in enumerate(pairwise(arguments), 1):
         if option in FILES:
-            files = [Path(file).resolve() for file in (value.split(",") if option == FILES[-1] else [value])]
+            files = [Path(file).resolve() for file in (value.split(",") if option == SAMPLED else [value])]
             located[number] = ",".join(map(str, files))
             contents[number] = ",".join(map(checksum, files))
     return located, contents

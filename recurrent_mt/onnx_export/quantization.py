@@ -70,7 +70,7 @@ def round_rows(graph: onnx.GraphProto) -> None:
 
     A row becomes whole numbers around 128, the largest of them 127 above or below. The product of these is multiplied
     by the scales of the columns first, and then by those of the rows: onnxruntime (1.31) makes one operator of the
-    quantizer's order, which takes the only row of a batch of one for a single number, and is wrong.
+    quantizer's order, whose result for a single row was a tenth off.
     """
     scales = {node.output[1] for node in graph.node if node.op_type == "DynamicQuantizeLinear"}
     products = {node.output[0]: node for node in graph.node if node.op_type == "Mul" and node.input[0] in scales}

@@ -111,6 +111,14 @@ def test_structure_names_a_pyramid_without_a_root(folder, tmp_path):
     assert tool("structure", *model_options(tmp_path), "--out", tmp_path / "out").stdout.startswith("1 trees: ")
 
 
+def test_a_segmentation_that_the_tokens_do_not_have_is_refused(folder, tmp_path):
+    model = ("--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src")
+    for line in (("align", *model, "--target", folder / "test.tgt"), ("structure", *model_options(folder))):
+        done = call(*line, "--segmentation", "sentencepiece", "--out", tmp_path / line[0])
+        assert done.returncode == 1, line
+        assert "--segmentation sentencepiece: the tokens have the marks of no segmentation" in done.stderr
+
+
 def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path):
     gold = ("--gold", folder / "test.align")
     done = tool(

@@ -72,6 +72,13 @@ def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_p
     assert "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
 
 
+def test_translate_onnx_does_not_overwrite_its_input(tmp_path):
+    (tmp_path / "text").write_text("a\n")
+    done = call("translate-onnx", tmp_path, "--input", tmp_path / "text", "--out", tmp_path / "text")
+    assert done.returncode == 1 and f"{tmp_path}/text would be overwritten: choose another --out" in done.stderr
+    assert (tmp_path / "text").read_text() == "a\n"
+
+
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])
 def test_translate_onnx_rejects_a_number_below_one(option, tmp_path):
     done = toy.run("recurrent-mt", "translate-onnx", tmp_path, option, 0, check=False)

@@ -97,6 +97,15 @@ def small(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize("read", ["text", "vec", "seed"])
+def test_what_vectors_are_made_of_is_not_overwritten(read, small):
+    before = (small / read).read_bytes()
+    others = ("--map-to", small / "vec", "--lexicon", small / "seed", "--size", 2)
+    done = call("word-vectors", "--text", small / "text", *others, "--out", small / read)
+    assert done.returncode == 1 and f"{small / read} would be overwritten: choose another --out" in done.stderr
+    assert (small / read).read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
