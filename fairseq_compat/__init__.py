@@ -30,7 +30,7 @@ REPAIRS = {
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
     "fairseq.tasks.fairseq_task": ("batch_limits",),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
-    "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints", "past_epochs"),
+    "fairseq.trainer": ("failed_updates", "changed_models", "missing_checkpoints", "past_epochs", "resumed_clock"),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),

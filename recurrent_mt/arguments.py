@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -57,8 +58,12 @@ def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
 def split_named(
     parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE", option: str = "--system"
 ) -> list[tuple[str, str]]:
-    """Each value of an option in two; ends the tool with a message for one of another form, and two of one name."""
-    pairs = [value.partition("=")[::2] for value in values]
+    """Each value of an option in two; ends the tool with a message for one of another form, and two of one name.
+
+    A name may have an equals sign of its own, as an experiment's `gru_encoder+dropout=0.3` has: the first one counts
+    that has an existing file to its right, or a number.
+    """
+    pairs = [split_name(value) for value in values]
     for value, pair in zip(values, pairs):
         if not all(pair):
             parser.error(f"{option} must be {form}, not '{value}'")
@@ -66,6 +71,24 @@ def split_named(
         if count > 1:
             parser.error(f"{option} {name} is given twice")
     return pairs
+
+
+def split_name(value: str) -> tuple[str, str]:
+    """``NAME=VALUE`` in two; see `split_named`."""
+    signs = [place for place, letter in enumerate(value) if letter == "="]
+    pairs = [(value[:place], value[place + 1 :]) for place in signs]
+    return next((pair for pair in pairs if is_value(pair[1])), pairs[0] if pairs else (value, ""))
+
+
+def is_value(text: str) -> bool:
+    """Whether it names files, the first of which exists, or is a number."""
+    with suppress(ValueError):
+        float(text)
+        return True
+    # What is too long or has a null character is no file.
+    with suppress(OSError, ValueError):
+        return bool(text) and Path(text.split(",")[0]).exists()
+    return False
 
 
 def split_files(parser: ArgumentParser, values: Sequence[str]) -> dict[str, str]:

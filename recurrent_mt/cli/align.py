@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ..arguments import positive
 from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
-from ..evaluation.alignment_figures import alignment_table, draw_heat_map, score_alignments
+from ..evaluation.alignment_figures import ATTENTION, alignment_table, draw_heat_map, score_alignments
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import PyramidGates, WindowGates, read_gates
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
     require_scheme((side for one in found for side in (one.source, one.target)), options.segmentation)
     alignments = [alignment.merged(options.segmentation) for alignment in found]
     gold = read_gold_links(options.gold) if options.gold else None
-    records = score_alignments("attention", alignments, gold)
+    records = score_alignments(ATTENTION, alignments, gold)
     tables = [alignment_table(records)]
     examples = choose_examples((alignment.source_words for alignment in found), options.examples or 0)
     draw(options, [*options.sentences, *examples], alignments, gold)

@@ -13,6 +13,7 @@ For any other output, one sentence per line; several files for one system are it
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from ..evaluation.plots import write_plots
 from ..evaluation.tables import tables_as_text
 from ..evaluation.training import read_run_trainings
 from ..evaluation.translated_files import (
+    RunFolder,
     System,
     TestSet,
     UnknownWords,
@@ -91,7 +93,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--baseline",
         metavar="NAME",
-        help="the system others are tested against (default: the first of lstm, fconv and transformer; else the first)",
+        help="the system others are tested against (default: that of the experiment; else the first system that is one "
+        "of lstm, fconv, and transformer; else the first)",
     )
     add_resamples_argument(what)
     what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
@@ -132,12 +135,15 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
     """
     if bool(options.run) == bool(options.system):
         options.parser.error("give run folders, or --reference and --system")
-    training_text = None
+    training_text, recorded = None, ""
     if options.run:
         refuse_options(
             options, FILE_OPTIONS, "goes with --system: a run folder has its own text, languages, and casing"
         )
         test_set, systems, training_text = read_runs(options.run)
+        if training_text is None:
+            print("The runs have different training texts: words are not counted by frequency.", file=sys.stderr)
+        recorded = RunFolder(options.run[0]).baseline
     else:
         if not options.reference:
             options.parser.error("--system needs --reference")
@@ -158,7 +164,7 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
     if options.only:
         systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
     name = options.baseline or choose_baseline(
-        [system.name for system in systems], [system.name_in_run or system.name for system in systems]
+        [one.name for one in systems], [one.name_in_run or one.name for one in systems], recorded
     )
     baseline = find_system(systems, name, "--baseline")
     systems = [baseline, *(system for system in systems if system is not baseline)]

@@ -15,9 +15,9 @@ from ..evaluation.alignment_figures import draw_heat_map
 from ..evaluation.figures import COLORS
 from ..evaluation.structure.gate_figures import draw_sentence
 from ..evaluation.structure.gates import WindowGates
-from ..metrics import METRICS
+from ..metrics import score
 from ..report.page import write_svg
-from ..translation.figures import draw_cuts
+from ..translation.figures import draw_cuts, group_cuts
 from ..translation.model import Cut, Reading, ScoredWord
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -73,8 +73,7 @@ def render_cards(readings: Mapping[str, Reading | str], reference: str | None, *
             if reading.alignment is not None:
                 weights = json.dumps(reading.alignment.weights.round(3).tolist())
             if reference is not None:
-                metric = METRICS["chrf"](None, lowercase)
-                chrf = metric.sentence_score(reading.hypotheses[0].text, [reference]).score
+                chrf = score("chrf", [reading.hypotheses[0].text], [reference], lowercase=lowercase).value
         cards.append({"name": name, "problem": problem, "reading": reading, "weights": weights, "chrf": chrf})
     return _render("cards", cards=cards, reference=reference)
 
@@ -109,12 +108,19 @@ def _draw(figure: Figure, title: str, system: int) -> Drawing:
 
 def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
     """How sure each model is of its translation of the first words, along their number."""
+    problems = {name: found for name, found in answers.items() if isinstance(found, str)}
     cuts = {name: found for name, found in answers.items() if not isinstance(found, str)}
     if not cuts:
-        return render_notice(next(text for text in answers.values() if isinstance(text, str)))
-    figure = draw_cuts(cuts, list(answers))
-    drawing = Drawing("Certainty along the sentence", write_svg(figure, "Certainty", "Log-probabilities of cuts"))
-    return _render("cuts", drawing=drawing._replace(points=72 * figure.get_figwidth()), cuts=cuts)
+        return render_notice(next(iter(problems.values())))
+    drawings = []
+    # Models that split the sentence in other ways have figures of their own.
+    for number, group in enumerate(group_cuts(cuts)):
+        figure = draw_cuts(group, list(answers))
+        title = f"Certainty along the sentence: {', '.join(group)}"
+        svg = write_svg(figure, f"Certainty {number}", "Log-probabilities of cuts")
+        drawings.append(Drawing(title, svg, points=72 * figure.get_figwidth()))
+    systems = [(number, name, cuts[name]) for number, name in enumerate(answers) if name in cuts]
+    return _render("cuts", drawings=drawings, systems=systems, problems=problems)
 
 
 def render_forced(forced: Mapping[str, Sequence[ScoredWord] | str]) -> str:

@@ -13,6 +13,8 @@ from .alignment import GoldLinks, Link, SoftAlignment, measure_entropies, score_
 from .figures import set_style
 from .tables import ALL, Cell, Record, Table, make_frame, metric_cells, select
 
+#: What `recurrent-mt align` calls the one system that it looks at.
+ATTENTION = "attention"
 ENTROPY, UNIFORM_ENTROPY = "entropy, bits", "uniform entropy, bits"
 ERROR_RATE = "alignment error rate, %"
 #: What is counted of links, with the field of `LinkScore` and how it is printed.

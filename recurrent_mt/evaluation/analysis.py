@@ -238,11 +238,12 @@ def score_groups(
     counted: Sequence[CountedSystem], groups: Sequence[Bucketing | None], resamples: int, *, test: bool = True
 ) -> Iterator[Record]:
     """Scores each system on its groups, if it has any; the first is the baseline where the groups are the same."""
+    shared = all(own == groups[0] for own in groups if own is not None)
     for one, own in zip(counted, groups, strict=True):
         baseline = counted[0] if test and one is not counted[0] and own == groups[0] else None
         if own is None:
             continue
-        blank = Record(one.name, one.metric, None, by=own.by, group=own.group, side=own.side)
+        blank = Record(one.name, one.metric, None, by=own.by, group=own.group, side=own.side, shared=shared)
         for label, sentences in own.buckets.items():
             bucket = replace(blank, bucket=label, n=len(sentences))
             yield from score_bucket(bucket, one, sentences, resamples, baseline)
@@ -259,8 +260,7 @@ def score_bucket(
         yield blank
         return
     values = list(by_seed.values())
-    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    total = replace(blank, value=float(np.mean(values)), sd=deviation)
+    total = replace(blank, value=float(np.mean(values)), sd=find_deviation(values))
     if len(sentences) >= (2 if blank.by == ALL else FEWEST):
         if resamples:
             interval = estimate_interval(counted.resample_means(sentences, resamples))
@@ -291,8 +291,8 @@ class Analysis:
     test_set: TestSet  # what they translated
     systems: Sequence[System]  # the first is the baseline
     settings: Settings  # what was asked for
-    #: every number of the whole test set and of groups, see `Record`. Of words by frequency, repetitions,
-    #: omissions and n-best lists they are those of the first seed; words and content ignore case.
+    #: every number of the whole test set and of groups, see `Record`. Of n-best lists they are those of the first seed;
+    #: words and content ignore case.
     records: pandas.DataFrame
     signatures: Mapping[str, str]  # printed name of each metric to all that decides its numbers
     sentence_scores: Mapping[str, Sequence[float]]  # chrF of each sentence, by system, of the first seed
@@ -336,7 +336,10 @@ class Analysis:
             sections[FREQUENCY] = [word_table(records)]
         sections["Repetitions and omissions"] = [content_table(records)]
         if self.hypothesis_scores:
-            sections[NBEST] = [nbest_table(records, metrics[0])]
+            several = any(len(system.translations) > 1 for system in self.systems if system.nbest)
+            table = nbest_table(records, metrics[0])
+            notes = [*table.notes, *["Lists are those of the first seed."] * several]
+            sections[NBEST] = [replace(table, notes=notes)]
         return {title: tables for title, tables in sections.items() if tables}
 
     def list_tables(self) -> list[Table]:
@@ -385,13 +388,13 @@ def analyze(
     training_counts = None if training_text is None else count_words(training_text, test_set)
     scores = score_systems(test_set, systems, settings)
     references = list(split_lowercase(test_set.reference, test_set))
-    translations = {system.name: list(split_lowercase(system.first_seed, test_set)) for system in systems}
     records: list[Record] = []
-    if training_counts is not None:
-        for name, words in translations.items():
-            records += score_words(name, words, references, training_counts)
-    for name, words in translations.items():
-        records += score_content(name, words, references)
+    for system in systems:
+        words = {seed: list(split_lowercase(texts, test_set)) for seed, texts in system.translations.items()}
+        if training_counts is not None:
+            counted = {seed: score_words(system.name, one, references, training_counts) for seed, one in words.items()}
+            records += summarize_seeds(counted)
+        records += summarize_seeds({seed: score_content(system.name, one, references) for seed, one in words.items()})
     hypothesis_scores = {}
     for system in systems:
         if system.nbest:
@@ -413,6 +416,27 @@ def analyze(
         {one.name: test_set.count(SENTENCE_METRIC, one.first_seed).score_sentences() for one in systems},
         hypothesis_scores,
     )
+
+
+def summarize_seeds(by_seed: Mapping[str, Iterable[Record]]) -> Iterator[Record]:
+    """The records of each seed of a system, which has the same ones for all; then their means, with their spread.
+
+    A mean of fewer seeds would pass for one of all: it is unknown if one seed's value is.
+    """
+    listed = {seed: list(records) for seed, records in by_seed.items()}
+    for seed, records in listed.items():
+        yield from (replace(one, seed=seed) for one in records)
+    for same in zip(*listed.values(), strict=True):
+        values = [one.value for one in same if one.value is not None]
+        total = replace(same[0], value=None, n=round(np.mean([one.n for one in same])))
+        if len(values) == len(same):
+            total = replace(total, value=float(np.mean(values)), sd=find_deviation(values))
+        yield total
+
+
+def find_deviation(values: Sequence[float]) -> float | None:
+    """The standard deviation among seeds; None of a single one."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 def count_words(sentences: Iterable[str], test_set: TestSet) -> Counter[str]:

@@ -32,11 +32,11 @@ from .training import (
     COLUMNS,
     OPERATIONS,
     TrainedRuns,
-    TrainedSystem,
     cost_cells,
     cost_table,
+    read_failures,
     read_operations,
-    read_trained_system,
+    read_system_trainings,
 )
 from .translated_files import System, TestSet, choose_baseline
 
@@ -101,6 +101,17 @@ class ScoredTestSet:
     #: recipe's own test set where models have words; empty if no system has a translation
     signatures: Mapping[str, str]
     details: Mapping[str, Mapping[str, Mapping[str, str]]]  # see `Scores`
+    #: system to what went wrong by seed, in its training or with its translation of this test set
+    failures: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+
+    @property
+    def failure_notes(self) -> list[str]:
+        """What went wrong, a line a training."""
+        return [
+            f"{system}, seed {seed}, failed: {why.rstrip('.')}."
+            for system, failures in self.failures.items()
+            for seed, why in failures.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -108,7 +119,7 @@ class Comparison:
     """Systems and everything that is known of them."""
 
     baseline: str  # that was asked for, or chosen; where it has no translation, see `ScoredTestSet.baseline`
-    systems: Sequence[TrainedSystem]  # in the order asked for
+    names: Sequence[str]  # of the systems, in the order asked for
     test_sets: Sequence[ScoredTestSet]  # the recipe's own first
     records: pandas.DataFrame  # every number: scores on all test sets, and trainings
     settings: Settings
@@ -117,25 +128,18 @@ class Comparison:
     ablation: str = ""  # its name
     of_files: bool = False  # whether translations are files, of whose trainings nothing is known
 
-    @property
-    def names(self) -> list[str]:
-        return [system.name for system in self.systems]
-
     def tables(self) -> list[Table]:
         """Scores on each test set, then what they cost; of an ablation, both in one."""
         if self.ablation:
             return [self.ablation_table()]
         if self.of_files:
             return [self.file_table()]
+        tables = map(self.score_table, self.test_sets)
         scores = [
-            replace(table, notes=[*table.notes, *self.failure_notes]) for table in map(self.score_table, self.test_sets)
+            replace(table, notes=[*table.notes, *test_set.failure_notes])
+            for table, test_set in zip(tables, self.test_sets)
         ]
         return [*scores, self.cost_table()]
-
-    @property
-    def failure_notes(self) -> list[str]:
-        """What went wrong, a line a training."""
-        return [note for system in self.systems for note in system.failure_notes]
 
     def file_table(self) -> Table:
         """Scores, intervals and p-values in columns of their own, as far as they are asked for."""
@@ -148,7 +152,7 @@ class Comparison:
 
     def score_table(self, test_set: ScoredTestSet) -> Table:
         """One row a system, which says why where there is no score."""
-        statuses = {system.name: system.status for system in self.systems}
+        statuses = {name: "failed" if test_set.failures.get(name) else "not yet" for name in self.names}
         caption = f"Scores on {test_set.name}" if test_set.name else "Scores"
         records = self.records[self.records["test_set"] == test_set.name]
         table = score_table(
@@ -195,7 +199,7 @@ class Comparison:
             caption=f"Ablation: {self.ablation}",
             header=["Cell", *header, *ABLATION_COSTS],
             rows=rows,
-            notes=[*self.failure_notes, *scores.notes, *notes],
+            notes=[*test_set.failure_notes, *scores.notes, *notes],
         )
 
     def measure_distances(self, metric: str, baseline: str, noise: SeedNoise | None) -> list[Cell]:
@@ -215,13 +219,16 @@ class Comparison:
     def write(self, prefix: str | PathLike[str]) -> None:
         """Writes ``PREFIX.txt``, ``PREFIX.md`` and ``PREFIX.json``."""
         rates = {name: asdict(rate) for name, rate in self.rates.items()}
+        failures = self.test_sets[0].failures
         write_results(
             prefix,
             self.tables(),
             self.records,
             baseline=self.baseline,
             seeds=list(self.seeds),
-            systems=[{"name": one.name, "failures": one.failures, "rate": rates.get(one.name)} for one in self.systems],
+            systems=[
+                {"name": name, "failures": failures.get(name, {}), "rate": rates.get(name)} for name in self.names
+            ],
             test_sets=list(map(asdict, self.test_sets)),
         )
 
@@ -238,7 +245,7 @@ def compare_translations(
     baseline = baseline or names[0]
     scores = score_systems(test_set, sorted(systems, key=lambda one: one.name != baseline), settings)
     scored = ScoredTestSet("", len(test_set), baseline, scores.signatures, scores.details)
-    return Comparison(baseline, list(map(TrainedSystem, names)), [scored], scores.records, settings, of_files=True)
+    return Comparison(baseline, names, [scored], scores.records, settings, of_files=True)
 
 
 def score_test_set(
@@ -259,25 +266,27 @@ def score_test_set(
         ValueError: if a translation has not as many sentences as the references.
     """
     references = trained.read_references(f"extra/{name}/raw" if name else "text/raw")
+    search = translations.removesuffix(".detokenized")
+    failures = {name: read_failures(folder, search, seeds=trained.seeds) for name, folder in trained.folders.items()}
     systems = [
         System(system, {seed: read_sentences(path) for seed, path in files.items()})
         for system in sorted(trained.names, key=lambda system: system != baseline)
         if (files := trained.find_files(system, translations))
     ]
     if not systems:
-        return ScoredTestSet(name, len(references), baseline, {}, {}), make_frame([])
+        return ScoredTestSet(name, len(references), baseline, {}, {}, failures), make_frame([])
     scores = score_systems(references, systems, settings)
     records, signatures = scores.records, dict(scores.signatures)
     if words and trained.runs[0].form.has_words:
         tokenized = score_systems(
             trained.read_references("text/words"),
-            [trained.read_words(one.name) for one in systems],
+            [trained.read_words(one.name, one.translations) for one in systems],
             Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0),
         )
         signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
         named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
         records = pandas.concat([records, named], ignore_index=True)
-    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details)
+    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details, failures)
     return scored, records.assign(test_set=name)
 
 
@@ -299,23 +308,25 @@ def compare_runs(
             whose table says what failed.
     """
     names = trained.names
-    baseline = baseline or choose_baseline(names)
+    baseline = baseline or choose_baseline(names, recorded=trained.runs[0].baseline)
     if baseline not in names:
         raise ValueError(f"the baseline {baseline!r} is none of the systems: {', '.join(names)}")
-    systems = [read_trained_system(name, trained.folders[name], seeds=trained.seeds) for name in names]
     files = {"": "test.detokenized"}
     files |= {name: f"extra-{identity}.detokenized" for name, identity in (extra_tests or {}).items()}
     test_sets, frames = [], []
     for name, file in files.items():
         words = len(trained.runs) == 1 and not (name or ablation)
         test_set, records = score_test_set(trained, name, baseline, settings, translations=file, words=words)
-        if not (test_set.signatures or ablation):
-            raise ValueError(f"{trained.runs[0].path}: no system has a file {file}: there is nothing to compare")
         test_sets.append(test_set)
         frames.append(records)
-    costs = [record for system in systems for record in system.records]
+    if not (any(test_set.signatures for test_set in test_sets) or ablation):
+        searched = " or ".join(files.values())
+        raise ValueError(f"{trained.runs[0].path}: no system has a file {searched}: there is nothing to compare")
+    costs = [
+        record for name in names for record in read_system_trainings(name, trained.folders[name], seeds=trained.seeds)
+    ]
     costs += [one for name in names for one in read_operations(name, trained.find_files(name, "operations.json"))]
     records = pandas.concat([*frames, make_frame(costs)], ignore_index=True)
     places = [(name, run.path / "rates" / name) for run in trained.runs for name in names]
     rates = {name: choice for name, place in places if (choice := read_choice(place))}
-    return Comparison(baseline, systems, test_sets, records, settings, trained.seeds, rates, ablation)
+    return Comparison(baseline, names, test_sets, records, settings, trained.seeds, rates, ablation)

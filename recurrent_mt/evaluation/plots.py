@@ -140,7 +140,7 @@ def draw_groups(records: pandas.DataFrame, metric: str, by: str) -> Figure:
     kept = list(values.index[values.notna().any(axis=1)])
     ticks = [fill(label, LABEL_LINE) for label in kept]
     sizes = sizes.loc[kept]
-    if (sizes.nunique(axis=1) == 1).all():
+    if chosen["shared"].all():
         ticks = [f"{tick}\n({count:,.0f})" for tick, count in zip(ticks, sizes.iloc[:, 0])]
         horizontal += f"\n(in parentheses: {unit})"
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")

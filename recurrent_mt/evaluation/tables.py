@@ -53,6 +53,8 @@ class Record:
     group: str = ""  # a `Group`; empty where `by` alone says what is grouped
     side: str = ""  # whose words are counted: ``source``, ``reference``, ``both``, ``either``; empty if no side's
     penalty: float | None = None  # of a search: the power of a translation's length that divides its score
+    #: whether all systems have the same sentences in this group; if not, each has those of its own dictionary
+    shared: bool = True
 
 
 NUMBERS = ("value", "low", "high", "sd", "p", "penalty")
@@ -113,7 +115,7 @@ def make_frame(records: Iterable[Record]) -> pandas.DataFrame:
     """The records as a table, in their order; None becomes NaN."""
     names = [field.name for field in fields(Record)]
     frame = pandas.DataFrame([[getattr(record, name) for name in names] for record in records], columns=names)
-    return frame.astype({**dict.fromkeys(NUMBERS, float), "n": int})
+    return frame.astype({**dict.fromkeys(NUMBERS, float), "n": int, "shared": bool})
 
 
 def select(frame: pandas.DataFrame, *, seed: str = "", **columns: Any) -> pandas.DataFrame:
@@ -153,6 +155,12 @@ def number_cell(number: float | None, form: str, unit: str = "") -> Cell:
     return Cell(text) if text == UNKNOWN else Cell(f"{text}{unit}", rank=float(text.replace(",", "")))
 
 
+def mean_cell(record: Any, form: str) -> Cell:
+    """A number and its spread over seeds; ``record`` as of `score_cell`."""
+    spread = format_number(record.sd, form)
+    return replace(number_cell(record.value, form), detail=f" ±{spread}" * (spread != UNKNOWN))
+
+
 def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
     """A score, its spread over seeds, its interval, a star where it differs from the baseline, the sentences' count.
 
@@ -164,11 +172,11 @@ def score_cell(record: Any, form: str = ".2f", *, count: bool = False) -> Cell:
     number = record.n if count else None
     if format_number(record.value, form) == UNKNOWN:
         return Cell(NO_SENTENCES, count=number)
-    spread = format_number(record.sd, form)
+    cell = mean_cell(record, form)
     low, high = (format_number(end, ".1f") for end in (record.low, record.high))
-    detail = f" ±{spread}" * (spread != UNKNOWN) + f" ({low}–{high})" * (low != UNKNOWN)
+    detail = cell.detail + f" ({low}–{high})" * (low != UNKNOWN)
     star = record.p is not None and record.p < SIGNIFICANT
-    cell = replace(number_cell(record.value, form), detail=detail, star=star, count=number)
+    cell = replace(cell, detail=detail, star=star, count=number)
     return replace(cell, rank=None) if count else cell
 
 
@@ -202,7 +210,7 @@ def metric_cells(
     """The values of systems (rows) in metrics (columns), each metric in its form."""
     chosen = records[records["metric"].isin(list(forms))]
     return pivot_cells(
-        *(chosen, "system", "metric", lambda one: Cell(format_number(one.value, forms[one.metric]))),
+        *(chosen, "system", "metric", lambda one: replace(mean_cell(one, forms[one.metric]), rank=None)),
         names=names,
         header=list(forms),
     )
@@ -302,7 +310,7 @@ def group_table(records: pandas.DataFrame, metric: str, by: str, baseline: str) 
     """
     chosen = select(records, metric=metric, by=by)
     counts = pivot(chosen, "bucket", "system", "n")
-    shared = bool((counts.nunique(axis=1) == 1).all())
+    shared = bool(chosen["shared"].all())
     grid = pivot_cells(chosen, "bucket", "system", lambda record: score_cell(record, count=not shared))
     names: list[str] = []
     rows: list[list[Cell]] = []

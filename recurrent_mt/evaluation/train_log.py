@@ -50,7 +50,9 @@ class TrainLog:
     updates: int  # of the last report
     words_per_second: float | None  # see the module's docstring; None if no whole interval was free of other work
     best_valid_loss: float | None  # per token, base 2; None without a validation, or where it never was a number
-    wall_seconds: float  # from start to last report, the time between calls not counted
+    #: from start to last report, the time between calls not counted; None where fairseq has stopped the clock of a call
+    #: that resumed, as it does without `fairseq_compat`
+    wall_seconds: float | None
     #: updates to validation loss, cross-entropy per token, base 2; of an update that was done twice, the later
     validations: dict[int, float] = field(default_factory=dict)
     #: the most bytes of a GPU that torch had given out in an update before a report; None without a GPU. fairseq writes
@@ -96,6 +98,12 @@ class ReportTotals:
         self.tokens = self.seconds = 0.0
         #: The update that the running interval began with; None once something else than training happened in it.
         self.first_update: int | None = None
+
+    @property
+    def wall_seconds(self) -> float | None:
+        """Of all calls; None if one that resumed another has no reading."""
+        first, *resumed = self.wall.values() or [0.0]
+        return sum(resumed, first) if all(resumed) else None
 
     def interrupt(self) -> None:
         """A call of fairseq-train begins, or something else than training happens in the running interval."""
@@ -151,7 +159,7 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
         updates=totals.updates,
         words_per_second=totals.tokens / totals.seconds if totals.seconds else None,
         best_valid_loss=min(filter(math.isfinite, totals.validations.values()), default=None),
-        wall_seconds=sum(totals.wall.values()),
+        wall_seconds=totals.wall_seconds,
         validations=totals.validations,
         gpu_memory=(gpu_size - totals.least_free) * GIBIBYTE if gpu_size and totals.least_free < math.inf else None,
     )

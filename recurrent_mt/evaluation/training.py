@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
@@ -103,52 +102,36 @@ class TrainedRuns:
                 raise ValueError(f"{path} and {first[0]} have different test sets or casing: compare like with like")
         return first[1]
 
-    def read_words(self, system: str) -> System:
-        """A system's translations as it produced them."""
+    def read_words(self, system: str, seeds: Iterable[str]) -> System:
+        """The translations of these seeds as a system produced them.
+
+        Of a search that is made again, there may be the former log without its text.
+        """
         logs = self.find_files(system, "test.log")
-        return System(
-            system, {seed: [one.tokens for one in read_generate_log(log).best()] for seed, log in logs.items()}
-        )
+        read = {seed: read_generate_log(logs[seed]) for seed in seeds if seed in logs}
+        return System(system, {seed: [one.tokens for one in log.best()] for seed, log in read.items()})
 
 
-@dataclass(frozen=True)
-class TrainedSystem:
-    """What became of one system."""
-
-    name: str
-    records: Sequence[Record] = ()  # of its trainings that count; empty if none does
-    failures: dict[int, str] = field(default_factory=dict)  # seed to what went wrong
-
-    @property
-    def status(self) -> str:
-        """Why there is no score."""
-        return "failed" if self.failures else "not yet"
-
-    @property
-    def failure_notes(self) -> list[str]:
-        """What went wrong, a line a seed."""
-        return [f"{self.name}, seed {seed}, failed: {why.rstrip('.')}." for seed, why in self.failures.items()]
-
-
-def read_trained_system(name: str, folder: Path, *, seeds: Collection[int] | None = None) -> TrainedSystem:
+def read_system_trainings(name: str, folder: Path, *, seeds: Collection[int]) -> list[Record]:
     """One system from its folder in a run: trainings whose test set was translated; nothing of one that is not there.
-
-    The folder has a ``seed-N`` for each training; None for all seeds.
 
     Raises:
         FileError: if a log is damaged.
         ValueError: if its seeds are models of different size.
     """
-    found = [path for path in folder.glob("seed-*") if seeds is None or seed_of(path / "train.log") in seeds]
+    logs = find_ended_logs(folder / f"seed-{seed}" for seed in seeds)
+    return read_trainings(name, logs) if logs else []
+
+
+def read_failures(folder: Path, translations: str, *, seeds: Collection[int]) -> dict[int, str]:
+    """What went wrong with a system, by seed: with its training, or with the search that ``translations`` names."""
     outcomes = {
-        seed_of(path / name): outcome
-        for path in found
-        for name in ("test.outcome", OUTCOME)
-        if (outcome := read_outcome(path / name)) is not None and outcome.failed
+        seed: outcome
+        for seed in sorted(seeds)
+        for name in (f"{translations}.outcome", OUTCOME)
+        if (outcome := read_outcome(folder / f"seed-{seed}" / name)) is not None and outcome.failed
     }
-    failures = {seed: outcomes[seed].reason for seed in sorted(outcomes)}
-    logs = find_ended_logs(found)
-    return TrainedSystem(name, read_trainings(name, logs) if logs else (), failures)
+    return {seed: outcome.reason for seed, outcome in outcomes.items()}
 
 
 def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame:
@@ -158,7 +141,13 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
         FileError: if a folder is not that of a run, or a log is damaged.
         ValueError: if the seeds of one system are models of different size.
     """
-    found = [(run, folder) for run in map(RunFolder, paths) for folder in sorted((run.path / "systems").glob("*"))]
+    found = [
+        (run, folder)
+        for run in map(RunFolder, paths)
+        for folder in sorted((run.path / "systems").glob("*"))
+        # One without is in no table of the report, so that the other run's needs no other name.
+        if any(folder.glob("seed-*/test.detokenized"))
+    ]
     names = Counter(folder.name for _, folder in found)
     records: list[Record] = []
     for run, folder in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from ..text_files import (
     FileError,
     dictionary_folder,
     read_dictionary,
+    read_lines,
     read_sentences,
     require_same_count,
     stream_sentences,
@@ -131,15 +133,19 @@ def read_unknown_words(texts: Sequence[Place], dictionaries: Sequence[Place]) ->
     return UnknownWords(*counts)
 
 
-def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = ()) -> str:
-    """The system that others are compared with unless one is asked for: the first of fairseq's own, else the first.
+def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = (), recorded: str = "") -> str:
+    """The system that others are compared with unless one is asked for.
 
     Args:
         names: of the systems.
         names_in_runs: the same without the names of runs; none where the former have none.
+        recorded: what the experiment compares with. Where it has no translation, or none is named: the first of
+            fairseq's own, else the first.
     """
-    pairs = zip(names, names_in_runs or names, strict=True)
-    return next((name for name, own_name in pairs if own_name in STOCK_MODELS), names[0])
+    pairs = list(zip(names, names_in_runs or names, strict=True))
+    wanted = [name for name, own_name in pairs if own_name == recorded]
+    wanted += [name for name, own_name in pairs if own_name in STOCK_MODELS]
+    return [*wanted, names[0]][0]
 
 
 @dataclass(frozen=True)
@@ -373,6 +379,12 @@ class RunFolder:
         """Source and target."""
         return self.form.source, self.form.target
 
+    @property
+    def baseline(self) -> str:
+        """The system that the experiment compares the others with; empty if it names none."""
+        named = (line.partition(" ") for _, line in read_lines(self.path / "options"))
+        return next((value for name, _, value in named if name == "BASELINE"), "")
+
     def read_references(self, place: str = "text/raw", split: str = "test") -> TestSet:
         """What translations are scored against, without sources."""
         language = self.languages[1]
@@ -407,9 +419,10 @@ class RunFolder:
             words=unit,
         )
 
-    def training_text(self) -> Iterator[str]:
-        """Target sentences of the training set, as they came; the file is read when they are taken."""
-        return stream_sentences(self.path / "text" / "input" / f"train.{self.languages[1]}")
+    @property
+    def training_text(self) -> Path:
+        """The target sentences of the training set, as they came."""
+        return self.path / "text" / "input" / f"train.{self.languages[1]}"
 
     def systems(self) -> list[System]:
         """Every system with a finished translation, in the order of their names; seeds in order.
@@ -441,11 +454,11 @@ def read_lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | N
     return read_detokenized_lists(file.with_suffix(".log"), text, translations) if text.exists() else None
 
 
-def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], Iterator[str]]:
+def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[System], Iterator[str] | None]:
     """Test set, systems and training text (target side) of run folders that share a test set.
 
-    A system's name gets its run's in front where two runs have one of that name. The training text is that of the first
-    run, and is read when its sentences are taken: it can be larger than memory.
+    A system's name gets its run's in front where two runs have one of that name. The training text is read when its
+    sentences are taken: it can be larger than memory. There is none if the runs have trained on different ones.
 
     Raises:
         FileError: if a folder is not that of a whole run.
@@ -471,4 +484,6 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
         else system
         for run, system in found
     ]
-    return test_set, systems, runs[0].training_text()
+    first, *others = (run.training_text for run in runs)
+    alike = all(filecmp.cmp(first, other, shallow=False) for other in others)
+    return test_set, systems, stream_sentences(first) if alike else None

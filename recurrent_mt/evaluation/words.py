@@ -15,10 +15,11 @@ from .tables import (
     Table,
     format_number,
     mark_best,
+    mean_cell,
     metric_cells,
-    number_cell,
     pivot,
     pivot_cells,
+    reading_notes,
     select,
 )
 
@@ -92,11 +93,11 @@ def label_frequencies(frequencies: Sequence[int]) -> list[str]:
 def word_table(records: pandas.DataFrame) -> Table:
     """F-measure by training frequency, one column a system."""
     chosen = select(records, metric=F_MEASURE)
-    grid = pivot_cells(chosen, "bucket", "system", lambda one: number_cell(one.value, ".1f"))
+    grid = pivot_cells(chosen, "bucket", "system", lambda one: mean_cell(one, ".1f"))
     counts = pivot(chosen, "bucket", "system", "n").iloc[:, 0]
     rows = [[Cell(f"{count:,.0f}"), *mark_best(row)] for count, row in zip(counts, grid.to_numpy().tolist())]
     header = [BY_FREQUENCY, "words in references", *grid.columns]
-    notes = ["Case is ignored.", WORDS_NOTE]
+    notes = ["Case is ignored.", WORDS_NOTE, *reading_notes(records, "", metric=F_MEASURE, by=BY_FREQUENCY)]
     return Table("F-measure of words, in percent", header, list(grid.index), rows, notes, best_of="row")
 
 
@@ -163,8 +164,9 @@ def content_table(records: pandas.DataFrame) -> Table:
         "Surplus: extra copies of content words that the reference has, too. "
         "Dropped: content words of the reference that are missing from the translation."
     )
+    notes = [note, WORDS_NOTE, *reading_notes(records, "", metric=LENGTH_RATIO, by=ALL)]
     rows, header = grid.to_numpy().tolist(), ["System", *forms]
-    return Table("Length, repeated words, and missing words", header, list(grid.index), rows, [note, WORDS_NOTE])
+    return Table("Length, repeated words, and missing words", header, list(grid.index), rows, notes)
 
 
 def divide(part: int, whole: int) -> float | None:

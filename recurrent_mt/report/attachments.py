@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..evaluation.alignment_figures import ATTENTION
 from ..evaluation.tables import Cell, Table
 from ..text_files import FileError
 
@@ -146,8 +147,8 @@ def name_figure(title: str, path: Path) -> str:
 
 
 def name_table(title: str, table: Table) -> Table:
-    """The table under the attachment's title; one row alone is the system of that name."""
-    if len(table.rows) == 1:
+    """The table under the attachment's title, which is the name of the system whose attention it is about."""
+    if list(table.names) == [ATTENTION]:
         return replace(table, names=[title])
     caption = f"{title}, {table.caption[0].lower()}{table.caption[1:]}" if table.caption else title
     return replace(table, caption=caption)

@@ -23,10 +23,13 @@ def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> F
         names: of all models, if there are others without cuts: a model's place among them decides its color.
 
     Raises:
-        ValueError: if there is no model.
+        ValueError: if there is no model, or two split the sentence into other words (see `group_cuts`).
     """
     if not cuts:
         raise ValueError("there are no cuts to draw")
+    if len(groups := group_cuts(cuts)) > 1:
+        one, other = (next(iter(group)) for group in groups[:2])
+        raise ValueError(f"{one} and {other} split the sentence into other words: draw a figure for each")
     order = list(names or cuts)
     figure, axes = new_axes(7.2, 3.4)
     for name, found in cuts.items():
@@ -41,3 +44,11 @@ def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> F
     axes.set_ylabel("log₂ p per token")
     figure.legend(handles=axes.lines, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
     return figure
+
+
+def group_cuts(cuts: Mapping[str, Sequence[Cut]]) -> list[dict[str, Sequence[Cut]]]:
+    """The models that can share a figure: they split the sentence into the same words, whatever their case."""
+    groups: dict[tuple[str, ...], dict[str, Sequence[Cut]]] = {}
+    for name, found in cuts.items():
+        groups.setdefault(tuple(cut.source.casefold() for cut in found), {})[name] = found
+    return list(groups.values())

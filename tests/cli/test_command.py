@@ -5,12 +5,14 @@ import re
 import shlex
 import subprocess
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
 
 import recurrent_mt.cli
 import user_dir.cli
+from recurrent_mt.arguments import split_named
 from recurrent_mt.cli.command import BESIDE, INDEX, TOOLS, Tool, load_tool, make_parser, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
@@ -116,6 +118,21 @@ def test_a_system_that_is_given_twice_is_named(tmp_path, tool):
     systems = ("--system", "mine=nowhere", "--system", "mine=elsewhere")
     done = call(tool, *systems, *files, *language, "--out", tmp_path / "out.svg")
     assert done.returncode == 2 and "--system mine is given twice" in done.stderr
+
+
+def test_a_systems_name_may_have_an_equals_sign(tmp_path):
+    """As an experiment's systems do that have an option of their own; so may the folder."""
+    (tmp_path / "gru+dropout=0.3").mkdir()
+    file, missing = tmp_path / "gru+dropout=0.3" / "out.en", tmp_path / "a=b" / "nothing"
+    file.touch()
+    values = [f"gru+dropout=0.3={file},{file}", f"lstm={file}", "fconv=120", "a=b=2.5", f"new={missing}"]
+    assert split_named(ArgumentParser(), values) == [
+        ("gru+dropout=0.3", f"{file},{file}"),
+        ("lstm", str(file)),
+        ("fconv", "120"),
+        ("a=b", "2.5"),
+        ("new", str(missing)),
+    ]
 
 
 def test_a_bug_is_not_reported_as_a_user_error(monkeypatch):

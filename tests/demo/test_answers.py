@@ -4,13 +4,16 @@ import importlib
 import os
 import subprocess
 import sys
+import unicodedata
 import urllib.request
 from importlib.util import find_spec
 
 import pytest
 
+from recurrent_mt.demo.fragments import render_cards, render_cuts
+from recurrent_mt.evaluation.figures import COLORS
 from recurrent_mt.translation.loading import load_checkpoint
-from recurrent_mt.translation.model import Model
+from recurrent_mt.translation.model import Cut, Model
 from tests.demo.models import write_models
 from user_dir.tasks import native_translation
 
@@ -51,6 +54,27 @@ def test_a_sentence_is_cut_by_the_native_search(demo, monkeypatch):
     for system in demo.systems:
         assert len(system.cut("s1 s2 s3", beam=2)) == 3
     assert len(calls) == 3 * len(demo.systems)
+
+
+def test_models_that_cut_otherwise_have_figures_of_their_own():
+    answers = {
+        "long": "Sentences of up to 80 tokens are cut; this has 95.",
+        "words": [Cut(1, "l'", "a", -1.0), Cut(2, "l' homme", "the man", -1.0)],
+        "pieces": [Cut(1, "l'homme", "the man", -2.0)],
+    }
+    page = render_cuts(answers)
+    assert "long: Sentences of up to 80 tokens" in page and page.count("<svg") == 2
+    for place, name in enumerate(answers):
+        if name != "long":
+            assert f'style="background: {COLORS[place]}"></span>{name}: the translations' in page
+
+
+def test_chrf_is_the_projects(demo):
+    """It compares text in NFC."""
+    reading = demo.systems[0].read("s1", beam=2, count=1)
+    hypothesis = reading.hypotheses[0]._replace(text="é" * 5)
+    page = render_cards({"one": reading._replace(hypotheses=[hypothesis])}, unicodedata.normalize("NFD", "é" * 5))
+    assert "chrF <b>100.0</b>" in page
 
 
 def test_cuts_have_the_length_penalty_of_the_cards(demo, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from recurrent_mt.evaluation.analysis import Settings, analyze, score_systems
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.translated_files import RunFolder, choose_baseline, read_runs
+from recurrent_mt.evaluation.translated_files import RunFolder, System, UnknownWords, choose_baseline, read_runs
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import generate_log, write
@@ -112,6 +112,48 @@ def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
     assert "[n]: sentences in the group, by the system's own dictionary." in text
 
 
+def test_groups_of_equal_sizes_are_not_the_same_groups():
+    """Two dictionaries that lack other words: no unknown word in the first half of the sentences, or in the second."""
+    test_set = small(copies=5)
+    half = [0] * (len(test_set) // 2) + [1] * (len(test_set) // 2)
+    counts = [UnknownWords(side, side) for side in (half, half[::-1])]
+    systems = [replace(perfect(test_set), name=str(place), unknown=one) for place, one in enumerate(counts)]
+    text = tables_as_text(analyze(test_set, systems, settings=QUICK).list_tables())
+    assert f" [{len(half) // 2}] " in text and "[n]: sentences in the group, by the system's own dictionary." in text
+    alike = [replace(system, unknown=counts[0]) for system in systems]
+    assert "[n]" not in tables_as_text(analyze(test_set, alike, settings=QUICK).list_tables())
+
+
+def test_every_seed_counts_in_tables_of_words():
+    test_set = small(copies=5)
+    worse = forgetful(test_set).first_seed
+    training = ["the cat"] * 3
+    both = [dict(zip("12", texts)) for texts in ((test_set.reference, worse), (worse, test_set.reference))]
+    first, second = (
+        analyze(test_set, [System("gru", texts)], settings=QUICK, training_text=training).list_tables()[-2:]
+        for texts in both
+    )
+    assert [table.rows for table in first] == [table.rows for table in second], "whichever seed is the first"
+    alone = [
+        analyze(test_set, [System("gru", {"1": texts})], settings=QUICK).list_tables()[-1].rows[0][0].text
+        for texts in both[0].values()
+    ]
+    ratio = first[-1].rows[0][0]
+    assert float(ratio.text) == pytest.approx(sum(map(float, alone)) / 2, abs=1e-3) and ratio.detail.startswith(" ±")
+    assert all("Means of 2 seeds ± standard deviation." in table.notes for table in first)
+
+
+def test_runs_of_other_training_texts_have_no_words_by_frequency(run, tmp_path):
+    """Words that one of them has seen are new to the other."""
+    other = make_run(tmp_path / "other", known="chat")
+    assert list(read_runs([run, other])[2]) == ["the cat sleeps", "the dog"]
+    write_lines(other / "text" / "input" / "train.en", ["the cat"])
+    assert read_runs([run, other])[2] is None
+    done = call("analyze", run, other, "--resamples", 0, "--out", tmp_path / "out")
+    assert done.returncode == 0 and "different training texts" in done.stderr
+    assert "F-measure of words" not in done.stdout
+
+
 def test_runs_of_other_test_sets_are_refused(run, tmp_path):
     other = make_run(tmp_path / "other")
     path = other / "text" / "raw" / "test.en"
@@ -160,6 +202,16 @@ def test_the_baseline_is_fairseqs_own_unless_one_is_named():
     assert choose_baseline(["gru", "run/transformer", "lstm"], ["gru", "transformer", "lstm"]) == "run/transformer"
     assert choose_baseline(["gru", "run/lstm"]) == "gru", "a file of translations may have any name"
     assert choose_baseline(["gru", "mylstm"]) == "gru"
+
+
+def test_the_baseline_is_the_experiments(run, tmp_path):
+    assert choose_baseline(["lstm", "gru"], recorded="gru") == "gru"
+    assert choose_baseline(["gru", "lstm"], recorded="fconv") == "lstm", "one without a translation"
+    assert choose_baseline(["a/gru", "b/gru"], ["gru", "gru"], "gru") == "a/gru"
+    with (run / "options").open("a") as options:
+        options.write("BASELINE perfect\n")
+    done = call("analyze", run, "--out", tmp_path / "out")
+    assert done.returncode == 0 and "*: differs from perfect" in done.stdout
 
 
 def run_analyze(*arguments):

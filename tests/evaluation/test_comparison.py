@@ -159,6 +159,34 @@ def test_further_test_sets_have_tables_of_their_own(run):
     assert rows[1][1] == "not yet" and rows[2][1].startswith(f"{expected:.2f} ")
 
 
+def test_a_failed_translation_of_a_further_test_set_is_named_there(run):
+    write_lines(run / "extra" / "news" / "raw" / "test.en", REFERENCES[:12])
+    for seed in (1, 2):
+        write_lines(run / "systems" / "lstm" / f"seed-{seed}" / "extra-news.outcome", ["failed", "out of memory"])
+    own, news, _ = compared(run, extra_tests={"news": "news"}).tables()
+    assert not any("failed" in note for note in own.notes)
+    assert [note for note in news.notes if "failed" in note] == [
+        "lstm, seed 1, failed: out of memory.",
+        "lstm, seed 2, failed: out of memory.",
+    ]
+    assert "No system has a translation." in news.notes and own.rows[0], "its own test set has its table"
+    for seed in (1, 2):
+        write_lines(run / "systems" / "transformer" / f"seed-{seed}" / "extra-news.detokenized", REFERENCES[:12])
+    _, news, _ = compared(run, extra_tests={"news": "news"}).tables()
+    first = dict(zip(news.names, (row[0].text for row in news.rows), strict=True))
+    assert (first["lstm"], first["transformer"]) == ("failed", "100.00")
+
+
+def test_words_are_those_of_the_seeds_that_are_scored(tmp_path):
+    """A search that is made again has removed its text, and not yet written another log."""
+    run = make_run(
+        tmp_path / "run", {"lstm": {"1": REFERENCES, "2": REFERENCES}}, SEGMENTATION="word:9", LOWERCASE="yes"
+    )
+    (run / "systems" / "lstm" / "seed-2" / "test.detokenized").unlink()
+    records = compared(run, ["lstm"]).records
+    assert set(records[records["metric"] == "BLEU, tokenized"]["seed"]) == {"1", ""}
+
+
 def test_words_as_the_models_produced_them(tmp_path):
     run = make_run(tmp_path / "run", {"lstm": {"1": REFERENCES}}, SEGMENTATION="word:9", LOWERCASE="yes")
     words = [f"translation {number} , 0" for number in range(len(REFERENCES))]

@@ -13,7 +13,7 @@ from recurrent_mt.evaluation.figures import (
     save_figure,
 )
 from recurrent_mt.evaluation.training import draw_learning_curves
-from recurrent_mt.translation.figures import draw_cuts, draw_heat_map, draw_sentence
+from recurrent_mt.translation.figures import draw_cuts, draw_heat_map, draw_sentence, group_cuts
 from recurrent_mt.translation.model import Cut
 from tests.evaluation.structure.pyramids import random_pyramid, random_windows
 
@@ -35,6 +35,17 @@ def test_dollar_signs_in_words_are_no_formulas(word):
         figure.canvas.draw()
         texts = [text for text in figure.findobj(Text) if text.get_text() == word]
         assert texts and not any(text.get_parse_math() for text in texts)
+
+
+def test_cuts_of_other_words_do_not_share_a_figure():
+    cuts = {
+        "moses": [Cut(1, "L'", "a", -1.0), Cut(2, "L' homme", "a", -1.0)],
+        "pieces": [Cut(1, "L'homme", "a", -1.0)],
+        "again": [Cut(1, "l'", "a", -1.0), Cut(2, "l' homme", "a", -1.0)],
+    }
+    assert [list(group) for group in group_cuts(cuts)] == [["moses", "again"], ["pieces"]]
+    with pytest.raises(ValueError, match="moses and pieces split the sentence into other words"):
+        draw_cuts(cuts)
 
 
 def test_missing_characters_are_named_once_in_order():

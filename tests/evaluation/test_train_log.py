@@ -31,6 +31,13 @@ def test_a_resumed_run(tmp_path):
     assert (log.updates, log.wall_seconds) == (40, 20)
 
 
+def test_without_a_clock_the_time_of_a_resumed_run_is_unknown(tmp_path):
+    """fairseq by itself writes 0 after a resumption in the middle of an epoch."""
+    again = [MODEL, interval(30, 1, wall=0), interval(40, 2000, wall=0), DONE]
+    log = read_train_log(write(tmp_path / "log", [MODEL, interval(20, 1), *again]))
+    assert (log.updates, log.wall_seconds) == (40, None)
+
+
 def test_a_log_of_hydra(tmp_path):
     lines = [
         "[2026-01-02 03:04:05,678][fairseq_cli.train][INFO] - num. shared model params: 99 (num. trained: 9)",

@@ -61,7 +61,7 @@ def array_file(arrays: dict[str, np.ndarray]) -> bytes:
 
 def train(path: Path) -> None:
     log = read_train_log(path)
-    assert log.parameters >= 0 and log.updates >= 0 and not math.isnan(log.wall_seconds)
+    assert log.parameters >= 0 and log.updates >= 0 and not math.isnan(log.wall_seconds or 0)
 
 
 def generate(path: Path) -> None:

@@ -71,6 +71,9 @@ def test_beams_become_the_table_of_their_own_command(tmp_path):
     assert (table.caption, table.header, table.rows) == ("by beam", printed.header, printed.rows)
     page = render_page(report_of_few_charts(attachments=[attachment]))
     assert "BLEU: nrefs:1" in page and "12.5" in page
+    write_results(tmp_path / "beams", [beam_table(records[records["bucket"] == "1"], "nrefs:1")], records)
+    (table,) = read_attachment("Beams", "by beam", tmp_path / "beams.txt").tables
+    assert len(table.names) == 1 and table.names[0] == printed.names[0], "one row keeps its system's name"
 
 
 def test_tables_that_were_made_otherwise_stay_apart():

@@ -71,6 +71,14 @@ def test_systems_without_logs_are_not_shown_and_names_are_those_of_the_study(tmp
     assert set(read_run_trainings(runs)["system"]) == {"two/perfect"}
 
 
+def test_a_system_without_a_translation_changes_no_name(tmp_path):
+    runs = [make_run(tmp_path / name) for name in ("one", "two")]
+    write_logs(runs[0], "perfect", 1)
+    for file in (runs[1] / "systems" / "perfect").glob("seed-*/*"):
+        file.unlink()
+    assert set(read_run_trainings(runs)["system"]) == {"perfect"}
+
+
 def test_damaged_logs_are_named(tmp_path):
     run = make_run(tmp_path / "run")
     write_logs(run, "perfect", 1)
