@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,6 +141,8 @@ class TextForm:
 
     def split(self, text: str, language: str) -> str:
         """Splits raw text in one of the two languages into words, with spaces between them."""
+        if language not in self._splitters:
+            self._splitters[language] = self._make_splitter(language)
         words = self._splitters[language](text)
         return words.lower() if self.lowercase else words
 
@@ -206,13 +209,29 @@ class TextForm:
 
     @cached_property
     def _splitters(self) -> dict[str, Callable[[str], str]]:
-        return {language: self._make_splitter(language) for language in (self.source, self.target)}
+        return {}
 
     def _make_splitter(self, language: str) -> Callable[[str], str]:
-        dictionary = dictionary_folder(self.folder / "data") / f"dict.{language}.txt"
-        if self.truecased and dictionary.is_file():
-            return make_known_word_splitter(language, read_dictionary(dictionary))
+        if self.truecased:
+            return make_known_word_splitter(language, self.count_known_words(language))
         return make_tokenizer(language).tokenize if self.splits_words else normalize
+
+    def known_words(self, language: str) -> Path:
+        """The file of a box that has the words of a synthetic corpus which are pieces in its dictionary."""
+        return self.folder / "text" / f"words.{language}.txt"
+
+    def count_known_words(self, language: str) -> Mapping[str, int]:
+        """The words of a corpus that came with its own: the dictionary's, or, if that has pieces, the training text's.
+
+        Raises:
+            FileError: if neither is there.
+        """
+        if self.segmentation == "word":
+            return read_dictionary(dictionary_folder(self.folder / "data") / f"dict.{language}.txt")
+        if self.known_words(language).is_file():
+            return read_dictionary(self.known_words(language))
+        lines = read_lines(self.folder / "text" / "words" / f"train.{language}")
+        return Counter(word for _, text in lines for word in text.split())
 
     @cached_property
     def _segmenter(self) -> Callable[[str], str]:

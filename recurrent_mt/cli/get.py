@@ -21,7 +21,7 @@ from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, require_room, write_pairs
 from ..data.synthetic import writing
 from ..experiments.corpora import limit_lengths
-from ..text_files import FileError, read_lines
+from ..text_files import FileError, read_lines, refuse_overwriting
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +70,8 @@ def parse_pair(text: str) -> tuple[str, str]:
     if not re.fullmatch(r"[A-Za-z_]+-[A-Za-z_]+", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a pair like fr-en")
     source, target = text.split("-")
+    if source == target:
+        raise argparse.ArgumentTypeError(f"'{text}' has one language twice: its sides would be one file")
     return source, target
 
 
@@ -149,6 +151,10 @@ class LimitLengths:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
+        given, made = (
+            [f"{prefix}.{language}" for language in options.pair] for prefix in (options.prefix, options.out)
+        )
+        refuse_overwriting(given, made)
         dropped = limit_lengths(
             options.prefix,
             options.out,

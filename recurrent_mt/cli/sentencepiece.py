@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
+from collections.abc import Iterator
+from itertools import chain
 
 import sentencepiece
 
 from ..arguments import positive
 from ..ordered_map import map_lines
 from ..subwords import load_sentencepiece
-from ..text_files import read_lines, read_standard_input, write_aside
+from ..text_files import read_lines, read_standard_input, refuse_overwriting, write_aside
+
+#: More than pieces need to be learned well; SentencePiece holds all lines in memory.
+MOST_LINES = 1_000_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,20 +56,29 @@ def run(options: argparse.Namespace) -> None:
 
 def train(files: list[str], model: str, size: int) -> None:
     """Writes the model; small corpora that do not fill `size` pieces get fewer."""
-    sentencepiece.set_random_generator_seed(1)
+    refuse_overwriting(files, [model], "--model")
     with write_aside(model) as partial, partial.open("wb") as file:
         # Given names, SentencePiece would write them into the model, which would differ from folder to folder.
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=(text for name in files for _, text in read_lines(name)),
+            sentence_iterator=sample_lines(files),
             model_writer=file,
             vocab_size=size,
             hard_vocab_limit=False,
             character_coverage=0.9995,
             normalization_rule_name="identity",
-            input_sentence_size=1_000_000,
-            shuffle_input_sentence=True,
             minloglevel=1,
         )
+
+
+def sample_lines(files: list[str], most: int = MOST_LINES) -> Iterator[str]:
+    """The lines of all files in order; of more than ``most``, so many, always the same.
+
+    SentencePiece would draw others each time: no seed makes its generator repeat what it drew in another process.
+    """
+    total = sum(1 for name in files for _ in read_lines(name))
+    chosen = set(random.Random(1).sample(range(total), most)) if total > most else range(total)
+    lines = chain.from_iterable(map(read_lines, files))
+    return (text for place, (_, text) in enumerate(lines) if place in chosen)
 
 
 def encode(model: str, jobs: int) -> None:

@@ -113,6 +113,7 @@ def run(options: argparse.Namespace) -> None:
     """
     choose_model(options)
     form = read_text_form(options.run)
+    refuse_own_inputs(form, options)
     for model in options.model.split(":"):
         if not Path(model).is_file():
             raise FileNotFoundError(f"there is no file {model}")
@@ -175,11 +176,7 @@ def translate_split(form: TextForm, options: argparse.Namespace) -> None:
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Ends the tool with a message if options do not go together.
-
-    Raises:
-        ValueError: if the input would be overwritten.
-    """
+    """Ends the tool with a message if options do not go together."""
     for name in ("input", "jobs", "buffer_size"):
         if options.split and getattr(options, name):
             options.parser.error(f"--{name.replace('_', '-')} does not go with --split")
@@ -187,8 +184,15 @@ def check_options(options: argparse.Namespace) -> None:
         if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
             options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
     options.buffer_size = options.buffer_size or BUFFER
-    if options.input and options.output:
-        refuse_overwriting([options.input], [options.output, *working_files(options.output)])
+
+
+def refuse_own_inputs(form: TextForm, options: argparse.Namespace) -> None:
+    """Raises ValueError if the output would take the place of the input, the model, or what its text is read with."""
+    if options.output:
+        dictionaries = dictionary_folder(form.folder / "data").glob("dict.*")
+        read = [*options.model.split(":"), form.model, form.folder / "options", *dictionaries]
+        read += [options.input] if options.input else []
+        refuse_overwriting(read, [options.output, *working_files(options.output)])
 
 
 def search_command(form: TextForm, options: argparse.Namespace, program: str) -> list[str]:
@@ -341,6 +345,7 @@ class Hypotheses:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
+        refuse_overwriting([options.log], [options.out])
         log = read_generate_log(options.log)
         lists = [sentence.hypotheses for sentence in log.sentences]
         hypotheses = [hypothesis for one in lists for hypothesis in (one if options.all else one[:1])]

@@ -40,14 +40,20 @@ def run(options: argparse.Namespace) -> None:
     for name in ("beam", "batch", "max_words"):
         if getattr(options, name) < 1:
             options.parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
-    if options.input and options.out:
-        refuse_overwriting([options.input], [options.out])
     from ..onnx_translation import OnnxModel, translate
 
     place = None if options.model and not options.run else find_folder(options.run)
     form = read_text_form(place) if place else None
     split, join = choose_text(form)
-    model = OnnxModel(options.model or find_onnx(place), threads=options.threads)
+    folder = Path(options.model or find_onnx(place))
+    if options.out:
+        read = [
+            folder / "manifest.json",
+            *folder.glob("*.onnx"),
+            *([place / "options", form.model] if place and form else []),
+        ]
+        refuse_overwriting([*read, *filter(None, [options.input])], [options.out])
+    model = OnnxModel(folder, threads=options.threads)
     lines = read_sentences(options.input) if options.input else list(read_standard_input())
     tokens = [split(line) for line in lines]
     if form:

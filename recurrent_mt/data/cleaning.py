@@ -27,6 +27,7 @@ from .parallel_text import (
 )
 from .reports import quote_pair, table
 from .rules import CORPUS_RULES, RECORD, Rule, SentencePair, pair_record, pair_rules
+from .words import has_words
 
 # Lines that are not UTF-8, named for each file; all are counted.
 _MAX_BROKEN = 10
@@ -189,6 +190,9 @@ class Cleaning:
             raise ValueError("the most words, the ratio and the processes must be at least 1")
         if self.languages[0] == self.languages[1]:
             raise ValueError(f"source and target are both '{self.languages[0]}': give two languages")
+        if self.max_ratio != Cleaning.max_ratio and not all(map(has_words, self.languages)):
+            (first, *_) = (language for language in self.languages if not has_words(language))
+            raise ValueError(f"the words of {first} cannot be counted, which has no spaces: leave --max-ratio out")
         read = (*self.sources, *self.targets, *name_sides(self.exclude, self.languages))
         check_outputs(read, self.out, self.languages, self.report)
 

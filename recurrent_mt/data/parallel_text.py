@@ -5,7 +5,9 @@ Files that belong together appear together, and a long pass over them says how f
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import shutil
 import sys
@@ -54,14 +56,37 @@ def partial_folder(prefix: Path) -> Iterator[Path]:
     """A folder ``.PREFIX.partial`` to write in, beside the prefix, empty at first and removed at the end.
 
     What a killed run left there is removed at the start.
+
+    Raises:
+        FileError: if another process writes there.
     """
     folder = prefix.with_name(f".{prefix.name}.partial")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    lock = _lock_folder(folder)
     try:
+        for entry in folder.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _lock_folder(folder: Path) -> int:
+    """Makes a folder and locks it; the kernel gives the lock back when the process ends, however it does."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(lock)
+            raise FileError(
+                folder, "another process is writing there: wait for that, or choose another --out"
+            ) from error
+        # Another may have removed it before the lock was there.
+        if folder.exists() and os.path.samestat(os.fstat(lock), folder.stat()):
+            return lock
+        os.close(lock)
 
 
 def replace_entries(made: Path, folder: Path) -> None:
@@ -89,9 +114,11 @@ def publish_corpus(
         markdown: the report to read.
         numbers: the same as data.
     """
-    files = {written: Path(f"{out}.{language}") for language, written in sides.items()}
+    # What a link names is replaced, not the link.
+    files = {written: Path(os.path.realpath(f"{out}.{language}")) for language, written in sides.items()}
     as_json = json.dumps(numbers, indent=2, ensure_ascii=False) + "\n"
-    for final, text in {report: markdown, report.with_suffix(".json"): as_json}.items():
+    for name, text in {report: markdown, report.with_suffix(".json"): as_json}.items():
+        final = Path(os.path.realpath(name))
         partial = final.with_name(f"{final.name}.partial")
         partial.parent.mkdir(parents=True, exist_ok=True)
         partial.write_text(text, encoding="utf-8", newline="\n")
@@ -102,7 +129,7 @@ def publish_corpus(
     try:
         for written, final in files.items():
             final.parent.mkdir(parents=True, exist_ok=True)
-            written.rename(final)
+            shutil.move(written, final)  # to another disk, too
             done.append(final)
     except OSError:
         for final in done:
@@ -113,6 +140,8 @@ def publish_corpus(
 def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], report: Path) -> None:
     """Refuses names of results, of the report and its numbers as well, that would overwrite an input, or each other.
 
+    So it does what is no file, such as a folder or /dev/null.
+
     Raises:
         ValueError: naming the file.
     """
@@ -120,6 +149,11 @@ def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], r
         raise ValueError(f"{report}: the report's name must not end with .json, which is that of the numbers")
     sides = [Path(f"{out}.{language}") for language in languages]
     reports = [report, report.with_suffix(".json")]
+    if sides[0] == sides[1]:
+        raise ValueError(f"both sides would be {sides[0]}: give two languages")
+    for path in (*sides, *reports):
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is no file: give the name of one")
     inputs = list(inputs)
     refuse_overwriting(inputs, sides)
     refuse_overwriting([*inputs, *sides], reports, "--report")

@@ -150,10 +150,13 @@ def pair_rules(
         ValueError: a language that cannot be told.
     """
     held_out_sides = dict(zip(("sources", "targets"), held_out, strict=True))
+    too_long = "a side of more words than allowed"
+    if uncounted := [language for language in languages if not has_words(language)]:
+        too_long += f" (not of {' and '.join(uncounted)}, whose words cannot be counted)"
     rules = [
         Rule("encoding", "bytes that are not UTF-8, or U+FFFD in their place", _has_replacement_character),
         Rule("empty", "a side without text", lambda pair: not all(pair.sides)),
-        Rule("too long", "a side of more words than allowed", _is_too_long, {"max_words": max_words}),
+        Rule("too long", too_long, _is_too_long, {"max_words": max_words}),
         Rule("identical", "both sides are the same but for case", _is_copy),
         Rule(
             "held out",
@@ -180,7 +183,7 @@ def pair_rules(
             require_known(language)
         reason = "a side is surely in another language; in doubt it stays"
         rules.append(Rule("wrong language", reason, _is_foreign, dict(zip(("source", "target"), languages))))
-    if not all(map(has_words, languages)):
+    if uncounted:
         rules = [rule for rule in rules if rule.test is not _is_unequal]
     return tuple(rules)
 

@@ -7,7 +7,6 @@ decides, if it has single spaces and none of them beside a Chinese character; a 
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -75,13 +74,15 @@ def make_tokenizer(language: str) -> Tokenizer:
         )
     import jieba
 
-    jieba.setLogLevel(logging.WARNING)
-    jieba.initialize()
+    # jieba itself would read its dictionary from a file in the folder for temporary files, whoever has written it.
+    words = jieba.Tokenizer()
+    words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
+    words.initialized = True
 
     def tokenize(text: str) -> str:
         # As Moses does: no word ends like a subword of BPE.
         runs = _RUN.findall(_AT_SIGN_BEFORE_ANOTHER.sub("@ ", normalize(text)))
-        return " ".join(word for run in runs for word in (jieba.lcut(run) if _CHARACTER.match(run) else [run]))
+        return " ".join(word for run in runs for word in (words.lcut(run) if _CHARACTER.match(run) else [run]))
 
     return Tokenizer(tokenize, join_chinese)
 

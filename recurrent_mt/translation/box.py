@@ -124,7 +124,12 @@ def copy_text_form(run: Path, data: Path, folder: Path) -> TextForm:
     for source, target in files:
         (folder / target).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, folder / target)
-    return replace(form, folder=folder)
+    made = replace(form, folder=folder)
+    if form.truecased and form.segmentation != "word":
+        for language in (form.source, form.target):
+            counts = form.count_known_words(language)
+            write_text(made.known_words(language), "".join(f"{word} {count}\n" for word, count in counts.items()))
+    return made
 
 
 def write_manifest(folder: Path, default: str) -> None:

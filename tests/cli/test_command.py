@@ -120,6 +120,11 @@ def test_a_system_that_is_given_twice_is_named(tmp_path, tool):
     assert done.returncode == 2 and "--system mine is given twice" in done.stderr
 
 
+def test_one_language_twice_is_no_pair(tmp_path):
+    done = call("get", "local", tmp_path / "text", "--pair", "en-en", "--out", tmp_path / "out")
+    assert done.returncode == 2 and "'en-en' has one language twice: its sides would be one file" in done.stderr
+
+
 def test_a_systems_name_may_have_an_equals_sign(tmp_path):
     """As an experiment's systems do that have an option of their own; so may the folder."""
     (tmp_path / "gru+dropout=0.3").mkdir()

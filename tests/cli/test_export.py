@@ -77,6 +77,10 @@ def test_translate_onnx_does_not_overwrite_its_input(tmp_path):
     done = call("translate-onnx", tmp_path, "--input", tmp_path / "text", "--out", tmp_path / "text")
     assert done.returncode == 1 and f"{tmp_path}/text would be overwritten: choose another --out" in done.stderr
     assert (tmp_path / "text").read_text() == "a\n"
+    (tmp_path / "decoder.onnx").write_bytes(b"weights")
+    done = call("translate-onnx", tmp_path, "--input", tmp_path / "text", "--out", tmp_path / "decoder.onnx")
+    assert done.returncode == 1 and "decoder.onnx would be overwritten" in done.stderr
+    assert (tmp_path / "decoder.onnx").read_bytes() == b"weights"
 
 
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])

@@ -1,13 +1,17 @@
 """A run folder may come from a stranger: what its file ``options`` says runs no code and sets no path."""
 
 import io
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from recurrent_mt.cli import translate
+from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import TextForm
+from recurrent_mt.translation.box import copy_text_form
 from tests.cli.recipes import ROOT, command, environment, run
 from tests.commands import call
 
@@ -104,6 +108,26 @@ def test_known_words_are_read_where_data_is_in_shards(tmp_path):
     (tmp_path / "data" / "shard0" / "dict.fr.txt").write_text("aujourd'hui 3\n")
     form = TextForm(tmp_path, "fr", "en", "word", "none", lowercase=False, truecased=True)
     assert form.split("Aujourd'hui", "fr") == "aujourd'hui"
+
+
+def test_known_words_are_whole_where_the_dictionary_has_pieces(tmp_path):
+    """A run of the synthetic corpus with BPE: neither joins pieces of BPE, nor do they tell what is lower case."""
+    form = TextForm(tmp_path, "zh", "fr", "bpe", "none", lowercase=False, truecased=True)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "text" / "words").mkdir(parents=True)
+    for language, words in {"zh": "我们 管理 动物", "fr": "aujourd'hui le chat"}.items():
+        (tmp_path / "data" / f"dict.{language}.txt").write_text("管@@ 3\nau@@ 3\n")
+        (tmp_path / "text" / "words" / f"train.{language}").write_text(f"{words}\n")
+    assert form.split("我们管理动物", "zh") == "我们 管理 动物"
+    assert form.split("Aujourd'hui", "fr") == "aujourd'hui"
+    options = {**form.record(), "SEGMENTATION": "bpe:9"}
+    (tmp_path / "options").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
+    form.model.write_text("#version: 0.2\n")
+    box = copy_text_form(tmp_path, tmp_path / "data", tmp_path / "box")
+    assert not (tmp_path / "box" / "text" / "words").exists() and box.split("我们管理动物", "zh") == "我们 管理 动物"
+    shutil.rmtree(tmp_path / "text" / "words")
+    with pytest.raises(FileError, match=r"text/words/train\.fr: there is no such file"):
+        replace(form, lowercase=True).split("le", "fr")
 
 
 @pytest.mark.parametrize("given", ["file", "stdin"])

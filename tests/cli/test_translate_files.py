@@ -205,6 +205,15 @@ def test_the_input_is_not_overwritten(folder, tmp_path, name):
     assert (tmp_path / name).read_text() == "a b\n" and len(list(tmp_path.glob("out*"))) == 1
 
 
+@pytest.mark.parametrize("name", ["options", "text/segmentation.model", "data/dict.en.txt", "checkpoint.pt"])
+def test_what_is_translated_with_is_not_overwritten(folder, tmp_path, name):
+    (tmp_path / "input").write_text("a b\n")
+    before = (folder / name).read_bytes()
+    done = call(*words(folder, "--input", tmp_path / "input", "--out", folder / name))
+    assert done.returncode == 1 and f"{folder / name} would be overwritten: choose another --out" in done.stderr
+    assert (folder / name).read_bytes() == before
+
+
 @pytest.mark.parametrize("option", [("--input", "x"), ("--jobs", 2), ("--buffer-size", 3)])
 def test_what_a_part_of_the_data_has_no_use_for_is_refused(folder, option):
     done = call(*words(folder, "--split", "test", *option))

@@ -184,6 +184,8 @@ def test_failures_are_named_and_leave_nothing(tmp_path):
     assert "there is no such file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
     assert "unknown language code 'xx'" in failure(tmp_path, [("a", "b")], "--target-lang", "xx")
     assert "give two languages" in failure(tmp_path, [("a", "b")], "--target-lang", "fr")
+    ratio = failure(tmp_path, [("a", "b")], "--target-lang", "ja", "--max-ratio", 2)
+    assert "the words of ja cannot be counted, which has no spaces: leave --max-ratio out" in ratio
 
 
 def test_unequal_sides(tmp_path):

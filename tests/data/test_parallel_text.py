@@ -1,9 +1,18 @@
 import gzip
 import lzma
+from pathlib import Path
 
 import pytest
 
-from recurrent_mt.data.parallel_text import one_line, read_blocks, read_pairs, write_pairs
+from recurrent_mt.data.parallel_text import (
+    check_outputs,
+    one_line,
+    partial_folder,
+    publish_corpus,
+    read_blocks,
+    read_pairs,
+    write_pairs,
+)
 from recurrent_mt.text_files import FileError
 
 LINES = [b"one", b"", b"three\xe2\x80\xa8still\x0cthree\xc2\x85", b"\xff not UTF-8", b"five\r"] * 7
@@ -150,3 +159,39 @@ def test_what_is_there_already_is_not_replaced(tmp_path):
             write_pairs([("deux", "two")], path, LANGUAGES)
     assert (tmp_path / "empty" / "text.fr").read_text() == "un\n"
     assert (tmp_path / "file").read_text() == "years of work"
+
+
+def test_two_calls_do_not_write_in_one_folder(tmp_path):
+    with partial_folder(tmp_path / "train") as folder:
+        (folder / "text").write_text("mine")
+        with (
+            pytest.raises(FileError, match=r"\.train\.partial: another process is writing there"),
+            partial_folder(tmp_path / "train"),
+        ):
+            pass
+        assert (folder / "text").read_text() == "mine"
+    with partial_folder(tmp_path / "train") as folder:
+        assert not list(folder.iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_link_names_is_replaced(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "large.fr").write_text("old")
+    (tmp_path / "out.fr").symlink_to("disk/large.fr")
+    with partial_folder(tmp_path / "out") as folder:
+        sides = {language: folder / language for language in LANGUAGES}
+        for language, side in sides.items():
+            side.write_text(language)
+        publish_corpus(sides, tmp_path / "out", tmp_path / "report.md", markdown="", numbers={})
+    assert (tmp_path / "out.fr").is_symlink() and (tmp_path / "disk" / "large.fr").read_text() == "fr"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "out.en", "out.fr", "report.json", "report.md"]
+
+
+def test_results_that_cannot_be_files_are_refused(tmp_path):
+    (tmp_path / "a folder").mkdir()
+    for report in ("/dev/null", tmp_path / "a folder"):
+        with pytest.raises(ValueError, match=f"{report} is no file: give the name of one"):
+            check_outputs([], tmp_path / "out", LANGUAGES, Path(report))
+    with pytest.raises(ValueError, match=r"both sides would be .*out\.en: give two languages"):
+        check_outputs([], tmp_path / "out", ("en", "en"), tmp_path / "report.md")

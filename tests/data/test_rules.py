@@ -265,3 +265,11 @@ def test_all_of_one_length(tmp_path):
     verdicts = np.zeros(2000, np.uint8)
     MISALIGNED(write_records(tmp_path / "records", np.arange(2000), np.full(2000, 50), target), verdicts, 1)
     assert np.flatnonzero(verdicts).tolist() == [3]
+
+
+def test_what_a_limit_of_words_does_not_hold_for_is_in_the_report():
+    listed = {
+        rule.name: rule for rule in pair_rules(("ja", "en"), HELD_OUT, max_words=12, max_ratio=3.0, language_check=True)
+    }
+    assert listed["too long"].reason == "a side of more words than allowed (not of ja, whose words cannot be counted)"
+    assert "length ratio" not in listed and "(" not in RULES["zh", "en"]["too long"].reason

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.cli.sentencepiece import sample_lines
 from recurrent_mt.languages import normalize
-from tests.commands import command_line
+from tests.commands import call, command_line
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -31,6 +32,23 @@ def check_round_trip(lines, folder, size):
     for jobs in (1, 2):
         pieces = sentencepiece_model("encode", "--model", folder / "model", "--jobs", jobs, text=text)
         assert [joined(line) for line in pieces.split("\n")[:-1]] == lines
+
+
+def test_of_many_lines_the_same_are_learned_from(tmp_path):
+    files = [tmp_path / "one", tmp_path / "other"]
+    for file in files:
+        file.write_text("".join(f"{file.name} {number}\n" for number in range(50)))
+    every = [line for file in files for line in file.read_text().splitlines()]
+    chosen = list(sample_lines(files, most=20))
+    assert len(set(chosen)) == 20 and chosen == [line for line in every if line in chosen], "in order"
+    assert list(sample_lines(files, most=20)) == chosen and list(sample_lines(files, most=100)) == every
+    assert {line.split()[0] for line in chosen} == {"one", "other"}
+
+
+def test_a_model_does_not_take_the_place_of_its_text(tmp_path):
+    (tmp_path / "text").write_text("one\n")
+    done = call("sentencepiece", "train", "--size", 9, "--model", tmp_path / "text", tmp_path / "text")
+    assert done.returncode == 1 and "would be overwritten: choose another --model" in done.stderr
 
 
 def test_pieces_are_the_text_again(tmp_path):

@@ -1,7 +1,9 @@
 """Characters made uniform, words separated and put together again: what comes back exactly, how much of real text."""
 
+import marshal
 import subprocess
 import sys
+import tempfile
 import unicodedata
 from pathlib import Path
 
@@ -20,6 +22,13 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 def chinese():
     pytest.importorskip("jieba")
     return make_tokenizer("zh")
+
+
+def test_chinese_words_are_those_of_jiebas_own_dictionary(chinese, tmp_path, monkeypatch):
+    """jieba by itself takes them from a file that anybody may have written."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "jieba.cache").write_bytes(marshal.dumps(({"北京": 1}, 1)))
+    assert make_tokenizer("zh").tokenize("北京大学的研究") == chinese.tokenize("北京大学的研究") == "北京大学 的 研究"
 
 
 def test_moses_is_that_of_the_command():

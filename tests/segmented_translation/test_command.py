@@ -144,3 +144,10 @@ def test_a_line_that_is_not_utf_8_is_named(run, tmp_path):
     (tmp_path / "bad").write_bytes(b"w0\nw1 \xff\n")
     done = translate(run, tmp_path / "out", "--mode", "norm", "--input", tmp_path / "bad", check=False)
     assert done.returncode != 0 and "line 2: byte 4 is not UTF-8" in done.stderr
+
+
+def test_the_input_is_not_overwritten(run, tmp_path):
+    (tmp_path / "default.txt").write_text("w1 w2\n")
+    done = translate(run, tmp_path, "--mode", "default", "--input", tmp_path / "default.txt", check=False)
+    assert done.returncode == 1 and "default.txt would be overwritten: choose another --out" in done.stderr
+    assert (tmp_path / "default.txt").read_text() == "w1 w2\n"

@@ -120,6 +120,8 @@ def test_unknown_words_of_the_target_can_be_forbidden():
 def test_words_outside_the_dictionary_are_unknown():
     forward = ForwardTranslator(system())
     assert forward.is_unknown("elsewhere") and not forward.is_unknown("s0")
+    assert forward.is_unknown("<pad>"), "what is spelled like padding is a word"
+    assert forward.candidates([("s0", "<pad>")]) == forward.candidates([("s0", "<unk>")])
 
 
 def test_no_spans_and_a_span_whose_translations_never_end(caplog):

@@ -1,14 +1,19 @@
 """Subwords drawn anew in each epoch: the words stay, the splits change, and the seed decides."""
 
+import math
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import torch
 from fairseq.data import Dictionary, LanguagePairDataset
 from fairseq.data.iterators import EpochBatchIterator
-from sentencepiece import SentencePieceTrainer
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
+from tests.commands import REPOSITORY
 from user_dir.tasks.sampled_translation import SampledSubwordsDataset, load_sampler
 
 WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", "low", "new", "wide"]
@@ -98,7 +103,71 @@ def test_a_word_with_an_unknown_subword_stays_as_it_is(kind, text, files):
         assert [sampler.join(part.split()) for part in (before, after)] == ["lowest"] * 2
 
 
-@pytest.mark.parametrize("kind", ["BPE-dropout", "bpe"])
+def test_unigrams_segmentations_have_their_probabilities(files):
+    """Of all that there are of a word, counted by hand, to the power of alpha."""
+    sampler, _ = sampler_and_dictionary(files["unigram"], 0.2)
+    model = SentencePieceProcessor(model_file=str(files["unigram"]))
+
+    def segmentations(text):
+        if not text:
+            yield []
+        for end in range(1, len(text) + 1):
+            if not model.is_unknown(model.piece_to_id(text[:end])):
+                yield from ([text[:end], *rest] for rest in segmentations(text[end:]))
+
+    every = [tuple(one) for one in segmentations("▁lowest")]
+    weights = [math.exp(0.2 * sum(model.get_score(model.piece_to_id(piece)) for piece in one)) for one in every]
+    drawn = Counter(tuple(sampler.split("lowest", seed)) for seed in range(4000))
+    assert len(every) > 2 and set(drawn) == set(every)
+    for one, weight in zip(every, weights):
+        assert drawn[one] / 4000 == pytest.approx(weight / sum(weights), abs=0.03)
+
+
+def test_merges_that_are_left_out_are_those_of_the_model(files):
+    """Without dropout, SentencePiece's own pieces; with a dropout of one, characters."""
+    model = SentencePieceProcessor(model_file=str(files["bpe"]))
+    for dropout, options in ((0.0, {}), (1.0, {"enable_sampling": True, "alpha": 1.0, "nbest_size": -1})):
+        sampler, _ = sampler_and_dictionary(files["bpe"], dropout)
+        for text in ("lowest newer wide", "new"):
+            assert sampler.split(text, 3) == model.encode(text, out_type=str, **options)
+
+
+@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
+def test_another_process_draws_the_same(kind, files):
+    """SentencePiece's own generator mixes something of the process into its seed."""
+    program = (
+        "from pathlib import Path; from tests.tasks.test_subword_sampling import sampler_and_dictionary as load;"
+        f"print(load(Path({str(files[kind])!r}), 0.3)[0].split('lowest newer wide', 5))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    assert done.stdout.strip() == str(sampler_and_dictionary(files[kind], 0.3)[0].split("lowest newer wide", 5))
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_bytes_and_symbols_that_are_kept_whole_are_not_drawn(kind, tmp_path):
+    lines = [" ".join([*WORDS[i:], "<x>", *WORDS[:i]]) for i in range(9)] * 5
+    options = {"vocab_size": 256 + 30, "byte_fallback": True, "user_defined_symbols": ["<x>"], "minloglevel": 2}
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_prefix=str(tmp_path / kind),
+        model_type=kind,
+        hard_vocab_limit=False,
+        **options,
+    )
+    model = SentencePieceProcessor(model_file=str(tmp_path / f"{kind}.model"))
+    words = dictionary()
+    for number in range(model.vocab_size()):
+        words.add_symbol(model.id_to_piece(number))
+    sampler = load_sampler(tmp_path / f"{kind}.model", 0.3, words)
+    pieces = model.encode("lowest é newer <x> wide", out_type=str)
+    assert "<0xC3>" in pieces and "<x>" in pieces
+    tokens = torch.tensor([*map(words.index, pieces), words.eos()])
+    drawn = [[words[number] for number in sampler.resample(tokens, seed).tolist()[:-1]] for seed in range(9)]
+    assert len(set(map(tuple, drawn))) > 1
+    assert {model.decode_pieces(one) for one in drawn} == {"lowest é newer <x> wide"}
+
+
+@pytest.mark.parametrize("kind", ["BPE-dropout", "unigram", "bpe"])
 def test_what_the_dictionary_lacks_is_not_drawn(kind, files):
     every, all_pieces = sampler_and_dictionary(files[kind], 0.5)
     whole = load_sampler(files[kind], 0.0, all_pieces).split("lowest newer wide", 0)
@@ -113,8 +182,7 @@ def test_what_the_dictionary_lacks_is_not_drawn(kind, files):
     assert all(words.unk() not in one for one in drawn)
     assert {tuple(text_of(sampler, words, one)) for one in drawn} == {("lowest newer wide",)}
     assert any(piece not in words for seed in range(40) for piece in every.split("lowest newer wide", seed))
-    if kind == "BPE-dropout":  # which splits further, where SentencePiece's sentence stays as it is
-        assert all(piece in words for seed in range(40) for piece in sampler.split("lowest newer wide", seed))
+    assert all(piece in words for seed in range(40) for piece in sampler.split("lowest newer wide", seed))
 
 
 def test_no_piece_of_what_moses_escapes_is_drawn(tmp_path):

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from recurrent_mt.arguments import positive
-from recurrent_mt.text_files import read_lines, write_aside
+from recurrent_mt.text_files import read_lines, refuse_overwriting, write_aside
 
 from ..segmented_translation.segmentation import (
     DIVISORS,
@@ -88,6 +88,11 @@ def run(options: argparse.Namespace) -> None:
         options.candidates = min(10, options.beam)
     if options.candidates > options.beam:
         options.parser.error(f"--candidates {options.candidates} are more than a search with --beam {options.beam} has")
+    read = [
+        options.input,
+        *(path for paths in (options.forward, options.inverse) if paths for path in paths.split(":")),
+    ]
+    refuse_overwriting(read, (Path(options.out) / name for name in file_names(modes)))
     sentences = [tuple(text.split()) for _, text in read_lines(options.input)]
     table = build_table(options, inverse=inverse)
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
@@ -123,9 +128,14 @@ def translate(
             yield {mode: translate_by_segments(sentence, table, MODES[mode]) for mode in modes}
 
 
+def file_names(modes: Sequence[str]) -> list[str]:
+    """Both files of each mode."""
+    return [f"{mode}{suffix}" for mode in modes for suffix in (".txt", ".jsonl")]
+
+
 def write_modes(folder: Path, modes: Sequence[str], results: Iterator[dict[str, SegmentedTranslation]]) -> None:
     """Writes both files of each mode; they get their names once all sentences are in them."""
-    names = [f"{mode}{suffix}" for mode in modes for suffix in (".txt", ".jsonl")]
+    names = file_names(modes)
     with ExitStack() as stack:
         files: dict[str, TextIO] = {}
         for name in names:

@@ -136,7 +136,7 @@ class ForwardTranslator:
 
     def is_unknown(self, word: str) -> bool:
         dictionary = self.system.task.source_dictionary
-        return dictionary.index(word) == dictionary.unk()
+        return number_of(word, dictionary) == dictionary.unk()
 
     def candidates(self, spans: Sequence[Words]) -> list[list[Candidate]]:
         """The best translations of each span, cheapest first; none if the search found no end."""
@@ -215,9 +215,15 @@ def translate_spans(
     return [[replace(candidate, inverse_cost=next(costs)) for candidate in beam] for beam in found]
 
 
+def number_of(word: str, dictionary: Dictionary) -> int:
+    """The id of a word; one that is spelled like padding is unknown."""
+    number = dictionary.index(word)
+    return int(dictionary.unk() if number == dictionary.pad() else number)
+
+
 def encode(dictionary: Dictionary, words: Words) -> Tensor:
     """The ids of the words and of the end, (words + 1,)."""
-    return torch.tensor([*(dictionary.index(word) for word in words), dictionary.eos()])
+    return torch.tensor([*(number_of(word, dictionary) for word in words), dictionary.eos()])
 
 
 def batches(

@@ -1,8 +1,11 @@
 """``sampled_translation``: fairseq's translation task with subwords that are drawn anew in each epoch."""
 
+import math
 import random
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ from torch import Tensor, nn
 from recurrent_mt.subwords import has_escaped_character
 
 from ..models.encoder_decoder import check_alignments
+
+#: A byte of a character that a SentencePiece model has no piece for.
+BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class SubwordSampler(ABC):
@@ -132,6 +138,9 @@ class BPEDropout(SubwordSampler):
 class SentencePieceSampling(SubwordSampler):
     """Draws one of the possible segmentations: Kudo (2018), "Subword Regularization".
 
+    It is drawn here, of what the dictionary has, since no seed makes SentencePiece's own generator repeat in another
+    process what it drew in one.
+
     Args:
         model: SentencePiece's file, ``unigram`` or ``bpe``.
         dropout: for ``unigram``, the exponent of a segmentation's probability; for ``bpe``, the probability of leaving
@@ -143,8 +152,22 @@ class SentencePieceSampling(SubwordSampler):
         from sentencepiece import SentencePieceProcessor
 
         super().__init__(dictionary)
-        self._model = SentencePieceProcessor(model_file=str(model))
         self._dropout = dropout
+        loaded = SentencePieceProcessor(model_file=str(model))
+        self._is_unigram = has_probabilities(loaded)
+        scores = {
+            loaded.id_to_piece(number): loaded.get_score(number)
+            for number in range(loaded.vocab_size())
+            if not (loaded.is_control(number) or loaded.is_unknown(number) or loaded.is_unused(number))
+        }
+        self._kept = {piece for piece in scores if BYTE.fullmatch(piece)}
+        self._kept |= {
+            piece for piece, score in scores.items() if not score and (self._is_unigram or stays_whole(loaded, piece))
+        }
+        self._scores = {piece: score for piece, score in scores.items() if piece not in self._kept}
+        self._longest = max(map(len, self._scores), default=0)
+        # Whether a model reads "a" as "▁a".
+        self._mark = "▁" * loaded.encode("a", out_type=str)[0].startswith("▁")
 
     def join(self, subwords: list[str]) -> str:
         return "".join(subwords).replace("▁", " ").strip()
@@ -152,11 +175,88 @@ class SentencePieceSampling(SubwordSampler):
     def is_one_word(self, left: str, right: str) -> bool:
         return not right.startswith("▁")
 
-    def split(self, text: str, seed: int) -> list[str]:
-        from sentencepiece import set_random_generator_seed
+    def is_protected(self, word: list[str]) -> bool:
+        """Whether it has a character in bytes, which are no text, or a symbol that the model was told to keep whole."""
+        return not self._kept.isdisjoint(word)
 
-        set_random_generator_seed(seed % 2**32)
-        return self._model.encode(text, out_type=str, enable_sampling=True, alpha=self._dropout, nbest_size=-1)
+    def split(self, text: str, seed: int) -> list[str]:
+        generator = random.Random(seed)
+        draw = self._draw_path if self._is_unigram else self._merge
+        # No piece reaches over a space.
+        words = re.findall("▁?[^▁]+|▁", self._mark + text.replace(" ", "▁"))
+        return [piece for word in words for piece in draw(word, generator)]
+
+    def _draw_path(self, word: str, generator: random.Random) -> list[str]:
+        """One segmentation of those into pieces of the dictionary, with a probability of its own to the power alpha.
+
+        Kudo (2018), section 3.3: sums forward, draws backward. The word itself if it has none.
+        """
+        # Of each place, the pieces that end there: where they begin, and the mass of all segmentations with them.
+        ways: list[list[tuple[int, float]]] = [[]]
+        masses = [0.0]
+        for end in range(1, len(word) + 1):
+            found = []
+            for start in range(max(0, end - self._longest), end):
+                piece = word[start:end]
+                if piece in self._scores and piece in self._dictionary and masses[start] > -math.inf:
+                    found.append((start, masses[start] + self._dropout * self._scores[piece]))
+            ways.append(found)
+            masses.append(log_sum([mass for _, mass in found]))
+        if not ways[-1]:
+            return [word]
+        pieces, end = [], len(word)
+        while end:
+            starts, logs = zip(*ways[end])
+            (start,) = generator.choices(starts, [math.exp(mass - masses[end]) for mass in logs])
+            pieces.append(word[start:end])
+            end = start
+        return pieces[::-1]
+
+    def _merge(self, word: str, generator: random.Random) -> list[str]:
+        """Merges the pair with the best score, each time without those that chance leaves out.
+
+        Provilkov et al. (2020), algorithm 1. What the dictionary lacks is split into what it was merged of.
+        """
+        parts: dict[str, tuple[str, str]] = {}
+        pieces = list(word)
+        while True:
+            pairs = [
+                (self._scores[left + right], -place)
+                for place, (left, right) in enumerate(pairwise(pieces))
+                if left + right in self._scores and generator.random() >= self._dropout
+            ]
+            if not pairs:
+                break
+            place = -max(pairs)[1]
+            pair = pieces[place], pieces[place + 1]
+            parts["".join(pair)] = pair
+            pieces[place : place + 2] = ["".join(pair)]
+        return [piece for merged in pieces for piece in self._divide(merged, parts)]
+
+    def _divide(self, piece: str, parts: dict[str, tuple[str, str]]) -> list[str]:
+        if piece in self._dictionary or piece not in parts:
+            return [piece]
+        return [one for part in parts[piece] for one in self._divide(part, parts)]
+
+
+def log_sum(logarithms: list[float]) -> float:
+    """The logarithm of a sum, from logarithms; minus infinity of none."""
+    highest = max(logarithms, default=-math.inf)
+    return highest + math.log(sum(math.exp(one - highest) for one in logarithms)) if logarithms else highest
+
+
+def has_probabilities(model: Any) -> bool:
+    """Whether a SentencePieceProcessor holds a ``unigram`` model; others cannot list the n best segmentations."""
+    try:
+        model.nbest_encode("a", nbest_size=1)
+    except RuntimeError:
+        return False
+    return True
+
+
+def stays_whole(model: Any, piece: str) -> bool:
+    """Whether a ``bpe`` model has the piece even if all merges are left out."""
+    return piece in model.encode(piece, out_type=str, enable_sampling=True, alpha=1.0, nbest_size=-1)
 
 
 def load_sampler(path: Path, dropout: float, dictionary: Dictionary) -> SubwordSampler:
