@@ -27,6 +27,21 @@ def test_a_scorer_gives_the_metrics_number_and_signature(metric):
     assert scorer.result_string() == str(expected)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_an_unknown_word_is_one_wrong_word(metric):
+    """fairseq writes <<unk>> in references; 13a makes five tokens of it, and three of an output's, which match."""
+    references = ["the <<unk>> sees a <<unk>> dog .", "yes ."]
+    expected = score(metric, ["the X sees a X dog .", "yes ."], ["the Y sees a Y dog .", "yes ."]).value
+    scorer = build(f"text_{metric}")
+    for reference in references:
+        scorer.add_string(reference, reference.replace("<<unk>>", "<unk>"))
+    assert scorer.score() == pytest.approx(expected)
+    worthless = build(f"text_{metric}")
+    for reference in references:
+        worthless.add_string(reference, " ".join(["<unk>"] * len(reference.split())))
+    assert worthless.score() == (100 if metric == "ter" else 0)
+
+
 def test_options_of_a_scorer_reach_the_metric():
     scorer = build("text_bleu", scoring_lowercase=True, scoring_tokenize="char")
     scorer.add_string("ABC", "abc")
@@ -72,12 +87,12 @@ def test_text_without_spaces_is_not_scored_by_13a_without_a_word(reference, name
 HYPOTHESIS, REFERENCE = "我 喜 欢 黑 猫", "我 喜 欢 白 猫"
 
 
-def validation_bleu(target_language, **options):
+def validation_bleu(target_language, texts=(HYPOTHESIS, REFERENCE), **options):
     """What fairseq's own task says of one translation."""
     known = Dictionary()
     for symbol in dict.fromkeys(f"{HYPOTHESIS} {REFERENCE}".split()):
         known.add_symbol(symbol)
-    hypothesis, reference = (known.encode_line(text, add_if_not_exist=False).long() for text in (HYPOTHESIS, REFERENCE))
+    hypothesis, reference = (known.encode_line(text, add_if_not_exist=False).long() for text in texts)
     task = TranslationTask(
         TranslationConfig(source_lang="en", target_lang=target_language, eval_bleu=True, **options), known, known
     )
@@ -91,6 +106,14 @@ def test_the_target_language_chooses(language, ngrams):
     found = validation_bleu(language)
     assert found.totals[0] == ngrams
     assert sacrebleu.corpus_bleu(["我喜欢"], [["我喜欢"]]).totals[0] == 1, "what others call has changed"
+
+
+@pytest.mark.parametrize("language", ["ja", "th", "zh", "ko"])
+def test_unknown_words_do_not_match_in_validation(language):
+    """fairseq's names for them, UNKNOWNTOKENINREF and UNKNOWNTOKENINHYP, share 14 of their characters."""
+    found = validation_bleu(language, ("new other", "我 unseen 欢"))
+    assert found.counts[0] == 0 and found.totals[0] == 2
+    assert validation_bleu(language, ("我 new 欢", "我 unseen 欢")).counts[0] == 2
 
 
 def test_tokenized_bleu_and_names_of_no_language_stay_as_they_are(caplog):

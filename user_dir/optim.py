@@ -46,7 +46,13 @@ class FusedAdam(Adam):
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the parameters; all that need fairseq's own steps have them."""
-        if any(not _is_plain(p) for group in self.param_groups for p in group["params"] if p.grad is not None):
+        plain = (
+            _is_plain(p) and not group["amsgrad"]
+            for group in self.param_groups
+            for p in group["params"]
+            if p.grad is not None
+        )
+        if not all(plain):
             return super().step(closure)
         loss = None
         if closure is not None:

@@ -36,10 +36,32 @@ class TextScorerConfig(FairseqDataclass):
     scoring_lowercase: bool = field(default=False, metadata={"help": "ignore case, with sacrebleu's option"})
 
 
+#: What fairseq writes for an unknown word of a reference and of a translation, in its commands and with
+#: ``--eval-bleu`` -> one character each. No tokenizer finds more than one word in it, and they do not match.
+UNKNOWN_IN_REFERENCE, UNKNOWN = "\N{QUESTION EXCLAMATION MARK}", "\N{DOUBLE QUESTION MARK}"
+MARKS = {
+    "<<unk>>": UNKNOWN_IN_REFERENCE,
+    "<unk>": UNKNOWN,
+    "UNKNOWNTOKENINREF": UNKNOWN_IN_REFERENCE,
+    "UNKNOWNTOKENINHYP": UNKNOWN,
+}
+
+
+def mark_unknown(text: str) -> str:
+    """The text with one character for each unknown word, other ones in references."""
+    for written, mark in MARKS.items():
+        text = text.replace(written, mark)
+    return text
+
+
 class TextScorer(BaseScorer):
-    """Collects strings and scores them with the metric of `metric_name`."""
+    """Collects strings and scores them with the metric of `metric_name`; an unknown word is one wrong word."""
 
     metric_name: str
+
+    def add_string(self, ref: str, pred: str) -> None:
+        """Adds a reference and its translation."""
+        super().add_string(mark_unknown(ref), mark_unknown(pred))
 
     def corpus_score(self) -> Score:
         """The score of all strings added so far, with its signature."""
@@ -84,10 +106,18 @@ def tokenize_by_language(score_sentences: Any) -> Any:
         if tokenization is None or task.cfg.eval_tokenized_bleu:
             return score_sentences(task, *arguments)
         # The method imports sacrebleu when it is called, and names no tokenization.
-        with patch.object(sacrebleu, "corpus_bleu", functools.partial(sacrebleu.corpus_bleu, tokenize=tokenization)):
+        with patch.object(
+            sacrebleu, "corpus_bleu", functools.partial(score_marked, sacrebleu.corpus_bleu, tokenization)
+        ):
             return score_sentences(task, *arguments)
 
     return score_by_language
+
+
+def score_marked(corpus_bleu: Any, tokenization: str, translations: list[str], references: list[list[str]]) -> Any:
+    """The score of sacrebleu where words may be characters, of which fairseq's names for unknown words share many."""
+    marked = [list(map(mark_unknown, sentences)) for sentences in (translations, *references)]
+    return corpus_bleu(marked[0], marked[1:], tokenize=tokenization)
 
 
 @functools.cache

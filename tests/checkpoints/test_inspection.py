@@ -328,6 +328,26 @@ def test_attention_of_several_heads_is_counted():
     assert counter.get_total_flops() == 2 * (2 * 3 * 5 * 8) * 2
 
 
+def test_scores_of_an_adaptive_softmax_are_counted(tmp_path):
+    counts = []
+    for cutoff in (None, "4,8"):
+        options = {"adaptive_softmax_cutoff": cutoff, "decoder_attention": "none"} if cutoff else {}
+        checkpoint = small_checkpoint(tmp_path, "gru_encoder", **{"decoder_attention": "none", **options})
+        counts.append(count_operations(checkpoint, ["s0 s1"], ["t1"]).total)
+        if cutoff:
+            softmax = checkpoint.model.decoder.adaptive_softmax
+            weights = sum(weight.numel() for weight in softmax.parameters() if weight.dim() == 2)
+    without = 2 * 3 * ENCODER + 2 * 2 * (DECODER - V * READOUT) + 2 * (CONTEXT + FIRST)
+    assert counts[1] == without + 2 * 2 * weights
+
+
+def test_convolutions_of_fairseqs_fconv_are_counted():
+    rows, weights, bias = torch.zeros(7, 1, 4), torch.zeros(3, 4, 10), torch.zeros(10)
+    with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
+        torch.conv_tbc(rows, weights, bias, 1)
+    assert counter.get_total_flops() == 2 * 7 * 3 * 4 * 10
+
+
 def test_operations_of_no_pairs_are_refused(tmp_path):
     with pytest.raises(ValueError, match="there are no sentences"):
         count_operations(small_checkpoint(tmp_path, "gru_encoder"), [], [])

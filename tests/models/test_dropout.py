@@ -55,6 +55,23 @@ def test_retained_dropout_reaches_every_place_that_drops_units():
     assert len(places) == 12 and all(place.retained for place in places)
 
 
+@pytest.mark.parametrize("order", ["word_first", "attention_first"])
+@pytest.mark.parametrize("options", [{"decoder_dropout_in": 0.5}, {"word_dropout": 0.5}])
+def test_retained_dropout_of_words_is_drawn_for_each_hypothesis(options, order):
+    """A step of a search embeds each distinct word once where nothing is drawn."""
+    model = build("gru_encoder", dropout=0.0, decoder_order=order, **options)
+    config = FairseqConfig()
+    config.generation.retain_dropout, config.generation.retain_dropout_modules = True, ["Decoder"]
+    model.prepare_for_inference_(config)
+    model.eval()
+    with torch.no_grad():
+        source = model.encoder(torch.tensor([[4, 5, 2]] * 12))
+        state = {}
+        model.decoder(torch.tensor([[2]] * 12), source, incremental_state=state)
+        scores, _ = model.decoder(torch.tensor([[2, 6]] * 12), source, incremental_state=state)
+    assert len(scores[:, 0].unique(dim=0)) > 1
+
+
 def test_word_dropout_takes_or_leaves_a_whole_embedding_and_scales_what_it_leaves():
     torch.manual_seed(1)
     dropped = EmbeddingDropout(0.0, words=0.25, owner="Test")(torch.ones(40, 50, 6))

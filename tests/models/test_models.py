@@ -57,7 +57,7 @@ OPTIONS = {
     "embed_bias": {"embed_bias": True},
     "backward_summary": {"encoder_bidirectional": True, "encoder_summary": "backward"},
     "forward_summary": {"encoder_bidirectional": True, "encoder_summary": "forward"},
-    "published_initialization": {"initialization": "published", "encoder_spectral_radius": 0.4},
+    "published_initialization": {"initialization": "published", "decoder_spectral_radius": 0.4},
     "relu": {"grconv_activation": "relu"},
     "sepconv_kernels": {"encoder_layers": 1, "sepconv_kernels": "3,5,7"},
     "sepconv_groups": {"sepconv_groups": "2,3", "encoder_hidden_size": 6, "decoder_hidden_size": 6},
@@ -226,6 +226,28 @@ def test_a_model_without_attention_returns_none_and_refuses_to_print_alignments(
         model.prepare_for_inference_(config)
     config.common_eval.path = os.pathsep.join(["model.pt", "another.pt"])
     model.prepare_for_inference_(config)
+    # fairseq divides the sum of all attentions by the number of all models.
+    config.generation.print_alignment = "soft"
+    with pytest.raises(ValueError, match="--print-alignment needs attention"):
+        model.prepare_for_inference_(config)
+
+
+@pytest.mark.parametrize("architecture", ["sepconv_encoder", "unet_encoder", "vnet_encoder", "grnn_encoder"])
+def test_a_radius_of_recurrent_matrices_needs_some(architecture):
+    with pytest.raises(
+        ValueError, match=r"--encoder-spectral-radius 0\.4 is never read: this encoder has no recurrent"
+    ):
+        build(architecture, initialization="published", encoder_spectral_radius=0.4)
+    for other in ("gru_encoder", "grconv_encoder"):
+        build(other, initialization="published", encoder_spectral_radius=0.4)
+
+
+def test_weights_of_levels_that_are_never_reached_are_named(caplog):
+    options = {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_height": 2}
+    build("grconv_encoder", grconv_dilated_weights=2, grconv_dilated_biases=2, **options)
+    assert not caplog.records
+    build("grconv_encoder", grconv_dilated_weights=6, **options)
+    assert "--grconv-height 2 never reads the weights of higher levels" in caplog.text
 
 
 @every_architecture

@@ -38,6 +38,14 @@ def test_the_weights_are_those_of_fairseqs_adam(dtype, decay):
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6)
 
 
+def test_amsgrad_is_fairseqs():
+    """Only Python can ask for it."""
+    ours, theirs = parameters(), parameters()
+    train(FusedAdam(ours, amsgrad=True, **OPTIONS), ours, 40)
+    train(Adam(theirs, amsgrad=True, **OPTIONS), theirs, 40)
+    assert all(map(torch.equal, ours, theirs))
+
+
 STRIDES = {
     "gradient": lambda numbers: (numbers, numbers.t().contiguous().t()),
     "expanded": lambda numbers: (numbers, numbers[:1].expand_as(numbers)),

@@ -308,20 +308,24 @@ def test_a_missing_library_is_left_to_fairseq(monkeypatch):
     assert native_translation.reason_unsupported(model(kernel_backend="auto")) == "it was never built"
 
 
-def test_the_task_searches_natively_unless_alignments_are_asked_for():
+def test_the_task_searches_natively_unless_alignments_are_asked_for(monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(native_translation, "_log", said.append)
     config, built = task().cfg, model(kernel_backend="packed")
     native_task = NativeTranslationTask(config, task().source_dictionary, task().target_dictionary)
     options = {"beam": 2, "sampling_topk": -1, "sampling_topp": -1.0}
     assert type(native_task.build_generator([built], Namespace(**options))) is NativeGenerator
     aligned = native_task.build_generator([built], Namespace(**options, print_alignment="hard"))
     assert not isinstance(aligned, NativeGenerator)
+    assert said == ["it prints alignments"]
 
 
 @pytest.mark.parametrize("kind", [NativeTranslationTask, PublishedTranslationTask, SampledTranslationTask])
 @pytest.mark.parametrize(
     "options", [{"score_reference": True}, {"beam": 2, "sampling_topk": -1, "sampling_topp": -1.0}]
 )
-def test_an_ensemble_that_prints_alignments_needs_attention_in_one_of_its_models(kind, options):
+def test_an_ensemble_that_prints_alignments_needs_attention_in_one_of_its_models(kind, options, monkeypatch):
+    monkeypatch.setattr(native_translation, "_log", lambda reason: None)
     asked = Namespace(**options, print_alignment="hard")
     without, attentive = (build("gru_encoder", decoder_attention=attention) for attention in ("none", "additive"))
     some_task = kind(PublishedTranslationConfig(), task().source_dictionary, task().target_dictionary)

@@ -272,7 +272,10 @@ def count_operations(checkpoint: Checkpoint, sources: Sequence[str], targets: Se
             longest = max(map(len, (source.split(), target.split()))) + 1
             for batch in checkpoint.batches([source], [target], max_tokens=longest):
                 with FlopCounterMode(display=False, custom_mapping=FORMULAS) as counter:
-                    checkpoint.model(**batch["net_input"])
+                    output = checkpoint.model(**batch["net_input"])
+                    if getattr(checkpoint.model.decoder, "adaptive_softmax", None) is not None:
+                        # Then the scores of words are no part of the model's output.
+                        checkpoint.model.get_normalized_probs(output, log_probs=True)
                 total += counter.get_total_flops()
                 tokens += batch["ntokens"]
     return Operations(total, len(sources), tokens)
@@ -307,9 +310,15 @@ def scaled_dot_product_attention(query: Shape, key: Shape, value: Shape, *rest: 
     return 2 * prod(query) * key[-2] + 2 * prod(query[:-1]) * prod(value[-2:])
 
 
+def time_first_convolution(inputs: Shape, weights: Shape, *rest: Any, out_shape: Shape, **keywords: Any) -> int:
+    """Counts fairseq's ``conv_tbc``; (S, B, C), (K, C, O), output (S', B, O)."""
+    return 2 * prod(out_shape) * prod(weights[:2])
+
+
 #: What torch's own counter misses.
 FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten.addmm_: matrix_product,
     torch.ops.aten.mv: matrix_vector_product,
+    torch.ops.aten.conv_tbc: time_first_convolution,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: scaled_dot_product_attention,
 }

@@ -106,7 +106,10 @@ class Decoder(FairseqIncrementalDecoder):
             if state is None:
                 features, attention, state = self._start(prev_output_tokens, encoder_out)
             else:
-                words, word = prev_output_tokens[:, -1].unique(return_inverse=True)
+                words, word = prev_output_tokens[:, -1], None
+                # Each word once, unless dropout draws for each hypothesis.
+                if not self.dropout_in.retained:
+                    words, word = words.unique(return_inverse=True)
                 features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
                 features = self.dropout_out(features).unsqueeze(1)
                 attention = None if attention is None else attention.unsqueeze(1)

@@ -17,7 +17,7 @@ from torch import nn
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
 from recurrent_mt.layers.dropout import EmbeddingDropout
-from recurrent_mt.layers.published_initialization import initialize_as_published_
+from recurrent_mt.layers.published_initialization import has_recurrent_weights, initialize_as_published_
 
 from .config import WORD_FIRST, EncoderDecoderConfig
 from .decoder import Decoder
@@ -61,6 +61,11 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         max_source_positions, max_target_positions = task.max_positions()
         source_embedding, target_embedding = build_embeddings(cfg, task.source_dictionary, task.target_dictionary)
         layer = cls.build_encoder_layer(cfg)
+        radius = cfg.encoder_spectral_radius
+        if radius != EncoderDecoderConfig.encoder_spectral_radius and not has_recurrent_weights(layer):
+            raise ValueError(
+                f"--encoder-spectral-radius {radius} is never read: this encoder has no recurrent matrices"
+            )
         sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
         products = Products(str(cfg.autocast), str(cfg.kernel_backend))
         encoder = Encoder(
@@ -105,10 +110,10 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
 
         Raises:
             ValueError: if alignments are asked of a single model that has none. In an ensemble others may have them:
-                the tasks look there.
+                the tasks look there. Soft ones of all models are divided by their number, so all must have some.
         """
         alone = os.pathsep not in (cfg.common_eval.path or "")
-        if cfg.generation.print_alignment and alone:
+        if cfg.generation.print_alignment and (alone or str(cfg.generation.print_alignment) == "soft"):
             check_alignments([self])
         super().prepare_for_inference_(cfg)
 

@@ -1,5 +1,6 @@
 """``grconv_encoder``: the gated recursive convolutional network of Cho et al. (2014b), as published or dilated."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from recurrent_mt.layers.grconv import (
 
 from .config import EncoderDecoderConfig, option
 from .encoder_decoder import EncoderDecoderModel
+
+logger = logging.getLogger(__name__)
 
 ACTIVATION_CHOICES = ChoiceEnum(list(ACTIVATIONS))
 ANNOTATION_CHOICES = ChoiceEnum(["leaves", "pyramid"])
@@ -146,6 +149,14 @@ def build_dilated(config: GRConvEncoderConfig) -> DilatedGRConvEncoder:
             config,
             DILATED_ONLY[:1],
             "with --decoder-attention none is never read: use attention, or --grconv-dilated-summary max",
+        )
+    sets = max(config.grconv_dilated_weights, config.grconv_dilated_biases)
+    if 0 < config.grconv_height < sets:
+        # No error: a model that was trained so can be loaded.
+        logger.warning(
+            "--grconv-height %d never reads the weights of higher levels: --grconv-dilated-weights and "
+            "--grconv-dilated-biases of %d make the model larger, and nothing else",
+            *(config.grconv_height, sets),
         )
     return DilatedGRConvEncoder(
         config.encoder_embed_dim,

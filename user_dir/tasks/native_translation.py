@@ -250,6 +250,7 @@ class NativeTranslationTask(TranslationTask):
         """
         if getattr(args, "print_alignment", None):
             check_alignments(models)
+            _log("it prints alignments")
         elif seq_gen_cls is None:
             seq_gen_cls = NativeGenerator
         return super().build_generator(models, args, seq_gen_cls=seq_gen_cls, **kwargs)
