@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from typing import Any, cast
@@ -31,6 +32,8 @@ from .parts import (
     load_pretrained,
 )
 from .products import Products
+
+logger = logging.getLogger(__name__)
 
 
 class EncoderDecoderModel(FairseqEncoderDecoderModel):
@@ -63,9 +66,8 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         layer = cls.build_encoder_layer(cfg)
         radius = cfg.encoder_spectral_radius
         if radius != EncoderDecoderConfig.encoder_spectral_radius and not has_recurrent_weights(layer):
-            raise ValueError(
-                f"--encoder-spectral-radius {radius} is never read: this encoder has no recurrent matrices"
-            )
+            # No error: a model that was trained so can be loaded.
+            logger.warning("--encoder-spectral-radius %s is never read: this encoder has no recurrent matrices", radius)
         sizes = {name: cast(int, getattr(layer, name)) for name in ("annotation_size", "summary_size")}
         products = Products(str(cfg.autocast), str(cfg.kernel_backend))
         encoder = Encoder(
