@@ -47,7 +47,7 @@ MARKS = {
 }
 
 
-def mark_unknown(text: str) -> str:
+def mark_unknown_words(text: str) -> str:
     """The text with one character for each unknown word, other ones in references."""
     for written, mark in MARKS.items():
         text = text.replace(written, mark)
@@ -61,7 +61,7 @@ class TextScorer(BaseScorer):
 
     def add_string(self, ref: str, pred: str) -> None:
         """Adds a reference and its translation."""
-        super().add_string(mark_unknown(ref), mark_unknown(pred))
+        super().add_string(mark_unknown_words(ref), mark_unknown_words(pred))
 
     def corpus_score(self) -> Score:
         """The score of all strings added so far, with its signature."""
@@ -116,7 +116,7 @@ def tokenize_by_language(score_sentences: Any) -> Any:
 
 def score_marked(corpus_bleu: Any, tokenization: str, translations: list[str], references: list[list[str]]) -> Any:
     """The score of sacrebleu where words may be characters, of which fairseq's names for unknown words share many."""
-    marked = [list(map(mark_unknown, sentences)) for sentences in (translations, *references)]
+    marked = [list(map(mark_unknown_words, sentences)) for sentences in (translations, *references)]
     return corpus_bleu(marked[0], marked[1:], tokenize=tokenization)
 
 

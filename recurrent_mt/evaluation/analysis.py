@@ -393,8 +393,8 @@ def analyze(
         words = {seed: list(split_lowercase(texts, test_set)) for seed, texts in system.translations.items()}
         if training_counts is not None:
             counted = {seed: score_words(system.name, one, references, training_counts) for seed, one in words.items()}
-            records += summarize_seeds(counted)
-        records += summarize_seeds({seed: score_content(system.name, one, references) for seed, one in words.items()})
+            records += average_seeds(counted)
+        records += average_seeds({seed: score_content(system.name, one, references) for seed, one in words.items()})
     hypothesis_scores = {}
     for system in systems:
         if system.nbest:
@@ -418,7 +418,7 @@ def analyze(
     )
 
 
-def summarize_seeds(by_seed: Mapping[str, Iterable[Record]]) -> Iterator[Record]:
+def average_seeds(by_seed: Mapping[str, Iterable[Record]]) -> Iterator[Record]:
     """The records of each seed of a system, which has the same ones for all; then their means, with their spread.
 
     A mean of fewer seeds would pass for one of all: it is unknown if one seed's value is.

@@ -11,7 +11,7 @@ from ..evaluation.figures import COLORS, MARKERS, new_axes, set_style
 from ..evaluation.structure.gate_figures import draw_sentence
 from .model import Cut
 
-__all__ = ["draw_cuts", "draw_heat_map", "draw_sentence"]
+__all__ = ["draw_cuts", "draw_heat_map", "draw_sentence", "group_cuts"]
 
 
 @set_style()
