@@ -49,6 +49,11 @@ def dictionaries(trainer: Trainer) -> tuple[Dictionary, Dictionary]:
     return trainer.task.source_dictionary, trainer.task.target_dictionary
 
 
+def batch_sizes(trainer: Trainer) -> tuple[int | None, int | None]:
+    """How many tokens and how many sentences a batch may have."""
+    return trainer.cfg.dataset.max_tokens, trainer.cfg.dataset.batch_size
+
+
 def measure(trainers: Mapping[str, Trainer], batches: Sequence[dict[str, Any]], *, seconds: float) -> dict[str, float]:
     """The seconds that an update of each takes, the mean over batches of the medians over rounds.
 
@@ -58,12 +63,17 @@ def measure(trainers: Mapping[str, Trainer], batches: Sequence[dict[str, Any]], 
         seconds: how long to time them, but never for fewer than :data:`~benchmarks.measurement.FEWEST` rounds.
 
     Raises:
-        ValueError: if their dictionaries differ.
+        ValueError: if their dictionaries differ, or the sizes of their own batches.
     """
     first, *others = trainers
     for name in others:
         if dictionaries(trainers[name]) != dictionaries(trainers[first]):
             raise ValueError(f"{name} and {first} have different dictionaries: give both the same folder of data")
+        if batch_sizes(trainers[name]) != batch_sizes(trainers[first]):
+            raise ValueError(
+                f"{name} and {first} have different --max-tokens or --batch-size, and all are timed on the batches of "
+                f"{first}: give both the same, or time them in two calls"
+            )
     for trainer in trainers.values():
         trainer.begin_epoch(1)
     totals = dict.fromkeys(trainers, 0.0)

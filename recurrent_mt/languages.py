@@ -74,12 +74,19 @@ def has_spaces(code: str) -> bool:
     return read_language(code).script not in _WITHOUT_SPACES
 
 
-# What shows nothing and joins or separates nothing in the languages here: soft hyphen, zero-width characters, marks of
-# direction, byte order mark, interlinear marks, tags. (Persian and Indic scripts do need the zero-width joiners.)
-# And the code points that Unicode keeps out of text for good.
+# What shows nothing and joins or separates nothing: soft hyphen, zero-width space, marks of direction, byte order mark,
+# interlinear marks, tags. And the code points that Unicode keeps out of text for good.
 _INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
     "\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]"
+)
+#: The zero-width non-joiner and joiner, which are spelling within words of the Arabic, Indic, and related scripts.
+JOINERS = "\u200c\u200d"
+# Letters and vowel signs of these scripts: Arabic to Sinhala without their punctuation, Myanmar, Khmer, Mongolian.
+_JOINED = "\u0620-\u065f\u066e-\u06d3\u06d5-\u06ff\u0710-\u0963\u0966-\u0dff\u1000-\u109f\u1780-\u17d3\u1820-\u18aa"
+# Joiners elsewhere than between two of them, and all but the last of several.
+_VAIN_JOINERS = re.compile(
+    f"(?<![{_JOINED}{JOINERS}])[{JOINERS}]+|[{JOINERS}]+(?![{_JOINED}{JOINERS}])|[{JOINERS}](?=[{JOINERS}])"
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # SentencePiece's sign for a space.
@@ -98,12 +105,16 @@ _SPACE_BESIDE_CHINESE = re.compile(f"(?<=[{CHINESE}]) +| +(?=[{CHINESE}])")
 def normalize(text: str) -> str:
     """A line in NFC, without control and zero-width characters, with single plain spaces, and none at the ends.
 
+    The zero-width joiners stay within words of the scripts that are spelled with them, as in Persian.
+
     Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
     splits the result into lines finds one. The character that SentencePiece takes for a space becomes an underscore.
     """
     # Of most lines nothing but the last step is needed, and to ask is faster than to look for each character.
     if not text.isprintable():
         text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
+        if "\u200c" in text or "\u200d" in text:
+            text = _VAIN_JOINERS.sub("", text)
     if not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
     return " ".join(text.replace(_SENTENCEPIECE_SPACE, "_").split())

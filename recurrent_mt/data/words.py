@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..languages import CHINESE, HAN, base_language, has_spaces, is_chinese, join_chinese, normalize
+from ..languages import CHINESE, HAN, JOINERS, base_language, has_spaces, is_chinese, join_chinese, normalize
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6
@@ -25,6 +25,7 @@ _RUN = re.compile(f"[{CHINESE}]+|[^{CHINESE} ]+")
 #: Of how many pieces a known word is joined, at most.
 _MOST_PIECES = 12
 _AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
+_SPLIT_JOINER = re.compile(f" ([{JOINERS}]) ")
 
 
 def count_words(text: str, language: str) -> float:
@@ -68,8 +69,9 @@ def make_tokenizer(language: str) -> Tokenizer:
 
         code = base_language(language)
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
+        # Moses splits words at zero-width joiners, and normalized text has them within words alone.
         return Tokenizer(
-            lambda text: tokenizer.tokenize(normalize(text), return_str=True),
+            lambda text: _SPLIT_JOINER.sub(r"\1", tokenizer.tokenize(normalize(text), return_str=True)),
             lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True),
         )
     import jieba

@@ -72,6 +72,13 @@ def test_trainings_of_different_text_are_not_compared(data, tmp_path):
         trainings.main(["--seconds", "0", *lines])
 
 
+def test_trainings_with_batches_of_different_sizes_are_not_compared(data):
+    one = f"one={line_of(data, *small('lstm'))}"
+    two = f"two={line_of(data, *small('lstm'), '--max-tokens', 900)}"
+    with pytest.raises(SystemExit, match="error: two and one have different --max-tokens or --batch-size, and all are"):
+        trainings.main(["--seconds", "0", one, two])
+
+
 @pytest.mark.parametrize("line", ["data --arch lstm", "one=data"])
 def test_a_training_needs_a_name_of_its_own(line, data, capsys):
     with pytest.raises(SystemExit):

@@ -117,6 +117,8 @@ CASES = {
     "line separators": ("a\u2028b\u2029c\u0085d\x0be\x0cf\x1eg\rh", "a b c d e f g h"),
     "control": ("a\x00b\x7fc\x9fd", "a b c d"),
     "zero width": ("wo\u200brd \ufeffs\u00adoft \u2066x\u2069", "word soft x"),
+    "joiners": ("\u200cمی\u200cرود، کتاب\u200c\u200cها\u200d", "می\u200cرود، کتاب\u200cها"),
+    "other joiners": ("क्\u200dष a\u200db", "क्\u200dष ab"),
     "no characters": ("a\ufffe\ufdd0\U0001ffffb", "ab"),
     "left alone": ("« L’été », 100 % ﬁn — 中文，。", "« L’été », 100 % ﬁn — 中文，。"),
 }
@@ -125,6 +127,19 @@ CASES = {
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
 def test_normalized_text(text, expected):
     assert normalize(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "tokens"),
+    [
+        ("fa", "او به خانه می\u200cرود.", "او به خانه می\u200cرود ."),
+        ("si", "ශ්\u200dරී ලංකාව", "ශ්\u200dරී ලංකාව"),
+    ],
+)
+def test_joiners_within_words_come_through(code, text, tokens):
+    tokenizer = make_tokenizer(code)
+    assert tokenizer.tokenize(text) == tokens
+    assert tokenizer.detokenize(tokens) == text
 
 
 def test_every_character_is_normalized_to_one_line():
