@@ -88,8 +88,8 @@ def read_outcome(file: Path) -> Outcome | None:
         return None
     first, *rest = file.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
     try:
-        # Earlier versions wrote "trained", or the reason alone.
-        status = Status(Status.FINISHED if first == "trained" else first.partition(":")[0])
+        # Earlier versions wrote the reason alone.
+        status = Status(first.partition(":")[0])
     except ValueError as error:
         raise FileError(file, "not an outcome: remove it, and rerun the experiment") from error
     reason, *log = rest or [first if status == Status.DIVERGED else ""]

@@ -246,11 +246,13 @@ def choose_rate(folder: str | PathLike[str], *, seed: int, rates: Sequence[str])
         rates: as they were given; of equal losses the first one's is chosen.
 
     Raises:
-        FileError: if a log is missing or damaged.
+        FileError: if a log is missing or damaged, or a choice is there that was made of other trainings.
         ValueError: if a training failed otherwise than by diverging, or none has a validation loss.
     """
     file = Path(folder) / "choice.json"
     if (choice := read_choice(folder)) is not None:
+        if choice.seed != seed or set(choice.valid_losses) != set(rates):
+            raise FileError(file, "it was made with another seed or other rates: remove it to choose anew")
         return choice
     losses = {rate: valid_loss(Path(folder) / f"seed-{seed}" / rate) for rate in rates}
     known = {rate: loss for rate, loss in losses.items() if loss is not None}
@@ -288,6 +290,10 @@ def read_choice(folder: str | PathLike[str]) -> RateChoice | None:
     if not file.is_file():
         return None
     try:
-        return RateChoice(**json.loads(file.read_text(encoding="utf-8")))
+        choice = RateChoice(**json.loads(file.read_text(encoding="utf-8")))
+        # The name of a folder, too.
+        if choice.chosen not in choice.valid_losses or not re.fullmatch(r"[\d.eE+-]+", choice.chosen, re.ASCII):
+            raise ValueError(f"{choice.chosen!r} is none of its rates")
+        return choice
     except (ValueError, TypeError, RecursionError) as error:
         raise FileError(file, f"not a choice of a learning rate: {error}") from error

@@ -24,6 +24,12 @@ from .training_command import check_flags
 
 #: The folder of the project: experiments are run from a clone.
 PROJECT = Path(__file__).resolve().parents[2]
+CONFIGURATIONS = PROJECT / "configs"
+
+
+def names_configuration(name: str, configurations: Path = CONFIGURATIONS) -> bool:
+    """Whether a system is a file of configs/."""
+    return "/" not in name and (configurations / f"{name}.yaml").is_file()
 
 
 def must(text: str) -> WrapValidator:
@@ -342,6 +348,9 @@ class Experiment(Folder, Translation, Budget, Settings, Systems, Collection, Tex
             reasons["warmup"] = "the schedule is constant"
         if not self.beams:
             reasons["lenpens"] = "there are no beams"
+        if self.systems and not self.ablation and all(map(names_configuration, self.systems)):
+            reason = "all systems are files of configs/, with settings of their own"
+            reasons |= dict.fromkeys((*Settings.model_fields, "learning_rates"), reason)
         return reasons
 
     def to_plan(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import yaml
 from ..evaluation.outcomes import Outcome, Status, read_outcome
 from ..ordered_map import processors
 from .experiment import PROJECT
-from .plan import lay_out_results, search_folder, show_results, training_outcomes
+from .plan import later_outcomes, lay_out_results, search_outcomes, show_results, training_outcomes
 
 WORKFLOW = PROJECT / "workflow"
 #: Seconds from a signal until Snakemake, having cancelled what it has given to a cluster, is killed. It would go on
@@ -85,8 +85,8 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         *find_failed(plan, out, trainings=False),
         *(find_failed(plan, out, trainings=True) if settings.retry else ()),
     ]
-    names = [str(file.relative_to(out)) for file in again]
     if settings.dry_run:
+        names = [str(file.relative_to(out)) for file in again]
         with TemporaryDirectory() as elsewhere:
             # Snakemake would make a folder that does not exist.
             folder, place = out if out.is_dir() else Path(elsewhere), Path(elsewhere)
@@ -102,24 +102,21 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
     for name, title in training_outcomes(plan).items():
         if (outcome := read_outcome(out / name)) and outcome.failed:
             say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
-    # Snakemake makes no missing file again that only older results were made of, unless it is told to.
-    status = run_workflow(plan, settings, out, out / plan["results"], again=names)
+    status = run_workflow(plan, settings, out, out / plan["results"])
     show_results(plan, out)
     return describe_failures(plan, out, status, say)
 
 
 def find_failed(plan: Mapping[str, Any], out: Path, *, trainings: bool) -> dict[Path, Outcome]:
     """The outcomes of what has failed: of trainings, searches included, or of all else."""
-    files = [out / name for name in training_outcomes(plan)]
-    if trainings:
-        # A rate that diverges is a result of the search.
-        tried = [file for one in plan["systems"].values() for file in (out / search_folder(one)).rglob("outcome")]
-        files += [file for file in tried if (outcome := read_outcome(file)) and outcome.status == Status.FAILED]
-    else:
-        files = [step for file in files for step in file.parent.glob("beam*/*.outcome")]
-        files += out.glob(f"{plan['results']}/figures/*.outcome")
-    outcomes = {file: read_outcome(file) for file in sorted(files)}
-    return {file: one for file, one in outcomes.items() if one and one.failed}
+    names = [*training_outcomes(plan), *search_outcomes(plan)] if trainings else later_outcomes(plan)
+    outcomes = {out / name: read_outcome(out / name) for name in sorted(names)}
+    failed = {file: one for file, one in outcomes.items() if one and one.failed}
+    # A rate that diverges is a result of the search.
+    for name in search_outcomes(plan):
+        if out / name in failed and failed[out / name].status == Status.DIVERGED:
+            del failed[out / name]
+    return failed
 
 
 def describe_failures(plan: Mapping[str, Any], out: Path, status: int, say: Callable[[str], None]) -> str:
@@ -169,7 +166,7 @@ def run_workflow(
         settings: how to run it.
         folder: to run in.
         place: the folder of the file with the plan.
-        again: files that are made again though they are there.
+        again: files that are made again though they are there, in a dry run.
 
     Returns:
         Its status.

@@ -15,10 +15,9 @@ from ..evaluation.train_log import read_choice
 from ..text_form import TextForm
 from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
-from .experiment import PROJECT, Experiment
+from .experiment import CONFIGURATIONS, PROJECT, Experiment
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
 
-CONFIGURATIONS = PROJECT / "configs"
 #: Options that say where and how fast, and not what comes out.
 WITHOUT_EFFECT = ("out", "mirror", "checksums")
 #: Checkpoints and reports that every training makes.
@@ -200,6 +199,24 @@ def training_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:
         f"{training_folder(plan['systems'][system], seed)}/{OUTCOME}": f"{system}, seed {seed}"
         for system, seed in all_trainings(plan)
     }
+
+
+def search_outcomes(plan: Mapping[str, Any]) -> list[str]:
+    """The outcomes of all searches for a learning rate, each after those of its trainings."""
+    files = []
+    for system in plan["systems"].values():
+        place = search_folder(system)
+        files += [f"{place}/seed-{system['searched_with']}/{rate}/{OUTCOME}" for rate in system["rates"]]
+        files += [f"{place}/{OUTCOME}"] * bool(system["rates"])
+    return files
+
+
+def later_outcomes(plan: Mapping[str, Any]) -> list[str]:
+    """The outcomes of everything that is done with trained models."""
+    if plan["ablation"]:
+        return [*translation_outcomes(plan), *operation_outcomes(plan)]
+    beams = [file for system in plan["systems"] for file in beam_outcomes(plan, system)]
+    return [*translation_outcomes(plan), *beams, *drawing_outcomes(plan)]
 
 
 def translation_outcomes(plan: Mapping[str, Any]) -> list[str]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from .corpora import POSITION_LIMIT
-from .experiment import PROJECT, Experiment
-from .training_command import assign, check_flags, read_arguments
+from .experiment import PROJECT, Experiment, names_configuration
+from .training_command import assign, check_flags, option_words, read_arguments
 
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")
@@ -60,7 +60,11 @@ def training_arguments(
     """
     if is_configuration(name, experiment, configurations):
         return [*read(name), "--seed", SEED]
-    model, changed = (name, own_flags(name, experiment)) if experiment.ablation else read_name(name)
+    if experiment.ablation:
+        changed = own_flags(name, experiment)
+        model = str(changed.get("arch", ""))
+    else:
+        model, changed = read_name(name)
     if experiment.learning_rates and "lr" in changed:
         raise ValueError(f"{name} has a rate of its own, which learning_rates would replace: leave out one of the two")
     if experiment.ablation and experiment.configuration:
@@ -68,15 +72,16 @@ def training_arguments(
         return [*without(changed, common), *flag_arguments(changed), "--seed", SEED]
     source, target = experiment.pair.split("-")
     rate = [] if experiment.learning_rates else ["--lr", experiment.learning_rate]
-    own = {} if experiment.ablation else changed
     shared = [
         *("--task", "translation", "--source-lang", source, "--target-lang", target),
         *("--dropout", str(experiment.dropout), "--optimizer", "fused_adam", *rate, "--clip-norm", "1.0"),
         *schedule_arguments(model, experiment),
         *objective_arguments(stock=model in STOCK and not experiment.ablation, smoothing=experiment.label_smoothing),
-        *("--max-tokens", str(experiment.max_tokens), *model_arguments(model, own, experiment)),
+        *("--max-tokens", str(experiment.max_tokens)),
+        # A model of an ablation has the sizes that its flags say.
+        *([] if experiment.ablation else model_arguments(model, changed, experiment)),
     ]
-    return [DATA, "--user-dir", PLUGIN, *without(own, shared), *flag_arguments(own), "--seed", SEED]
+    return [DATA, "--user-dir", PLUGIN, *without(changed, shared), *flag_arguments(changed), "--seed", SEED]
 
 
 def configured_arguments(name: str, experiment: Experiment, configurations: Path) -> list[str]:
@@ -89,7 +94,9 @@ def configured_arguments(name: str, experiment: Experiment, configurations: Path
     source, target = experiment.pair.split("-")
     languages = [f"task.source_lang={source}", f"task.target_lang={target}"]
     places = [assign("common.user_dir", PLUGIN), assign("task.data", DATA)]
-    return read_arguments(configurations / f"{name}.yaml", [*places, *languages])
+    found = read_arguments(configurations / f"{name}.yaml", [*places, *languages])
+    # What follows has the experiment's budget, but says nothing of the time if that is counted otherwise.
+    return list(without({"stop-time-hours"}, found))
 
 
 def own_flags(name: str, experiment: Experiment) -> dict[str, Any]:
@@ -132,7 +139,7 @@ def objective_arguments(*, stock: bool, smoothing: float) -> list[str]:
 
 def is_configuration(name: str, experiment: Experiment, configurations: Path) -> bool:
     """Whether a system is a file of configs/."""
-    return not experiment.ablation and "/" not in name and (configurations / f"{name}.yaml").is_file()
+    return not experiment.ablation and names_configuration(name, configurations)
 
 
 def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> list[str]:
@@ -143,8 +150,6 @@ def model_arguments(name: str, own: Collection[str], experiment: Experiment) -> 
     Raises:
         ValueError: if there is no such system.
     """
-    if experiment.ablation:
-        return list(flag_arguments(own_flags(name, experiment)))
     decoder, encoder, embedding = experiment.decoder_size, experiment.encoder_size, experiment.embedding_size
     # A matrix that both looks words up and scores them has one width.
     shared = [f"--share-{'' if name == 'fconv' else 'decoder-'}input-output-embed"] if experiment.tied else []
@@ -179,14 +184,20 @@ def read_name(name: str) -> tuple[str, dict[str, Any]]:
         The model, and options of fairseq-train with their values, True where there is none.
 
     Raises:
-        ValueError: if an option could do more than change a training.
+        ValueError: if an option could do more than change a training, or is there twice.
     """
     model, *settings = name.split("+")
     own: dict[str, Any] = {}
     for setting in settings:
         flag, _, value = setting.partition("=")
-        check_flags({flag: value or True})
-        own[flag.replace("_", "-")] = value or True
+        known = {"": True, "true": True, "false": False}
+        check_flags({flag: known.get(value, value)})
+        flag = flag.replace("_", "-")
+        if flag in own:
+            raise ValueError(f"{name} sets {flag} twice")
+        if flag == "segmentation":
+            raise ValueError(f"{name}: only a system of an ablation has a segmentation of its own")
+        own[flag] = known.get(value, value)
     return model, own
 
 
@@ -234,17 +245,13 @@ def warmup_updates(experiment: Experiment) -> int:
 def flag_arguments(values: Mapping[str, Any]) -> Iterator[str]:
     """``--key value`` for each; ``true`` is a flag without a value, ``false`` and ``null`` nothing."""
     for key, value in values.items():
-        if value is None or value is False:
-            continue
-        yield f"--{key}"
-        if value is not True:
-            yield str(value)
+        yield from option_words(key, value)
 
 
 def budget_arguments(experiment: Experiment) -> list[str]:
     """When training ends.
 
-    Zero means no limit: a file of configs/ has its own limit, which comes first. fairseq counts the time of validations
+    Zero means no limit: a file of configs/ has its own limits, which come first. fairseq counts the time of validations
     and checkpoints, and keeps the count in its checkpoints: what a kill undid is not counted.
     """
     if experiment.updates is not None:

@@ -142,7 +142,12 @@ def option_arguments(group: str, key: str, value: Any, *, trusted: bool = False)
         check_training_value(key, value)
     else:
         check_training_flag(key, value)
-    if key in ON and isinstance(value, bool):
+    return option_words(key, value)
+
+
+def option_words(key: str, value: Any) -> list[str]:
+    """The words by which fairseq-train gets the value of an option: ``true`` and ``false`` are a flag, or nothing."""
+    if key.replace("-", "_") in ON and isinstance(value, bool):
         value = not value
     if value is None or value is False:
         return []

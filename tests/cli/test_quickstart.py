@@ -41,6 +41,13 @@ def test_a_quickstart_ends_in_a_table_and_a_report_and_a_second_call_does_what_i
     planned = experiment("quickstart.yaml", "--dry-run", **options)
     assert planned == "Everything is there: nothing is left to do.\n"
 
+    # What a call had begun to try again, and was stopped.
+    (training,) = out.glob("trainings/*/seed-1/outcome")
+    training.rename(tmp_path / "kept")
+    planned = experiment("quickstart.yaml", "--dry-run", **options)
+    assert planned.count(" fairseq-train ") == 1 and planned.count("fairseq-generate ") == 1
+    (tmp_path / "kept").rename(training)
+
     for gold in ("test.fr-en.align", "test.fr.ptb"):
         (corpus / gold).touch()
     planned = experiment("quickstart.yaml", "--dry-run", **options)

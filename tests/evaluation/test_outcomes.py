@@ -32,7 +32,7 @@ def test_what_an_earlier_call_left_in_the_log_is_no_reason(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("trained\n", Outcome(Status.FINISHED)),
+        ("finished\n", Outcome(Status.FINISHED)),
         (f"{Reason.DIVERGED}\n", Outcome(Status.DIVERGED, Reason.DIVERGED)),
         ("skipped\n", Outcome(Status.SKIPPED)),
     ],
@@ -47,7 +47,7 @@ def test_what_has_not_ended_has_no_outcome(tmp_path):
     assert read_outcome(tmp_path / "outcome") is None and read_end(tmp_path / "log", 5) == ""
 
 
-@pytest.mark.parametrize("text", ["", "trai", "finished?\n"])
+@pytest.mark.parametrize("text", ["", "trai", "trained\n", "finished?\n"])
 def test_a_damaged_file_is_named(text, tmp_path):
     (tmp_path / "outcome").write_text(text)
     with pytest.raises(ValueError, match=r"outcome: not an outcome: remove it, and rerun the experiment"):

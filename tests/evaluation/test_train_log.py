@@ -133,7 +133,16 @@ def folder(tmp_path):
 def test_the_lowest_validation_loss_wins_and_the_first_of_equals(folder):
     choice = choose_rate(folder, seed=3, rates=["5e-4", "1e-3", "1", "2e-3"])
     assert choice == RateChoice(3, "1e-3", {"5e-4": 4.25, "1e-3": 4.0, "1": None, "2e-3": 4.0})
-    assert choose_rate(folder, seed=3, rates=["2e-3"]) == read_choice(folder) == choice, "made once"
+    write(folder / "seed-3" / "5e-4" / "train.log", [MODEL, *valid(10, 0.5)])
+    again = choose_rate(folder, seed=3, rates=["2e-3", "1", "1e-3", "5e-4"])
+    assert again == read_choice(folder) == choice, "made once"
+
+
+@pytest.mark.parametrize(("seed", "rates"), [(4, ["5e-4", "1e-3"]), (3, ["1e-3"]), (3, ["5e-4", "1e-3", "1"])])
+def test_a_choice_of_other_trainings_is_none(folder, seed, rates):
+    choose_rate(folder, seed=3, rates=["5e-4", "1e-3"])
+    with pytest.raises(FileError, match=r"choice.json: it was made with another seed or other rates: remove it"):
+        choose_rate(folder, seed=seed, rates=rates)
 
 
 def test_a_choice_stays_when_its_training_has_moved(folder):
@@ -158,7 +167,8 @@ def test_an_incomplete_search_makes_no_choice(folder, change, message):
 
 
 def test_a_damaged_choice_is_named(folder):
-    for text in ("{", '{"rate": 1}'):
+    other = '{"seed": 3, "chosen": "%s", "valid_losses": {"x; ls": 1.0, "1e-3": 1.0}}'
+    for text in ("{", '{"rate": 1}', other % "2e-3", other % "x; ls"):
         (folder / "choice.json").write_text(text)
         with pytest.raises(FileError, match=r"choice.json: not a choice of a learning rate"):
             read_choice(folder)

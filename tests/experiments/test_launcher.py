@@ -101,6 +101,14 @@ def test_a_failed_search_is_tried_again_but_for_rates_that_diverged(plan, out):
     assert list(find_failed(plan, out, trainings=True)) == expected
 
 
+def test_what_failed_in_another_experiment_of_the_folder_stays_as_it_is(plan, out, monkeypatch):
+    (name,) = [name for name in translation_outcomes(plan) if "lstm" in name]
+    others = [out / name.replace("test.", "extra-news."), out / name.replace("beam-5", "beam-3")]
+    for file in others:
+        write(file, OUT_OF_MEMORY)
+    assert call(plan, out, monkeypatch)[0] == "" and all(file.exists() for file in others)
+
+
 def test_a_step_without_an_outcome_is_named_by_the_engine(plan, out, monkeypatch):
     failed, _ = call(plan, out, monkeypatch, status=1)
     assert failed == "a step that is named above (rerun the same command to try again)"

@@ -123,9 +123,23 @@ def test_a_system_takes_options_of_its_own():
     assert set(plain.values()).isdisjoint(other.values())
 
 
+def test_a_switch_of_a_system_may_be_on_or_off():
+    assert "--encoder-bidirectional" not in arguments("gru_encoder-none+encoder-bidirectional=false")
+    assert arguments("grconv_encoder-none+grconv-unit-gates=true") == arguments("grconv_encoder-none+grconv-unit-gates")
+    # fairseq's flag switches it off.
+    off, on = (arguments(f"gru_encoder-none+left_pad_source={value}") for value in ("false", "true"))
+    assert "--left-pad-source --seed" in off and "--left-pad-source" not in on
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [("seed=2", "seed cannot be a flag"), ("user-dir=x", "could run code"), ("save-dir=x", "cannot be a flag")],
+    [
+        ("seed=2", "seed cannot be a flag"),
+        ("user-dir=x", "could run code"),
+        ("save-dir=x", "cannot be a flag"),
+        ("segmentation=word", "only a system of an ablation has a segmentation of its own"),
+        ("word_dropout=0.1+word-dropout=0.4", "sets word-dropout twice"),
+    ],
 )
 def test_options_of_a_system_reach_nothing_else(setting, message):
     with pytest.raises(ValueError, match=message):
@@ -249,6 +263,27 @@ def test_systems_of_an_ablation_differ_in_their_own_options_and_may_have_data_of
     assert "--arch gru_encoder --encoder-bidirectional" in " ".join(made["systems"]["plain"]["arguments"])
     assert "--encoder-bidirectional" not in made["systems"]["one-way"]["arguments"]
     assert made["systems"]["few"]["corpus"] != made["systems"]["plain"]["corpus"] and len(made["corpora"]) == 2
+
+
+def test_a_system_of_an_ablation_can_leave_out_what_all_experiments_set(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "pair: fr-en\nupdates: 3\nsegmentation: word:50\nflags: {arch: gru_encoder}\nschedule: constant\n"
+        "baseline: plain\n"
+        "systems: {plain: {}, unclipped: {clip-norm: null}, clipped: {clip-norm: 5.0}, transformer: {}}\n"
+    )
+    made = plan(file=file)["systems"]
+    plain, unclipped, clipped = (made[name]["arguments"] for name in ("plain", "unclipped", "clipped"))
+    assert [word for word in plain if word not in unclipped] == ["--clip-norm", "1.0"]
+    assert clipped.count("--clip-norm") == 1 and clipped[clipped.index("--clip-norm") + 1] == "5.0"
+    assert made["transformer"]["arguments"] == plain, "a name says nothing"
+
+
+def test_a_configuration_without_its_own_limit_of_time_has_the_budget_of_the_experiment(monkeypatch):
+    limited = ["--arch", "gru_encoder", "--stop-time-hours", "0.1", "--dropout", "0.3"]
+    monkeypatch.setattr(systems, "read_arguments", lambda *_: limited)
+    system = plan("systems=recommended-small")["systems"]["recommended-small"]
+    assert system["arguments"] == ["--arch", "gru_encoder", "--dropout", "0.3", "--seed", "{seed}"]
 
 
 def test_systems_of_an_ablation_may_start_from_a_configuration(tmp_path):

@@ -64,6 +64,18 @@ def test_an_outcome_says_what_became_of_a_job_that_has_ended(plugin, tmp_path):
     ]
 
 
+def test_an_outcome_of_a_job_without_a_log_is_said_and_so_is_what_follows_a_fault(plugin, tmp_path, capsys):
+    (tmp_path / "outcome").write_text("failed\nno room\n")
+    start(plugin, 1, "take_trial", "Taking", log=[], output=["outcome"])
+    send(plugin, "job_finished", job_id=1)
+    assert said(plugin) == "Taking: failed: no room\n"
+    send(plugin, "run_info", stats={"total": "many"})
+    assert "ValueError" in capsys.readouterr().err
+    start(plugin, 2, "compare", "Comparing")
+    send(plugin, "job_finished", job_id=2)
+    assert "Comparing: 0 s" in said(plugin)
+
+
 def test_a_failed_job_shows_the_end_of_its_own_log_and_where_the_rest_is(plugin, tmp_path):
     (tmp_path / "x.log").write_text("".join(f"line {number}\n" for number in range(100)) + "no room\n")
     start(plugin, 1, "translate", "Translating", log=["x.log"])

@@ -23,12 +23,14 @@ from recurrent_mt.experiments.plan import (
     gold_inputs,
     has_finished,
     has_structure,
+    later_outcomes,
     make_plan,
     operation_outcomes,
     penalized_flags,
     reference_files,
     result_files,
     search_flags,
+    search_outcomes,
     system_outcomes,
     training_command,
     training_outcomes,
@@ -54,6 +56,16 @@ def test_every_step_that_may_fail_has_an_outcome_of_its_own():
     drawings = [file.rpartition("/")[2] for file in drawing_outcomes(plan)]
     assert drawings == ["alignments-lstm.outcome", "structure-grconv_encoder-none.outcome"]
     assert len({*trainings, *translations, *searches, *drawings}) == 4 + 8 + 4 + 2
+
+
+def test_searches_for_a_rate_have_outcomes_and_so_has_what_follows_a_training():
+    plan = plan_of("quickstart", "systems=lstm,fconv", "learning_rates=1e-3,1e-2", "beams=1")
+    searches = [file.partition("/")[2].partition("/")[2] for file in search_outcomes(plan)]
+    assert searches == ["seed-1/1e-3/outcome", "seed-1/1e-2/outcome", "outcome"] * 2
+    later = later_outcomes(plan)
+    assert len(later) == len(set(later)) == 2 + 4 + len(drawing_outcomes(plan))
+    ablation = plan_of("ablations/skips")
+    assert later_outcomes(ablation) == [*translation_outcomes(ablation), *operation_outcomes(ablation)]
 
 
 def test_a_training_has_its_own_seed_rate_and_data():

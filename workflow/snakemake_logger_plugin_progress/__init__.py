@@ -75,6 +75,14 @@ class LogHandler(LogHandlerBase):
             signal.default_int_handler(number, frame)
 
     def emit(self, record: LogRecord) -> None:
+        # Snakemake would send no further event after an exception.
+        try:
+            self.take(record)
+        except Exception:
+            self.handleError(record)
+
+    def take(self, record: LogRecord) -> None:
+        """Shows what an event of Snakemake's tells."""
         if self.stopped:
             return
         event: Any = record
@@ -110,10 +118,8 @@ class LogHandler(LogHandlerBase):
         if outcome.failed:
             # A rate that diverges is a result of the search.
             tried = job.rule_name == "try_rate" and outcome.status == Status.DIVERGED
-            self.say(
-                f"{job.title}: {'' if tried else 'failed: '}{outcome.reason}",
-                f"  The whole log: {Path(job.log[0]).absolute()}",
-            )
+            whole = [f"  The whole log: {Path(job.log[0]).absolute()}"] if job.log else []
+            self.say(f"{job.title}: {'' if tried else 'failed: '}{outcome.reason}", *whole)
         elif outcome.status != Status.SKIPPED:
             seconds = time.monotonic() - job.began
             self.say(f"[{self.finished}/{max(self.total - 1, self.finished)}] {job.title}: {seconds:.0f} s")
