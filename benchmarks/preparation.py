@@ -28,6 +28,7 @@ import psutil
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 LANGUAGES = ("fr", "en")
+SPLITS = ("train", "valid", "test")
 #: Snakemake's own commands begin so; Bash sources the file below before each of them.
 PREFIX = "set -euo pipefail; "
 HOOK = f"""\
@@ -58,16 +59,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("options", nargs="*", metavar="KEY=VALUE", help="of scripts/prepare_fr_en.sh")
     options = parser.parse_intermixed_args(arguments)
     out: Path = options.out.resolve()
-    text = out / f"text-{options.repeat}"
+    from recurrent_mt.experiments.corpora import checksum, identify
+
+    files = [options.corpus / f"{split}.{language}" for split in SPLITS for language in LANGUAGES]
+    text = out / f"text-{options.repeat}-{identify([checksum(file) for file in files])}"
     if not text.is_dir():
         make_text(options.corpus, text, options.repeat)
     (out / "hook.sh").write_text(HOOK)
     call = ["bash", str(REPOSITORY / "scripts/prepare_fr_en.sh"), f"corpus={text}", f"out={out / 'run'}"]
     paths = f"{REPOSITORY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    from recurrent_mt.experiments.corpora import identify
-
     # Those of another text or of other options are steps of another run.
-    measures = out / f"steps-{identify([options.repeat, sorted(options.options)])}.jsonl"
+    measures = out / f"steps-{identify([text.name, sorted(options.options)])}.jsonl"
     variables = {"BASH_ENV": str(out / "hook.sh"), "MEASURES": str(measures), "PYTHONPATH": paths}
     environment = {"VENV": sys.prefix, "SETUP": "no", **os.environ, **variables}
     status = subprocess.run([*call, *options.options], env=environment).returncode
@@ -85,7 +87,7 @@ def make_text(corpus: Path, out: Path, repeat: int) -> None:
     """Writes the text for the recipe."""
     partial = out.with_name(f"{out.name}.partial")
     partial.mkdir(parents=True, exist_ok=True)
-    for split in ("valid", "test"):
+    for split in SPLITS[1:]:
         for language in LANGUAGES:
             (partial / f"{split}.{language}").write_bytes((corpus / f"{split}.{language}").read_bytes())
     sides = [(corpus / f"train.{language}").read_text(encoding="utf-8").split("\n")[:-1] for language in LANGUAGES]

@@ -63,7 +63,7 @@ def measure(trainers: Mapping[str, Trainer], batches: Sequence[dict[str, Any]], 
         seconds: how long to time them, but never for fewer than :data:`~benchmarks.measurement.FEWEST` rounds.
 
     Raises:
-        ValueError: if their dictionaries differ, or the sizes of their own batches.
+        ValueError: if their dictionaries differ, or the sizes of their own batches, or if one has several an update.
     """
     first, *others = trainers
     for name in others:
@@ -74,6 +74,9 @@ def measure(trainers: Mapping[str, Trainer], batches: Sequence[dict[str, Any]], 
                 f"{name} and {first} have different --max-tokens or --batch-size, and all are timed on the batches of "
                 f"{first}: give both the same, or time them in two calls"
             )
+    for name, trainer in trainers.items():
+        if trainer.cfg.optimization.update_freq != [1]:
+            raise ValueError(f"{name} has --update-freq, and a batch is timed, not an update of several: leave it out")
     for trainer in trainers.values():
         trainer.begin_epoch(1)
     totals = dict.fromkeys(trainers, 0.0)

@@ -227,10 +227,15 @@ class _Transfer:
         return self.size is None or self._done() == self.size
 
     def _write(self, response: http.client.HTTPResponse, start: int) -> None:
-        """Appends what the server sends, or begins anew where it sends the whole file."""
+        """Appends what the server sends, begins anew where it sends the whole file, and takes no other part of it."""
         resumed = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
         if response.status == http.client.PARTIAL_CONTENT and resumed and int(resumed[1]) == start:
             self.size = int(resumed[2])
+        elif response.status == http.client.PARTIAL_CONTENT:
+            # Of which bytes these are nothing is known: the next request asks for all.
+            self.discard()
+            self.size = -1
+            return
         else:
             start = 0
             length = response.headers.get("Content-Length")

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,24 @@ def test_a_step_is_measured_with_what_it_starts(tmp_path, capfd):
     assert row.startswith("| `cat` | 2 |")
 
 
+def test_another_corpus_is_another_text_and_other_steps(tmp_path, monkeypatch):
+    calls = []
+
+    def run(call, env):
+        calls.append(call)
+        Path(env["MEASURES"]).touch()
+        return subprocess.CompletedProcess(call, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    corpus = write_corpus(tmp_path / "corpus")
+    for change in (None, "Un chat.\n", None):
+        if change:
+            (corpus / "valid.fr").write_text(change)
+        main([str(corpus), "--out", str(tmp_path / "out")])
+    first, second, third = (call[2] for call in calls)
+    assert first != second == third and len(list((tmp_path / "out").glob("steps-*.jsonl"))) == 2
+
+
 @pytest.mark.slow
 @needs_tools
 def test_every_step_of_the_recipe_is_in_the_table(tmp_path, capfd):
@@ -74,4 +93,4 @@ def test_every_step_of_the_recipe_is_in_the_table(tmp_path, capfd):
     words = ("recurrent-mt words split", "recurrent-mt words segment")
     for tool in (*words, "subword_nmt.learn_bpe", "fairseq-preprocess"):
         assert f"| `{tool}` |" in said
-    assert "data: " in said and len((tmp_path / "out/text-3/train.fr").read_text().splitlines()) == 360
+    assert "data: " in said and len(next((tmp_path / "out").glob("text-3-*/train.fr")).read_text().splitlines()) == 360

@@ -77,6 +77,8 @@ def test_trainings_with_batches_of_different_sizes_are_not_compared(data):
     two = f"two={line_of(data, *small('lstm'), '--max-tokens', 900)}"
     with pytest.raises(SystemExit, match="error: two and one have different --max-tokens or --batch-size, and all are"):
         trainings.main(["--seconds", "0", one, two])
+    with pytest.raises(SystemExit, match="error: one has --update-freq, and a batch is timed"):
+        trainings.main(["--seconds", "0", f"{one} --update-freq 8"])
 
 
 @pytest.mark.parametrize("line", ["data --arch lstm", "one=data"])

@@ -67,6 +67,13 @@ def test_without_a_version_a_download_begins_anew(served, tmp_path):
     assert starts(served) == [0]
 
 
+def test_a_part_of_an_unknown_whole_is_not_taken_for_it(served, tmp_path):
+    served.length, served.cuts = "*", [1000]
+    download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
+    assert starts(served) == [0, 1000, 0]
+
+
 def test_a_server_without_ranges_sends_it_again(served, tmp_path):
     served.ranges = False
     served.cuts = [30_000]
