@@ -27,11 +27,9 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-import psutil
-
 from ..arguments import positive
 from ..evaluation.outcomes import OUTCOME, STOPPED, judge
-from ..evaluation.train_log import choose_rate
+from ..evaluation.train_log import choose_rate, read_peak_memory
 from ..experiments.training_command import assign, read_arguments
 from ..plugin_finder import find_plugin
 from ..text_files import write_text
@@ -219,6 +217,9 @@ def find_interface(host: str, port: int) -> str:
     Raises:
         ValueError: if none leads there, or if the host's name stands for a loopback address.
     """
+    # Comes with Snakemake: whoever only scores translations of others need not have it.
+    import psutil
+
     try:
         family, _, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -335,7 +336,7 @@ def read_high_water(process: int) -> int:
 
 def keep_greater(file: Path, used: int) -> None:
     """Writes the number unless the file has a greater one."""
-    if used > (int(file.read_text(encoding="utf-8")) if file.is_file() else 0):
+    if used > (read_peak_memory(file) or 0):
         write_text(file, f"{used}\n")
 
 

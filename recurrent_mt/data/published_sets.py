@@ -100,9 +100,14 @@ def fetch(
     """Downloads a corpus to ``FOLDER/HOST/PATH``; several corpora may lie in one file, which comes once.
 
     A mirror is an address that has the files under ``MIRROR/HOST/PATH``; the rest is as of `download`.
+
+    Raises:
+        ValueError: if the address would lead out of the folder; also as of `download`.
     """
     address = urlsplit(corpus.url)
     place = f"{address.netloc}{address.path}"
+    if ".." in place.split("/"):
+        raise ValueError(f"{corpus.url} leads out of the folder of downloads: an address has no '..'")
     url = f"{mirror.rstrip('/')}/{place}" if mirror else corpus.url
     return download(url, folder / place, sha256=sha256, report=report)
 

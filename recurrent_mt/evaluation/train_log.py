@@ -219,6 +219,20 @@ def parse_number(value: Any) -> float | None:
         return None
 
 
+def read_peak_memory(file: Path) -> float | None:
+    """The bytes that `recurrent-mt training` has written; None without its file.
+
+    Raises:
+        FileError: if there is no number in it.
+    """
+    if not file.is_file():
+        return None
+    text = file.read_text(encoding="utf-8").strip()
+    if not text.isdecimal():
+        raise FileError(file, f"must be a number of bytes, not {text!r}")
+    return float(text)
+
+
 @dataclass(frozen=True)
 class RateChoice:
     """What came of a search."""

@@ -17,7 +17,7 @@ from .figures import COLORS, MARKERS, new_axes, set_style
 from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
-from .train_log import GIBIBYTE, read_train_log
+from .train_log import GIBIBYTE, read_peak_memory, read_train_log
 from .translated_files import RunFolder, System, TestSet
 
 BY_TRAINING = "training"
@@ -209,20 +209,6 @@ def read_translation_speed(log: Path) -> float | None:
         return None
     speed = read_generate_log(log).speed
     return speed.sentences_per_second if speed else None
-
-
-def read_peak_memory(file: Path) -> float | None:
-    """The bytes that `recurrent-mt training` has written; None without its file.
-
-    Raises:
-        FileError: if there is no number in it.
-    """
-    if not file.is_file():
-        return None
-    text = file.read_text(encoding="utf-8").strip()
-    if not text.isdecimal():
-        raise FileError(file, f"must be a number of bytes, not {text!r}")
-    return float(text)
 
 
 def read_operations(name: str, files: Mapping[str, Path]) -> Iterable[Record]:

@@ -195,11 +195,20 @@ def run_workflow(
 
 
 def threads_of_a_training(settings: Launch, environment: Mapping[str, str]) -> int:
-    """Returns how many threads each training gets."""
+    """Returns how many threads each training gets.
+
+    Raises:
+        ValueError: if OMP_NUM_THREADS is no number of threads.
+    """
     if settings.profile:  # on a cluster, which says what a job gets
         return 1
-    # Who sets OMP_NUM_THREADS knows what else the machine has to do.
-    return int(environment.get("OMP_NUM_THREADS") or max(1, processors() // (settings.jobs or 1)))
+    # Who sets it knows what else the machine has to do. After a comma comes what OpenMP takes for nested loops.
+    given = environment.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if not given:
+        return max(1, processors() // (settings.jobs or 1))
+    if not given.isdecimal() or not int(given):
+        raise ValueError(f"OMP_NUM_THREADS is {given!r}: set it to a whole number above zero, or unset it")
+    return int(given)
 
 
 def find_profile(settings: Launch) -> Path | None:

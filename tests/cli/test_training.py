@@ -98,6 +98,12 @@ def test_a_kill_leaves_the_peak_so_far(tmp_path):
     assert int(file.read_text()) / MEBIBYTE > 60
 
 
+def test_a_damaged_peak_is_named(tmp_path):
+    (tmp_path / "peak-memory").write_text("much")
+    done = subprocess.run(training(tmp_path, "true"), capture_output=True, text=True)
+    assert done.returncode == 1 and "peak-memory: must be a number of bytes, not 'much'" in done.stderr
+
+
 def test_a_command_that_does_not_exist_is_named(tmp_path):
     missing = subprocess.run(training(tmp_path, "no-such-command"), capture_output=True, text=True)
     assert missing.returncode == 1 and "error: " in missing.stderr and "no-such-command" in missing.stderr

@@ -29,6 +29,13 @@ def test_every_layout(kind, server, tmp_path):
     assert not list((tmp_path / "downloads").rglob("*.unpacked"))
 
 
+def test_an_address_leads_to_no_other_folder(tmp_path):
+    corpus = PublishedSet("x", "https://near/../../mine.tsv", None, "tsv", None)
+    with pytest.raises(ValueError, match=r"https://near/../../mine.tsv leads out of the folder of downloads"):
+        fetch(corpus, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_an_archive_lacks_is_named(server, tmp_path):
     corpus, languages, _ = publish("tgz", server.folder / "mirror")
     other = PublishedSet(corpus.identifier, corpus.url, ["a.fr", "*.en"], corpus.format, None)

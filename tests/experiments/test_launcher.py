@@ -194,12 +194,19 @@ def test_the_lock_of_a_call_on_another_machine_stays(out):
         (9, {}, None, 1),
         (1, {"OMP_NUM_THREADS": ""}, None, 6),
         (2, {"OMP_NUM_THREADS": "4"}, None, 4),
+        (2, {"OMP_NUM_THREADS": "3,2"}, None, 3),
         (2, {"OMP_NUM_THREADS": "4"}, "slurm", 1),
     ],
 )
 def test_trainings_share_the_processors_unless_someone_knows_better(jobs, environment, profile, threads, monkeypatch):
     monkeypatch.setattr(launcher, "processors", lambda: 6)
     assert threads_of_a_training(Launch(Path(), jobs=jobs, profile=profile), environment) == threads
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "abc", "2.5"])
+def test_a_number_of_threads_that_is_none_is_named(given):
+    with pytest.raises(ValueError, match=f"OMP_NUM_THREADS is '{given}': set it to a whole number above zero"):
+        threads_of_a_training(Launch(Path()), {"OMP_NUM_THREADS": given})
 
 
 def test_a_cluster_gets_as_many_jobs_as_its_profile_says_or_the_call(tmp_path):
