@@ -90,7 +90,12 @@ class ResumableFile:
                 raise TypeError("numbers are expected")
         except (ValueError, TypeError, RecursionError) as error:
             raise self._refuse(f"it is damaged ({error})") from error
-        if progress.size > self.partial.stat().st_size:
+        here = self.partial.stat().st_size
+        if not here and self.path.is_file() and self.path.stat().st_size == progress.size:
+            # The text had its name already when its writer was killed.
+            self.record.unlink()
+            return begun
+        if progress.size > here:
             raise self._refuse(f"{self.partial.name} is shorter than it says")
         changed = [name for name in sorted({*found, *made_with}) if found.get(name) != made_with.get(name)]
         if progress.lines and changed:

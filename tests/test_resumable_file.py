@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,15 @@ def test_the_file_is_whole_however_often_its_writer_dies(tmp_path, kills):
     write(tmp_path / "out", kills=kills)
     assert (tmp_path / "out").read_text() == "".join(CHUNKS)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_writer_that_dies_after_its_last_step_leaves_a_whole_file(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda *_, **__: None)
+        write(tmp_path / "out", kills=())
+    assert (tmp_path / "out.partial.json").exists()
+    write(tmp_path / "out", kills=(2,))
+    assert (tmp_path / "out").read_text() == "".join(CHUNKS) and len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_link_stays_one(tmp_path):
