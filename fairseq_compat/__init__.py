@@ -17,7 +17,7 @@ REPAIRS = {
     "fairseq.data.data_utils": ("numpy_names",),
     "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
-    "fairseq.data.iterators": ("resumed_batches",),
+    "fairseq.data.iterators": ("resumed_batches", "curriculum_option"),
     "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("inherited_settings", "needless_advice"),
