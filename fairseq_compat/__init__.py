@@ -17,7 +17,7 @@ REPAIRS = {
     "fairseq.data.data_utils": ("numpy_names",),
     "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
-    "fairseq.data.iterators": ("resumed_batches", "curriculum_option"),
+    "fairseq.data.iterators": ("resumed_batches", "curriculum_option", "skipped_remainders"),
     "fairseq.data.language_pair_dataset": ("numpy_names", "parallel_lines"),
     "fairseq.data.token_block_dataset": ("numpy_names",),
     "fairseq.dataclass.initialize": ("inherited_settings", "needless_advice"),
@@ -41,7 +41,7 @@ REPAIRS = {
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
-        *("batch_limits", "finished_training", "terminated_training"),
+        *("batch_limits", "skipped_remainders", "finished_training", "terminated_training"),
         *("early_stopping", "best_checkpoints"),
     ),
     "hydra._internal.utils": ("lazy_help",),
