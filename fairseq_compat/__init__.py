@@ -24,7 +24,7 @@ REPAIRS = {
     "fairseq.dataclass.utils": ("optional_types",),
     "fairseq.distributed.utils": ("broadcast_checkpoints", "finished_processes", "lost_processes"),
     "fairseq.models": ("position_limits",),
-    "fairseq.models.ema.ema": ("shared_averages",),
+    "fairseq.models.ema.ema": ("shared_averages", "resumed_averages"),
     "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.ngram_repeat_block": ("repeated_ngrams",),
