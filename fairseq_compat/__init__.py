@@ -38,7 +38,7 @@ REPAIRS = {
         *("resumed_clock", "resumed_plateaus"),
     ),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
-    "fairseq_cli.generate": ("position_limits", "unknown_word_copies"),
+    "fairseq_cli.generate": ("position_limits", "unknown_word_copies", "translated_shards"),
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
