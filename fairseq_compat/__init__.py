@@ -32,7 +32,7 @@ REPAIRS = {
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
     "fairseq.tasks.fairseq_task": ("batch_limits",),
-    "fairseq.tasks.translation": ("parallel_lines", "position_limits"),
+    "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data"),
     "fairseq.trainer": (
         *("failed_updates", "changed_models", "missing_checkpoints", "past_epochs"),
         *("resumed_clock", "resumed_plateaus"),
