@@ -14,7 +14,7 @@ import sys
 REPAIRS = {
     "dataclasses": ("dataclass_hashes",),
     "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files", "resumed_batches"),
-    "fairseq.data.data_utils": ("numpy_names",),
+    "fairseq.data.data_utils": ("numpy_names", "validation_subsets"),
     "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
     "fairseq.data.iterators": ("resumed_batches", "curriculum_option", "skipped_remainders"),
