@@ -28,7 +28,7 @@ REPAIRS = {
     "fairseq.modules.dynamic_crf_layer": ("numpy_names",),
     "fairseq.modules.transformer_layer": ("encoder_fast_path",),
     "fairseq.ngram_repeat_block": ("repeated_ngrams",),
-    "fairseq.optim.fp16_optimizer": ("fp16_option",),
+    "fairseq.optim.fp16_optimizer": ("fp16_option", "master_weights"),
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
     "fairseq.tasks.fairseq_task": ("batch_limits",),
