@@ -75,7 +75,7 @@ class Demo:
         cards = render_cards(readings, reference, lowercase=self.lowercase)
         yield cards, "", "", ""
         drawn = cards, render_alignments(readings), render_pyramids(readings)
-        yield *drawn, render_notice("Translating the sentence cut at each word …")
+        yield *drawn, render_notice("Translating the first words of the sentence …")
         cuts = self.ask(lambda system: system.cut(text, beam=int(beam), length_penalty=length_penalty))
         yield *drawn, render_cuts(cuts)
 
