@@ -52,7 +52,7 @@ def find_checkpoints(path: Path) -> list[Path]:
 
     Raises:
         FileNotFoundError: if there is no such file, or no trained system in the folder.
-        FileError: if the folder is a damaged box.
+        FileError: if the folder is a damaged box, or has one of a training that is not named seed-N.
     """
     if path.is_file():
         return [path]

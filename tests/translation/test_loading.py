@@ -1,8 +1,10 @@
 """Which model is loaded, and the sentences in which others are refused."""
 
 import json
+import shutil
 from importlib.metadata import EntryPoint
 
+import numpy as np
 import pytest
 
 from recurrent_mt.text_files import FileError
@@ -37,6 +39,14 @@ def test_a_run_folder_with_several_systems_needs_a_name(tmp_path):
     with pytest.raises(ValueError, match=r"name a system of .*run: it has grconv, gru, rnnenc"):
         load_model(run)
     assert load_model(run, "rnnenc").languages == ("fr", "en")
+
+
+def test_a_copy_of_a_training_is_named(installed, tmp_path):
+    folder = tmp_path / "box"
+    shutil.copytree(installed, folder)
+    (folder / "systems" / "gru" / "seed-1").rename(folder / "systems" / "gru" / "seed-x")
+    with pytest.raises(FileError, match=r"systems/gru/seed-x: expected a folder seed-N: move it out"):
+        load_model(folder)
 
 
 def test_without_a_box_one_line_says_what_to_do(monkeypatch):
@@ -103,6 +113,39 @@ def test_translations_and_alignments_are_those_of_a_reading(boxes):
     assert (model.align(TEXT, beam=3).weights == reading.alignment.weights).all()
     given = model.align(TEXT, "t1 t2")
     assert given.target == ("t1", "t2", "</s>") and given.weights.shape == (3, 4)
+
+
+def test_words_of_a_given_translation_are_what_they_are_and_a_model_writes_unknown_ones_as_in_its_text(boxes):
+    model = load_model()
+    assert model.align(TEXT, "t1 never-seen").target == ("t1", "never-seen", "</s>")
+    (found,) = model.find(model.split(TEXT), beam=1, length_penalty=1, count=1)
+    written = found._replace(tokens=["<unk>", *found.tokens[1:]])
+    target = model.align_tokens(model.split(TEXT), written).target
+    assert target[0] == "⁇" == model.write(written.tokens)[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"count": 0}, "count must be a whole number above zero, not 0"),
+        ({"count": 1.0}, "count must be a whole number above zero, not 1.0"),
+        ({"beam": 2.5}, "beam must be a whole number above zero, not 2.5"),
+        ({"beam": 0}, "beam must be a whole number above zero, not 0"),
+        ({"beam": True}, "beam must be a whole number above zero, not True"),
+        ({"length_penalty": float("nan")}, "length_penalty must be a finite number, not nan"),
+        ({"length_penalty": float("inf")}, "length_penalty must be a finite number, not inf"),
+    ],
+)
+def test_settings_that_no_search_can_have_are_named(boxes, settings, message):
+    model = load_model()
+    for ask in (model.read, model.search):
+        with pytest.raises(ValueError, match=message):
+            ask(TEXT, **settings)
+    if "count" not in settings:
+        for ask in (model.translate, model.cut):
+            with pytest.raises(ValueError, match=message):
+                ask(TEXT, **settings)
+    assert model.read(TEXT, beam=np.int64(2), count=np.int64(1)).hypotheses
 
 
 def test_characters_that_moses_escapes_are_shown_as_they_are(boxes):
