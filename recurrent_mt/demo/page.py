@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -183,6 +184,8 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
     """
     from starlette.middleware import Middleware
 
+    # Gradio asks its own page whether it is there, and each request would be a line.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("demo.css", "hover.js"))
     with no_proxies():
         _, local, public = page.launch(

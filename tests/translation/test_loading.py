@@ -9,6 +9,7 @@ import pytest
 
 from recurrent_mt.text_files import FileError
 from recurrent_mt.translation import box, load_model
+from tests.commands import call
 from tests.once import build_once
 from tests.translation.toy_box import write_box, write_run
 
@@ -62,8 +63,15 @@ def test_of_several_boxes_one_has_to_be_named(boxes, installed):
     assert load_model("fr-de").name == "gru"
 
 
-def test_what_is_neither_file_nor_box_is_named(boxes):
-    with pytest.raises(FileNotFoundError, match="there is no checkpoint, run folder, or installed box nowhere"):
+def test_what_is_neither_file_nor_box_is_named_with_the_boxes_that_there_are(boxes, installed):
+    missing = "there is no checkpoint, run folder, or installed box nowhere: "
+    boxes["fr-de"] = installed
+    with pytest.raises(FileNotFoundError, match=f"^{missing}installed are fr-en, fr-de$"):
+        load_model("nowhere")
+    for words in ("translate nowhere", "translate nowhere model.pt", "translate-onnx --run nowhere"):
+        assert call(*words.split()).stderr == f"error: {missing}installed are fr-en, fr-de\n"
+    boxes.clear()
+    with pytest.raises(FileNotFoundError, match=f"^{missing}none is installed$"):
         load_model("nowhere")
 
 
