@@ -143,6 +143,8 @@ def test_one_system_and_one_sentence_are_counted_as_one(tmp_path):
     out = tmp_path / "report.html"
     done = make_report(*files, "--metrics", "chrf", "--resamples", 0, "--out", out)
     assert (done.returncode, done.stdout) == (0, f"{out}: 1 system, 1 sentence\n")
+    page = out.read_text(encoding="utf-8")
+    assert "1 system on 1 sentence</p>" in page and ">1 sentence; case matters" in page and "1 sentences" not in page
 
 
 @pytest.mark.parametrize(
