@@ -89,8 +89,3 @@ def is_value(text: str) -> bool:
     with suppress(OSError, ValueError):
         return bool(text) and Path(text.split(",")[0]).exists()
     return False
-
-
-def split_files(parser: ArgumentParser, values: Sequence[str]) -> dict[str, str]:
-    """Name to file of ``--system NAME=FILE``; messages as of `split_named`."""
-    return dict(split_named(parser, values))

@@ -13,12 +13,13 @@ For any other output, one sentence per line; several files for one system are it
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import add_jobs_argument, make_settings, positive, split_files, split_named, whole_numbers
+from ..arguments import add_jobs_argument, make_settings, positive, split_named, whole_numbers
 from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import write_plots
 from ..evaluation.tables import tables_as_text
@@ -36,13 +37,20 @@ from ..evaluation.translated_files import (
 )
 from ..metrics import METRICS
 from ..report import page
-from ..report.attachments import Attachment, read_attachment
-from ..text_files import read_sentences, require_same_count, stream_sentences, write_text
+from ..report.attachments import SENTENCE, Attachment, find_numbers, read_attachment
+from ..text_files import read_sentences, refuse_overwriting, require_same_count, stream_sentences, write_text
 
-#: The options of plain files, which run folders have no use for.
-FILE_OPTIONS = (
-    *("source", "reference", "source_lang", "target_lang", "training_text"),
-    *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens", "lowercase"),
+#: The options that name a file each, and all that run folders have no use for.
+PLAIN_FILES = (
+    *("source", "reference", "training_text"),
+    *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens"),
+)
+FILE_OPTIONS = (*PLAIN_FILES, "source_lang", "target_lang", "lowercase")
+SYSTEM_FORM = "NAME=FILE[,FILE]"
+#: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
+RUN_FILES = (
+    *("options", "text/*", "text/*/*", "data/dict.*", "data/shard0/dict.*"),
+    *("systems/*/seed-*/*", "figures/*/*/*", "beams/beams.*"),
 )
 
 
@@ -70,7 +78,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--system",
         action="append",
         default=[],
-        metavar="NAME=FILE[,FILE]",
+        metavar=SYSTEM_FORM,
         help="translations, detokenized, or logs of fairseq-generate (*.log); several files count as seeds",
     )
     files.add_argument("--source-lang", default="", help="chooses how words of the source are counted")
@@ -150,7 +158,7 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
         languages = options.source_lang, options.target_lang
         test_set = read_test_set(options.reference, options.source, languages, lowercase=options.lowercase)
         unknown = read_unknown(options, test_set)
-        named = split_named(options.parser, options.system, "NAME=FILE[,FILE]")
+        named = split_named(options.parser, options.system, SYSTEM_FORM)
         systems = [read_system(name, files.split(","), options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
@@ -169,6 +177,16 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
     baseline = find_system(systems, name, "--baseline")
     systems = [baseline, *(system for system in systems if system is not baseline)]
     return {"test_set": test_set, "systems": systems, "settings": settings, "training_text": training_text}
+
+
+def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
+    """The files that `read_input` may read, and others of a run folder that are shown with them."""
+    yield from filter(None, (getattr(options, name) for name in PLAIN_FILES))
+    for _, files in split_named(options.parser, options.system, SYSTEM_FORM):
+        yield from files.split(",")
+    for run in options.run:
+        for pattern in RUN_FILES:
+            yield from Path(run).glob(pattern)
 
 
 def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
@@ -258,6 +276,9 @@ class Report:
     def run(options: argparse.Namespace) -> None:
         if options.listed_sentences < 0:
             options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
+        named = [split_figure(options.parser, value) for value in options.figure]
+        drawn = [file for _, _, path in named for file in (path, find_numbers(path)) if file]
+        refuse_overwriting([*list_inputs(options), *drawn], [options.out])
         given = read_input(options)
         training, only = read_run_trainings(options.run), None
         if options.only:
@@ -269,11 +290,17 @@ class Report:
             analysis=analyze(**given),
             title=options.title or make_title(options.run),
             training=training,
-            attachments=[*figures, *(read_figure(options.parser, value) for value in options.figure)],
+            attachments=[*figures, *(read_attachment(*one) for one in named)],
             listed_sentences=options.listed_sentences,
         )
         write_text(options.out, page.render_page(report))
-        print(f"{options.out}: {len(report.analysis.systems)} systems, {len(report.analysis.test_set)} sentences")
+        systems, sentences = len(report.analysis.systems), len(report.analysis.test_set)
+        print(f"{options.out}: {count(systems, 'system')}, {count(sentences, 'sentence')}")
+
+
+def count(number: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def make_title(runs: list[str]) -> str:
@@ -295,7 +322,7 @@ def read_run_figures(run: Path, *, several: bool, only: Collection[str] | None =
         for system in sorted((run / "figures" / section.lower()).glob("*")):
             if only is not None and not {system.name, f"{place}{system.name}"} & set(only):
                 continue
-            for file in (system / numbers, *sorted(system.glob("*.svg"))):
+            for file in (system / numbers, *sorted(system.glob("*.svg"), key=place_of)):
                 if file.is_file():
                     yield read_attachment(section, f"{place}{system.name}", file)
     for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
@@ -303,14 +330,20 @@ def read_run_figures(run: Path, *, several: bool, only: Collection[str] | None =
             yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
 
 
-def read_figure(parser: argparse.ArgumentParser, value: str) -> Attachment:
-    """``SECTION[: TITLE]=FILE``; without a title, the file's name without its ending."""
+def place_of(figure: Path) -> tuple[float, str]:
+    """What a run's figures are sorted by: those of sentences by their numbers, then all others by their names."""
+    match = SENTENCE.fullmatch(figure.stem)
+    return int(match[1]) if match else math.inf, figure.name
+
+
+def split_figure(parser: argparse.ArgumentParser, value: str) -> tuple[str, str, Path]:
+    """``SECTION[: TITLE]=FILE`` in three; without a title, the file's name without its ending."""
     heading, equals, file = value.rpartition("=")
     section, _, title = heading.partition(": ")
     if not (section and equals and file):
         parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
     path = Path(file)
-    return read_attachment(section, title or path.stem, path)
+    return section, title or path.stem, path
 
 
 class Samples:
@@ -345,7 +378,7 @@ class Samples:
             raise ValueError(
                 f"{options.reference} has {len(references)} sentences, too few for 3 x {options.count} samples"
             )
-        files = split_files(options.parser, options.system)
+        files = dict(split_named(options.parser, options.system))
         systems = {name: read_sentences(file) for name, file in files.items()}
         for name, translations in systems.items():
             require_same_count(files[name], translations, options.reference, references)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..arguments import split_files
+from ..arguments import split_named
 from ..ratings.ratings import read_all_ratings, read_key
 from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.study import MODES, SIDE_BY_SIDE, RatingStudy, render_key, render_page
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
         ValueError: if texts do not fit together, a file would be overwritten that is read, or the key of another page
             would be lost.
     """
-    files, key_file = split_files(options.parser, options.system), Path(f"{options.out}.key.json")
+    files, key_file = dict(split_named(options.parser, options.system)), Path(f"{options.out}.key.json")
     refuse_overwriting([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
     sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)
     corpus = Corpus(

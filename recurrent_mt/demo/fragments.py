@@ -120,11 +120,15 @@ def render_cuts(answers: Mapping[str, Sequence[Cut] | str]) -> str:
         svg = write_svg(figure, f"Certainty {number}", "Log-probabilities of cuts")
         drawings.append(Drawing(title, svg, points=72 * figure.get_figwidth()))
     systems = [(number, name, cuts[name]) for number, name in enumerate(answers) if name in cuts]
-    return _render("cuts", drawings=drawings, systems=systems, problems=problems)
+    spread = any(len(found) < found[-1].words for found in cuts.values())
+    return _render("cuts", drawings=drawings, systems=systems, problems=problems, spread=spread)
 
 
 def render_forced(forced: Mapping[str, Sequence[ScoredWord] | str]) -> str:
-    """A given translation word by word, one column a model; words on which they disagree are marked."""
+    """A given translation word by word, one column a model; words on which they disagree are marked.
+
+    Models cannot disagree on a word that they do not know: what they score is not the word.
+    """
     problems = {name: found for name, found in forced.items() if isinstance(found, str)}
     scored = {name: found for name, found in forced.items() if not isinstance(found, str)}
     # Models that split the sentence in other ways have tables of their own.
@@ -134,8 +138,8 @@ def render_forced(forced: Mapping[str, Sequence[ScoredWord] | str]) -> str:
     groups = []
     for systems in tables.values():
         rows = list(zip(*systems.values()))
-        values = [[word.log_probability for word in row] for row in rows]
-        marks = [max(row) - min(row) >= DISAGREEMENT for row in values]
-        sums = [sum(column) for column in zip(*values)]
+        known = [[word.log_probability for word in row if word.known] for row in rows]
+        marks = [max(row, default=0.0) - min(row, default=0.0) >= DISAGREEMENT for row in known]
+        sums = [sum(word.log_probability for word in found) for found in systems.values()]
         groups.append({"names": list(systems), "rows": list(zip(rows, marks)), "sums": sums})
     return _render("forced", groups=groups, problems=problems)

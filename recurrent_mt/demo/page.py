@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -75,7 +76,7 @@ class Demo:
         cards = render_cards(readings, reference, lowercase=self.lowercase)
         yield cards, "", "", ""
         drawn = cards, render_alignments(readings), render_pyramids(readings)
-        yield *drawn, render_notice("Translating the sentence cut at each word …")
+        yield *drawn, render_notice("Translating the first words of the sentence …")
         cuts = self.ask(lambda system: system.cut(text, beam=int(beam), length_penalty=length_penalty))
         yield *drawn, render_cuts(cuts)
 
@@ -183,6 +184,8 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
     """
     from starlette.middleware import Middleware
 
+    # Gradio asks its own page whether it is there, and each request would be a line.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("demo.css", "hover.js"))
     with no_proxies():
         _, local, public = page.launch(

@@ -135,7 +135,12 @@ def read_alignment_lines(path: str | PathLike[str]) -> list[SoftAlignment]:
 
     def make(record: dict[str, Any]) -> SoftAlignment:
         source, target = tuple(record["source"]), tuple(record["target"])
-        weights = np.array(record["weights"], dtype=float).reshape(len(target), -1)
+        if not target:
+            raise ValueError("target has no token, not even </s>")
+        try:
+            weights = np.array(record["weights"], dtype=float).reshape(len(target), -1)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"weights are not a row of numbers for each of {len(target)} target tokens") from None
         return SoftAlignment(record["sentence"], source, target, weights)
 
     return read_sentence_records(path, FIELDS, make)

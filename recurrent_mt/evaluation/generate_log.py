@@ -14,6 +14,7 @@ number of words that BLEU counted, and, of fairseq-interactive, from the number 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -133,9 +134,15 @@ def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | N
     Unknown words are marked as in translations.
 
     Raises:
-        FileError: if a hypothesis has a higher score than the one before it.
+        FileError: if a hypothesis has a score that no search gives, or a higher one than the one before it.
     """
+    if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
+        return None
     for sentence in log.sentences:
+        for one in sentence.hypotheses:
+            if not math.isfinite(one.score):
+                message = f"a hypothesis of sentence {sentence.number} has a score of {one.score}: the log is damaged"
+                raise FileError(path, message, line=one.line)
         for better, worse in zip(sentence.hypotheses, sentence.hypotheses[1:]):
             if worse.score > better.score:
                 message = (
@@ -143,8 +150,6 @@ def collect_lists(log: GenerateLog, path: str | PathLike[str]) -> NBestLists | N
                     f"only {better.score}: an n-best list begins with its best, so lines were lost or put in order"
                 )
                 raise FileError(path, message, line=worse.line)
-    if all(len(sentence.hypotheses) == 1 for sentence in log.sentences):
-        return None
     return [[ListedHypothesis(one.score, one.marked_text) for one in sentence.hypotheses] for sentence in log.sentences]
 
 

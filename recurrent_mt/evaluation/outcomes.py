@@ -5,6 +5,7 @@ Each leaves a file: its status in the first line, the reason of a failure in the
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +19,8 @@ STOPPED = (129, 130, 143)
 KILLED = 137
 #: Lines at the end of a log that are looked through for a reason, and those that are kept.
 READ, KEPT = 200, 15
+#: Of one training of a system.
+SEED_FOLDER = re.compile(r"seed-([0-9]{1,18})")
 
 
 class Status(StrEnum):
@@ -74,8 +77,14 @@ class Outcome:
 
 
 def seed_of(file: Path) -> int:
-    """The seed of a file in ``seed-N``."""
-    return int(file.parent.name.removeprefix("seed-"))
+    """The seed of a file in ``seed-N``.
+
+    Raises:
+        FileError: if the folder has another name, as a copy has that was put aside.
+    """
+    if match := SEED_FOLDER.fullmatch(file.parent.name):
+        return int(match[1])
+    raise FileError(file.parent, "expected a folder seed-N: move it out of the system's folder")
 
 
 def read_outcome(file: Path) -> Outcome | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -183,9 +184,18 @@ def finish_figure(figure: Figure, label: str) -> None:
     handles: list[Any] = [*axes.containers] or [*axes.lines]
     names = [str(handle.get_label()) for handle in handles]
     columns = 2 if max(map(len, names)) <= LONGEST_NAME // 2 else 1
-    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(names) // columns))
-    short = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
-    figure.legend(handles, short, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5)
+    shown = shorten(names)
+    rows = -(-len(names) // columns) + sum(name.count("\n") for name in shown)
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * rows)
+    figure.legend(handles, shown, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5)
+
+
+def shorten(names: Sequence[str]) -> list[str]:
+    """Names that fit a line, cut in the middle; where two would be the same, whole ones on several lines."""
+    end = LONGEST_NAME // 2 - 1
+    cut = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - end - 1]}…{name[-end:]}" for name in names]
+    count = Counter(cut)
+    return [short if count[short] == 1 else fill(name, LONGEST_NAME) for name, short in zip(names, cut)]
 
 
 def draw_ablation(comparison: Comparison) -> Iterator[tuple[str, Figure]]:

@@ -254,9 +254,12 @@ def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1)
     A loss that is no number, as of a training that has diverged, is NaN, and so is then the mean over seeds.
 
     Raises:
-        FileError: if a log is damaged, or no validation is common to all of them.
+        FileError: if a log is damaged or has no validation, or none that all of them have.
     """
     seeds = [read_train_log(log).validations for log in logs]
+    for log, validations in zip(logs, seeds):
+        if not validations:
+            raise FileError(log, "it has no validation")
     shared = [update for update in sorted(set.intersection(*map(set, seeds))) if update % every == 0]
     if not shared:
         others = f" that the {len(logs) - 1} other logs have as well" if len(logs) > 1 else ""

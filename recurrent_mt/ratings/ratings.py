@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -14,6 +15,10 @@ from ..text_files import FileError
 from .study import DEGRADED, FILLER, KEY_FORMAT, MODES, RATINGS_FORMAT, REPEAT, SYSTEM, Scale
 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
+#: Seconds: longer than anybody has had a screen before them.
+LONGEST_TIME = 1e12
+#: Names in some scripts are spelled with them.
+JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,12 @@ def read_key(path: str | PathLike[str]) -> Key:
     """
     data = read_object(path, KEY_FORMAT, "a key of a rating page (OUT.key.json)")
     mode, systems, entries = data.get("mode"), data.get("systems"), data.get("items")
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise FileError(path, f"its mode is {mode!r}: not one of {', '.join(MODES)}")
     if not isinstance(systems, list) or not is_names(systems):
         raise FileError(path, "its systems are missing: the file is damaged")
+    if len(set(systems)) < len(systems):
+        raise FileError(path, f"system {find_twice(systems)!r} is there twice: the file is damaged")
     if not isinstance(data.get("page"), str) or not isinstance(entries, dict) or not entries:
         raise FileError(path, "its page or its items are missing: the file is damaged")
     items = {identifier: parse_key_item(path, identifier, entry, systems) for identifier, entry in entries.items()}
@@ -102,9 +109,14 @@ def parse_key_item(path: str | PathLike[str], identifier: str, entry: Any, syste
     unknown = set(entry["systems"]) - set(systems)
     if unknown:
         raise FileError(f"{path}, {place}", f"unknown system {sorted(unknown)[0]!r}")
+    if len(set(entry["systems"])) < len(entry["systems"]):
+        raise FileError(f"{path}, {place}", f"system {find_twice(entry['systems'])!r} is there twice")
     if not is_whole(entry.get("sentence")):
         raise FileError(f"{path}, {place}", f"its sentence is {entry.get('sentence')!r}: not a number")
-    return KeyItem(entry["sentence"], tuple(entry["systems"]), entry["kind"], entry.get("original"))
+    original = entry.get("original")
+    if original is not None and not isinstance(original, str):
+        raise FileError(f"{path}, {place}", f"its original is {original!r}: not the name of an item")
+    return KeyItem(entry["sentence"], tuple(entry["systems"]), entry["kind"], original)
 
 
 def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = False) -> Ratings:
@@ -122,9 +134,7 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
     data = read_object(path, RATINGS_FORMAT, "ratings that a rating page has exported")
     if data.get("page") != key.page:
         raise FileError(path, f"made with page {data.get('page')!r}, but {key.path} is the key of page {key.page!r}")
-    annotator = data.get("annotator")
-    if not isinstance(annotator, str) or not annotator.strip():
-        raise FileError(path, "the annotator has no name")
+    annotator = check_annotator(path, data.get("annotator"))
     if not isinstance(data.get("ratings"), list):
         raise FileError(path, "there are no ratings in it: the file is damaged")
     values: dict[str, dict[str, int]] = {scale.name: {} for scale in key.scales}
@@ -149,7 +159,7 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
             f"{len(unrated)} of {len(key.items)} items are unrated, the first is {unrated[0]}: have the rest rated on "
             "the page, or allow it (--allow-unrated)",
         )
-    return Ratings(str(path), annotator.strip(), values, tuple(unrated), seconds)
+    return Ratings(str(path), annotator, values, tuple(unrated), seconds)
 
 
 def read_all_ratings(paths: Sequence[str | PathLike[str]], key: Key, *, allow_unrated: bool = False) -> list[Ratings]:
@@ -186,6 +196,15 @@ def read_object(path: str | PathLike[str], expected_format: str, description: st
     return data
 
 
+def check_annotator(path: str | PathLike[str], name: Any) -> str:
+    """The name of who has rated, as it is shown."""
+    if not isinstance(name, str) or not name.strip():
+        raise FileError(path, "the annotator has no name")
+    if not is_line(name.strip()):
+        raise FileError(path, f"the annotator's name is {name!r}: it has a character that cannot be shown")
+    return name.strip()
+
+
 def check_identifier(path: str | PathLike[str], number: int, entry: Any, key: Key, seen: Mapping[str, float]) -> str:
     """The item of one entry: known to the key, and not there before."""
     identifier = entry.get("item") if isinstance(entry, dict) else None
@@ -210,9 +229,20 @@ def check_value(path: str | PathLike[str], place: str, entry: Mapping[str, Any],
 def check_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any]) -> float:
     """Checks the time that an entry says it took."""
     value = entry.get("screen_seconds")
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise FileError(f"{path}, {place}", f"screen_seconds is {value!r}: not a time")
+    # Python compares numbers of any size; beyond the limit, a whole one has no float.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < LONGEST_TIME:
+        raise FileError(f"{path}, {place}", f"screen_seconds is {repr(value)[:80]}: not a time")
     return float(value)
+
+
+def find_twice(names: Sequence[str]) -> str:
+    """The name that is there most often."""
+    return Counter(names).most_common(1)[0][0]
+
+
+def is_line(text: str) -> bool:
+    """True for text that can be written and shown in a line: without controls, halves of characters, and line ends."""
+    return all(one.isprintable() or one in JOINERS or unicodedata.category(one) == "Zs" for one in text)
 
 
 def is_whole(value: Any) -> bool:

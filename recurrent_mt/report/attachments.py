@@ -98,9 +98,15 @@ def read_attachment(section: str, title: str, path: Path) -> Attachment:
         raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    numbers = path.with_suffix(".json")
-    tables = [name_table(title, table) for table in read_tables(numbers)] if numbers.is_file() else []
+    numbers = find_numbers(path)
+    tables = [name_table(title, table) for table in read_tables(numbers)] if numbers else []
     return Results(section, tables) if tables else Printout(section, title, text)
+
+
+def find_numbers(path: Path) -> Path | None:
+    """The JSON file beside a text file; None without one."""
+    numbers = path.with_suffix(".json") if path.suffix == ".txt" else None
+    return numbers if numbers and numbers.is_file() else None
 
 
 def read_tables(path: Path) -> list[Table]:
@@ -150,8 +156,13 @@ def name_table(title: str, table: Table) -> Table:
     """The table under the attachment's title, which is the name of the system whose attention it is about."""
     if list(table.names) == [ATTENTION]:
         return replace(table, names=[title])
-    caption = f"{title}, {table.caption[0].lower()}{table.caption[1:]}" if table.caption else title
-    return replace(table, caption=caption)
+    return replace(table, caption=f"{title}, {begin_small(table.caption)}" if table.caption else title)
+
+
+def begin_small(text: str) -> str:
+    """The text to go on with after a comma: BLEU, METEOR, and F-measure stay what they are."""
+    rest = text.partition(" ")[0][1:]
+    return f"{text[:1].lower()}{text[1:]}" if rest[:1].islower() and rest == rest.lower() else text
 
 
 def join_tables(tables: Sequence[Table]) -> list[Table]:

@@ -72,12 +72,18 @@ def find_folder(place: str | Path | None) -> Path:
     """A file or folder of that path, or the folder of the installed box of that name, or of the only one for None.
 
     Raises:
-        FileNotFoundError: if there is nothing of that name.
+        FileNotFoundError: if there is nothing of that name; names the boxes that there are.
         ValueError: if there are several boxes, and no name.
     """
-    if place is None or (not Path(place).exists() and str(place) in list_boxes()):
-        return find_box(None if place is None else str(place))
-    return Path(place)
+    if place is None:
+        return find_box()
+    if Path(place).exists():
+        return Path(place)
+    boxes = list_boxes()
+    if str(place) not in boxes:
+        installed = f"installed are {', '.join(boxes)}" if boxes else "none is installed"
+        raise FileNotFoundError(f"there is no checkpoint, run folder, or installed box {place}: {installed}")
+    return boxes[str(place)]
 
 
 def read_default(folder: Path) -> str | None:

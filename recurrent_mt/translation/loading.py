@@ -51,13 +51,11 @@ def find_checkpoints(path: Path) -> list[Path]:
     """A checkpoint, or those of a run folder: of each system its first seed, sorted by name, a box's default first.
 
     Raises:
-        FileNotFoundError: if there is no such file, or no trained system in the folder.
-        FileError: if the folder is a damaged box.
+        FileNotFoundError: if there is no trained system in the folder.
+        FileError: if the folder is a damaged box, or has one of a training that is not named seed-N.
     """
     if path.is_file():
         return [path]
-    if not path.is_dir():
-        raise FileNotFoundError(f"there is no checkpoint, run folder, or installed box {path}")
     files = path.glob(PARAMETERS.format("*", "*"))
     found = {file.parts[-4]: file for file in sorted(files, key=lambda file: seed_of(file.parent), reverse=True)}
     if not found:

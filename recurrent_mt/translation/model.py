@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import accumulate, groupby
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from ..evaluation.alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
-from ..text_form import TextForm
+from ..text_form import TextForm, mark_unknown
 
 #: Hypotheses of a search, unless more or fewer are asked for.
 BEAM = 5
@@ -99,11 +101,15 @@ class Cut(NamedTuple):
 
 
 class ScoredWord(NamedTuple):
-    """A word of a given translation: its log-probability (base 2), and the token that the model prefers there."""
+    """A word of a given translation: its log-probability (base 2), and the token that the model prefers there.
+
+    The log-probability of a word that is not known, as no model knows every word, is that of any such word.
+    """
 
     text: str
     log_probability: float
     preferred: str
+    known: bool
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class Model:
 
     def search(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0, count: int = BEAM) -> list[Candidate]:
         """The best translations of a raw sentence, at most as many as the beam has hypotheses; errors as of `read`."""
-        found = self.translator.translate(self.split(text), beam=beam, length_penalty=length_penalty, count=count)
+        found = self.find(self.split(text), beam=beam, length_penalty=length_penalty, count=count)
         return [Candidate(self.write(one.tokens), one.score) for one in found]
 
     def align(self, text: str, translation: str | None = None, *, beam: int = BEAM) -> SoftAlignment:
@@ -155,20 +161,25 @@ class Model:
         """
         tokens = self.split(text)
         if translation is None:
-            (found,) = self.translator.translate(tokens, beam=beam, length_penalty=1, count=1)
+            (found,) = self.find(tokens, beam=beam, length_penalty=1, count=1)
+            alignment = self.align_tokens(tokens, found)
         else:
-            found = self.translator.score(tokens, self.split(translation, target=True))
-        alignment = self.align_tokens(tokens, found)
+            given = self.split(translation, target=True)
+            alignment = self.align_tokens(tokens, self.translator.score(tokens, given), given)
         if alignment is None:
             raise ValueError(f"{self.name} has no attention: its decoder sees one vector for the whole sentence")
         return alignment
 
-    def align_tokens(self, tokens: str, found: Hypothesis) -> SoftAlignment | None:
-        """The alignment of words, from that of tokens; None without attention."""
+    def align_tokens(self, tokens: str, found: Hypothesis, given: str = "") -> SoftAlignment | None:
+        """The alignment of words, from that of tokens; None without attention.
+
+        The words of a translation that was given are what they are, whether or not the model knows them.
+        """
         if found.weights is None:
             return None
         source = (*tokens.split(), END_OF_SENTENCE)
-        read, written = (tuple(map(self.show, side)) for side in (source, found.tokens))
+        target = [*given.split(), END_OF_SENTENCE] if given else map(mark_unknown, found.tokens)
+        read, written = (tuple(map(self.show, side)) for side in (source, target))
         return SoftAlignment(0, read, written, np.array(found.weights, dtype=float)).merged(self.segmentation)
 
     def gates(self, text: str) -> PyramidGates | WindowGates:
@@ -190,7 +201,7 @@ class Model:
             ValueError: if it has no words or is too long.
         """
         tokens = self.split(text)
-        found = self.translator.translate(tokens, beam=beam, length_penalty=length_penalty, count=count)
+        found = self.find(tokens, beam=beam, length_penalty=length_penalty, count=count)
         source = (*tokens.split(), END_OF_SENTENCE)
         best = found[0]
         source_words, target_words = self.words(source), self.words(best.tokens, target=True)
@@ -201,6 +212,19 @@ class Model:
                 alignment = self.align_tokens(tokens, best)
         listed = [Candidate(self.write(one.tokens), one.score) for one in found]
         return Reading(source_words, target_words, listed, best.weights is not None, alignment, gates)
+
+    def find(self, tokens: str, *, beam: int, length_penalty: float, count: int) -> Sequence[Hypothesis]:
+        """The best translations of a sentence's tokens.
+
+        Raises:
+            ValueError: naming a setting that no search can have.
+        """
+        for name, value in (("beam", beam), ("count", count)):
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number above zero, not {value!r}")
+        if not math.isfinite(length_penalty):
+            raise ValueError(f"length_penalty must be a finite number, not {length_penalty!r}")
+        return self.translator.translate(tokens, beam=beam, length_penalty=length_penalty, count=count)
 
     def split(self, text: str, *, target: bool = False) -> str:
         """The model's tokens of a raw sentence.
@@ -230,13 +254,14 @@ class Model:
         """A token for people: in Moses' tokens, some characters are escaped, such as an apostrophe as ``&apos;``."""
         return unescape(token) if self.form and self.form.splits_words else token
 
-    def words(self, tokens: Sequence[str], *, target: bool = False) -> list[Word]:
-        """Tokens as words that are marked if the model does not know them."""
-        numbers = word_numbers(tokens, self.segmentation)
+    def words(self, tokens: Sequence[str], *, target: bool = False, pieces: bool = False) -> list[Word]:
+        """Tokens as words, or, with ``pieces``, each as it is, that are marked if the model does not know them."""
+        scheme = None if pieces else self.segmentation
+        numbers = word_numbers(tokens, scheme)
         known = [True] * (numbers[-1] + 1)
         for token, number in zip(tokens, numbers):
             known[number] &= self.translator.knows(token, target=target)
-        return [Word(*pair) for pair in zip(self.merge(tokens), known)]
+        return [Word(*pair) for pair in zip(map(self.show, merge_pieces(tokens, numbers, scheme)), known)]
 
     def find_gates(self, tokens: str) -> PyramidGates | WindowGates | None:
         """The gates over a sentence; None if the model has none, or a lower pyramid than the sentence needs."""
@@ -262,7 +287,7 @@ class Model:
         parts = [" ".join(tokens[: ends[count - 1]]) for count in counts]
         made = []
         for count, part in zip(counts, parts):
-            (best,) = self.translator.translate(part, beam=beam, length_penalty=length_penalty, count=1)
+            (best,) = self.find(part, beam=beam, length_penalty=length_penalty, count=1)
             score = float(np.mean(best.log_probabilities))
             made.append(Cut(count, " ".join(self.merge(part.split())), self.write(best.tokens), score))
         return made
@@ -278,11 +303,10 @@ class Model:
         read, tokens = self.split(text), self.split(translation, target=True)
         scored = self.translator.score(read, tokens)
         given = [*tokens.split(), END_OF_SENTENCE]
-        scheme = None if pieces else self.segmentation
-        numbers = word_numbers(given, scheme)
+        numbers = word_numbers(given, None if pieces else self.segmentation)
         sums = np.bincount(numbers, weights=scored.log_probabilities)
         first = [numbers.index(number) for number in range(len(sums))]
         better = [scored.preferred[place] if scored.preferred[place] != given[place] else "" for place in first]
         preferred = map(self.show, better)
-        words = map(self.show, merge_pieces(given, numbers, scheme))
-        return [ScoredWord(*word) for word in zip(words, sums.tolist(), preferred)]
+        texts, known = zip(*self.words(given, target=True, pieces=pieces))
+        return [ScoredWord(*word) for word in zip(texts, sums.tolist(), preferred, known)]

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 
 import pytest
 
-from recurrent_mt.demo.fragments import render_cards, render_cuts
+from recurrent_mt.demo.fragments import render_cards, render_cuts, render_forced
 from recurrent_mt.evaluation.figures import COLORS
 from recurrent_mt.translation.loading import load_checkpoint
-from recurrent_mt.translation.model import Cut, Model
+from recurrent_mt.translation.model import Cut, Model, ScoredWord
 from tests.demo.models import write_models
 from user_dir.tasks import native_translation
 
@@ -67,6 +67,30 @@ def test_models_that_cut_otherwise_have_figures_of_their_own():
     for place, name in enumerate(answers):
         if name != "long":
             assert f'style="background: {COLORS[place]}"></span>{name}: the translations' in page
+
+
+@pytest.mark.parametrize(("words", "said"), [(24, "the first word, the first two"), (25, "evenly spread")])
+def test_a_page_of_cuts_says_where_a_sentence_is_cut(demo, words, said):
+    page = render_cuts({"fixed": demo.systems[1].cut("s1 " * words, beam=1)})
+    assert f"Each model translates {'some of' if words > 24 else ''}" in page and said in page
+
+
+def test_of_words_that_a_model_does_not_know_nothing_else_is_claimed():
+    """The number is that of any such word: neither probable nor disputed."""
+    texts = ("no", "zyzzyva", "sure")
+    known = {"one": (True, True, True), "two": (True, False, True)}
+    values = {"one": (-1.0, -9.0, -1.0), "two": (-1.0, -0.5, -5.0)}
+    words = {name: list(map(ScoredWord, texts, values[name], [""] * 3, known[name])) for name in known}
+    first, unknown, disputed = render_forced(words).split("<tr")[2:5]
+    assert 'class="unknown"' not in first + disputed and "disputed" not in first + unknown and "disputed" in disputed
+    assert '<td style="--p: 0.002">-9.0000</td>' in unknown
+    assert """<td><span class="unknown" title="not in the model's dictionary">-0.5000</span></td>""" in unknown
+
+
+def test_a_typed_word_that_no_model_knows_is_dotted(demo):
+    page = demo.force("s1 s2", "t1 never-seen")
+    assert page.count("""<span class="unknown" title=""") == len(demo.systems)
+    assert "Dotted</span>: not in the model's dictionary, so that the number is that of any unknown word." in page
 
 
 def test_chrf_is_the_projects(demo):

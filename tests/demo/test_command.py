@@ -1,6 +1,9 @@
 """``recurrent-mt demo``: which models it finds, and the sentences in which it refuses."""
 
+import logging
 import shutil
+import socket
+from types import SimpleNamespace
 
 import pytest
 
@@ -40,6 +43,51 @@ def test_what_is_not_there_is_named(gradio, tmp_path):
     assert f"{tmp_path} is no run folder with trained systems" in refuse(tmp_path)
 
 
+@pytest.mark.parametrize("port", ["99999", "65536", "0", "-1", "x"])
+def test_a_port_that_there_is_not_is_refused_with_the_option(port):
+    done = call("demo", f"--port={port}")
+    assert done.returncode == 2 and f"argument --port: '{port}' is no" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["1.2.3.4", "nosuch.invalid", "a" * 80])
+def test_an_address_of_another_machine_is_refused_with_the_options_before_a_model_is_loaded(gradio, host):
+    message = refuse("nowhere", "--host", host)
+    assert message.startswith(f"error: the page cannot be at {host}: ")
+    assert message.endswith("; choose another --port or --host\n")
+
+
+def test_a_port_that_is_taken_is_refused_with_the_options(gradio, paths, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        message = refuse("nowhere", "--port", port)
+    place = f"error: the page cannot be at 127.0.0.1, port {port}: "
+    assert message == f"{place}Address already in use; choose another --port or --host\n"
+    # It may be taken while models are loaded; then the message is Gradio's.
+    monkeypatch.setattr(demo, "require_address", lambda host, port: None)
+    from recurrent_mt.demo import page
+
+    def serve(blocks, **where):
+        raise OSError("Cannot find empty port. You can set GRADIO_SERVER_PORT.")
+
+    monkeypatch.setattr(page, "serve", serve)
+    message = refuse(paths["fixed"], "--port", port)
+    assert message == f"{place}there is no such address or free port; choose another --port or --host\n"
+
+
+def test_a_page_that_is_served_says_nothing_but_its_address(gradio, paths, monkeypatch, caplog):
+    from gradio import close_all
+
+    def end():
+        close_all(verbose=False)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "threading", SimpleNamespace(Event=lambda: SimpleNamespace(wait=end)))
+    caplog.set_level(logging.INFO)
+    done = call("demo", paths["fixed"])
+    assert done.returncode == 0 and done.stdout.startswith("fixed: http://127.0.0.1:")
+    assert [record.name for record in caplog.records if record.name.startswith("http")] == []
+
+
 def test_a_checkpoint_without_dictionaries_is_refused_with_where_they_would_be(gradio, paths, tmp_path):
     shutil.copy(paths["fixed"], tmp_path / "checkpoint.pt")
     message = refuse(tmp_path / "checkpoint.pt")
@@ -70,6 +118,7 @@ def test_models_of_different_language_pairs_are_refused(gradio, monkeypatch):
         return loading.Model(name, Loaded(*languages), None, nothing, nothing, nothing)
 
     monkeypatch.setattr(loading, "load_checkpoint", load)
+    monkeypatch.setattr(loading, "find_folder", lambda path: path)
     monkeypatch.setattr(loading, "find_checkpoints", lambda path: [path])
     places = [demo.Path(f"models/{name}.pt") for name in ("a", "b", "old")]
     with pytest.raises(ValueError, match=r"one language pair, but .* translates fr-en, .* translates zh-en"):

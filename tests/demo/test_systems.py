@@ -78,6 +78,8 @@ def test_a_forced_word_names_what_the_model_prefers_unless_that_is_the_word(syst
 def test_words_that_a_model_does_not_know_are_marked(systems):
     reading = systems["attentive"].read(f"{SOURCES[1]} <pad>", beam=2, length_penalty=1, count=1)
     assert [word.known for word in reading.source] == [True, False, True, False, True]
+    scored = systems["attentive"].score(SOURCES[0], f"{TARGETS[1]} <pad>")
+    assert [word.known for word in scored] == [True, False, True, True, False, True]
 
 
 def test_only_attention_has_alignments_and_only_a_pyramid_has_gates(systems):
@@ -180,3 +182,7 @@ def test_pieces_are_read_and_shown_as_words(paths, tmp_path):
     assert [word.text for word in reading.source] == ["s1", "s2", "</s>"]
     assert reading.alignment.source == ("s1", "s2", "</s>")
     assert [word.text for word in system.score("s1", "t1 t2")] == ["t1", "t2", "</s>"]
+    assert [word.known for word in system.score("s1", "t1 t2")] == [False, False, True]
+    pieces = system.score("s1", "t1", pieces=True)
+    assert [(piece.text, piece.known) for piece in pieces] == [("t@@", False), ("1", False), ("</s>", True)]
+    assert system.align("s1", "t1 t2").target == ("t1", "t2", "</s>")

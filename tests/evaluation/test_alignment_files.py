@@ -63,8 +63,10 @@ def test_json_lines(tmp_path):
 BAD_LINES = {
     "order": (record(3), "line 2: sentence 3 where sentence 1 is expected"),
     "shape": (record(1, weights=[[1.0]]), r"line 2: 1 target and 2 source tokens, but weights of shape \(1, 1\)"),
-    "ragged": (record(1, weights=[[1.0], [0.5, 0.5]]), "line 2: "),
-    "text": (record(1, weights=[["x", "y"]]), "line 2: could not convert"),
+    "ragged": (record(1, weights=[[1.0], [0.5, 0.5]]), "line 2: weights are not a row of numbers for each of 1"),
+    "text": (record(1, weights=[["x", "y"]]), "line 2: weights are not a row of numbers for each of 1 target"),
+    "nothing": (record(1, target=[], weights=[]), "line 2: target has no token, not even </s>"),
+    "a number of no size": (record(1, weights=[[10**400, 0]]), "line 2: weights are not a row of numbers for each of"),
     "fields": ({"sentence": 1}, "line 2: the field 'source' is missing or no list"),
 }
 

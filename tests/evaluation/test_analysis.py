@@ -95,6 +95,15 @@ def test_a_training_text_that_cannot_be_read_is_named(run):
         analyze(test_set, systems, settings=QUICK, training_text=training_text)
 
 
+@pytest.mark.parametrize("name", ["seed-2-old", "seed-x", "seed-", "seed-1_0"])
+def test_a_copy_of_a_training_is_named(run, tmp_path, name):
+    write_lines(run / "systems" / "forgetful" / name / "test.detokenized", [])
+    for command in (["report", run, "--out", tmp_path / "report.html"], ["compare", run]):
+        done = call(*command)
+        message = f"{run}/systems/forgetful/{name}: expected a folder seed-N: move it out of the system's folder"
+        assert (done.returncode, done.stderr) == (1, f"error: {message}\n")
+
+
 def test_a_run_folder_with_data_in_shards_has_the_dictionaries_of_the_first(run):
     (run / "data").rename(run / "whole")
     (run / "data").mkdir()

@@ -55,6 +55,13 @@ def test_logs_without_a_common_validation_are_named(write_log):
         read_learning_curves(logs)
 
 
+def test_a_log_without_validations_is_named(write_log):
+    logs = write_log("1.log", (100, 5.0)), write_log("2.log")
+    for some in (logs, logs[1:]):
+        with pytest.raises(FileError, match=r"2\.log: it has no validation$"):
+            read_learning_curves(some)
+
+
 def test_the_table_has_means_and_deviations_and_a_dash_where_nothing_was_validated(write_log):
     curves = {
         "two": read_learning_curves([write_log("1.log", (100, 5.0)), write_log("2.log", (100, 6.0))]),

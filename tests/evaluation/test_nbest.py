@@ -56,6 +56,13 @@ def test_a_list_that_does_not_begin_with_its_best_is_named(tmp_path):
         read(write(tmp_path / "log", lines))
 
 
+@pytest.mark.parametrize("score", ["nan", "-inf", "1e999"])
+def test_a_score_that_no_search_gives_is_named_with_its_line(tmp_path, score):
+    lines = [line.replace("-1.25", score) if "-0\t" in line else line for line in generate_log(translations=2)]
+    with pytest.raises(FileError, match=rf"log, line 18: a hypothesis of sentence 0 has a score of {float(score)}:"):
+        read(write(tmp_path / "log", lines))
+
+
 def test_a_hypothesis_that_is_not_whole_is_named_with_its_line(tmp_path):
     lines = generate_log(translations=2)
     lost = next(index for index, line in enumerate(lines) if line.startswith("D-0\t-1.25"))

@@ -5,7 +5,7 @@ import pytest
 
 from recurrent_mt.evaluation.analysis import Settings, score_systems
 from recurrent_mt.evaluation.figures import COLORS
-from recurrent_mt.evaluation.plots import list_plots
+from recurrent_mt.evaluation.plots import LEGEND_ROW, list_plots
 from recurrent_mt.evaluation.tables import Group, group_tables
 from tests.evaluation.test_sets import forgetful, perfect, small
 
@@ -70,7 +70,31 @@ def test_long_names_are_cut_and_dollar_signs_are_no_formula(records):
     figure = draw(records, "along source length")
     figure.canvas.draw()
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["$a$b$ {", "f" * 35 + "…"]
+    assert [text.get_text() for text in legend.get_texts()] == ["$a$b$ {", "f" * 18 + "…" + "f" * 17]
+
+
+LONG = "gru_encoder+dropout=0.3+decoder_attention=additive+label_smoothing=0.1"
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ([f"{LONG}+x", f"{LONG}+y"], [f"gru_encoder+dropou…l_smoothing=0.1+{x}" for x in "xy"]),
+        (["a" * 36, "b" * 37], ["a" * 36, "b" * 18 + "…" + "b" * 17]),
+        ([f"{'a' * 20}{x}{'b' * 20}" for x in "xy"], [f"{'a' * 20}{x}{'b' * 15}\n{'b' * 5}" for x in "xy"]),
+    ],
+)
+def test_long_names_can_be_told_apart_in_a_legend(records, names, shown):
+    renamed = dict(zip(records["system"].unique(), names))
+    figure = draw(records.assign(system=records["system"].map(renamed)), "along source length")
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == shown
+    box = legend.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0
+    (other,) = draw(records, "along source length").legends
+    lines = sum(text.count("\n") for text in shown)
+    assert figure.get_figheight() == pytest.approx(other.figure.get_figheight() + LEGEND_ROW * lines)
 
 
 @pytest.mark.parametrize("by", ["along source length", "unknown words, source"])

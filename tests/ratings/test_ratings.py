@@ -80,7 +80,7 @@ def test_an_item_of_no_page(study, key, tmp_path, entry):
     refuse(tmp_path, data, key, r"rating 1: item .* is not on the page")
 
 
-@pytest.mark.parametrize("seconds", [-1, None, "4", True, float("nan")])
+@pytest.mark.parametrize("seconds", [-1, None, "4", True, float("nan"), float("inf"), 10**400, []])
 def test_a_time_that_is_none(study, key, tmp_path, seconds):
     data = export(study, middle)
     data["ratings"][0]["screen_seconds"] = seconds
@@ -97,6 +97,16 @@ def test_another_page(study, key, tmp_path):
 @pytest.mark.parametrize("name", ["", "  ", None, 7])
 def test_no_name(study, key, tmp_path, name):
     refuse(tmp_path, export(study, middle, name), key, "the annotator has no name")
+
+
+@pytest.mark.parametrize("name", ["Ann\ud800", "Ann\nBea", "Ann\x1b[31m", "Ann\u2028Bea", "\0"])
+def test_a_name_that_cannot_be_shown(study, key, tmp_path, name):
+    refuse(tmp_path, export(study, middle, name), key, "the annotator's name is '.*': it has a character that cannot")
+
+
+@pytest.mark.parametrize("name", ["田中\u3000太郎", "علی\u200cرضا", "Zoé\xa0B.", "👩\u200d🔬"])
+def test_a_name_in_any_script(study, key, tmp_path, name):
+    assert read_ratings(write(tmp_path / "a.json", export(study, middle, name)), key).annotator == name
 
 
 @pytest.mark.parametrize("content", [{}, [], 3, {"format": "ratings/2"}])
@@ -141,6 +151,8 @@ ITEMS = {"1": (1, ["x"], "system", None), "2": (1, ["x"], "repeat", "1")}
     [
         ({"format": "ratings/1"}, "not a key of a rating page"),
         ({"mode": "ranking"}, "its mode is 'ranking'"),
+        ({"mode": []}, r"bad\.json: its mode is \[\]"),
+        ({"systems": ["x", "y", "x"]}, r"bad\.json: system 'x' is there twice"),
         ({"systems": []}, "its systems are missing"),
         ({"page": None}, "its page or its items are missing"),
         ({"items": {}}, "its page or its items are missing"),
@@ -150,6 +162,9 @@ ITEMS = {"1": (1, ["x"], "system", None), "2": (1, ["x"], "repeat", "1")}
         ({"items": bare_key({"1": ("a", ["x"], "system", None)})["items"]}, "item 1: its sentence is 'a'"),
         ({"items": bare_key({"1": (1, ["x"], "repeat", "9")})["items"]}, "item 1: its original '9' is not"),
         ({"items": bare_key({"1": (1, ["x"], "repeat", "1")})["items"]}, "item 1: its original '1' is not"),
+        ({"items": bare_key({"1": (1, ["x"], "repeat", [])})["items"]}, r"bad\.json, item 1: its original is \[\]"),
+        ({"items": bare_key({"1": (1, ["x"], "system", {})})["items"]}, r"bad\.json, item 1: its original is \{\}"),
+        ({"items": bare_key({"1": (1, ["x", "x"], "system", None)})["items"]}, "item 1: system 'x' is there twice"),
     ],
 )
 def test_bad_keys(tmp_path, change, message):

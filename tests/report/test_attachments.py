@@ -9,7 +9,7 @@ from recurrent_mt.evaluation.beams import beam_table, record_search
 from recurrent_mt.evaluation.structure.gates import PyramidGates
 from recurrent_mt.evaluation.structure.trees import read_penn_trees, score_trees, tree_tables
 from recurrent_mt.evaluation.tables import Cell, Table, make_frame, tables_as_text, write_results
-from recurrent_mt.report.attachments import Figure, Printout, join_tables, read_attachment
+from recurrent_mt.report.attachments import Figure, Printout, join_tables, name_table, read_attachment
 from recurrent_mt.report.page import render_page
 from tests.report.reports import Outline, report_of_few_charts, svg
 
@@ -74,6 +74,22 @@ def test_beams_become_the_table_of_their_own_command(tmp_path):
     write_results(tmp_path / "beams", [beam_table(records[records["bucket"] == "1"], "nrefs:1")], records)
     (table,) = read_attachment("Beams", "by beam", tmp_path / "beams.txt").tables
     assert len(table.names) == 1 and table.names[0] == printed.names[0], "one row keeps its system's name"
+
+
+@pytest.mark.parametrize(
+    ("caption", "shown"),
+    [
+        ("Scores of all", "lstm, scores of all"),
+        ("BLEU by beam", "lstm, BLEU by beam"),
+        ("METEOR", "lstm, METEOR"),
+        ("F-measure of words", "lstm, F-measure of words"),
+        ("ChrF by beam", "lstm, ChrF by beam"),
+        ("chrF2", "lstm, chrF2"),
+        ("", "lstm"),
+    ],
+)
+def test_a_caption_goes_on_after_its_title_and_keeps_acronyms(caption, shown):
+    assert name_table("lstm", Table(caption, ["System"], [], [])).caption == shown
 
 
 def test_tables_that_were_made_otherwise_stay_apart():

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from recurrent_mt.cli.analyze import place_of, read_run_figures
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
 from tests.evaluation.test_sets import forgetful, small
@@ -70,6 +71,80 @@ def test_plain_files_become_a_page(tmp_path):
     assert "<title>Mine &amp; theirs</title>" in page
     assert page_data(page)["systems"] == ["people", "mine"]
     assert "Training and speed" not in page and "None were requested." in page
+
+
+#: Every file that a report of plain files reads, by the option that names it.
+READ = {
+    "--reference": "ref.en",
+    "--source": "src.fr",
+    "--system": "one=one.en,two.en",
+    "--training-text": "train.en",
+    "--source-dictionary": "dict.fr.txt",
+    "--target-dictionary": "dict.en.txt",
+    "--source-tokens": "tokens.fr",
+    "--reference-tokens": "tokens.en",
+    "--figure": "Trees: one=tree.txt",
+}
+
+
+FILES = [
+    *("ref.en", "src.fr", "one.en", "two.en", "train.en", "dict.fr.txt", "dict.en.txt", "tokens.fr", "tokens.en"),
+    *("tree.txt", "tree.json"),
+]
+
+
+@pytest.mark.parametrize("out", [*FILES, "link"])
+def test_what_a_report_is_made_of_is_not_overwritten(tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    for name in FILES:
+        write_lines(tmp_path / name, ["a 1", "text 1"] if name.startswith("dict") else ["a text"])
+    (tmp_path / "link").symlink_to("two.en")
+    before = (tmp_path / out).read_bytes()
+    done = make_report(*(word for pair in READ.items() for word in pair), "--resamples", 0, "--out", out)
+    assert (done.returncode, done.stderr) == (1, f"error: {out} would be overwritten: choose another --out\n")
+    assert (tmp_path / out).read_bytes() == before
+
+
+RUN_FILES = [
+    *("options", "text/raw/test.en", "text/segmentation.model", "data/dict.en.txt", "beams/beams.json"),
+    *("systems/perfect/seed-1/test.detokenized", "systems/perfect/seed-1/train.log", "figures/trees/a/scores.txt"),
+]
+
+
+@pytest.mark.parametrize("out", RUN_FILES)
+def test_what_is_in_a_run_folder_is_not_overwritten(tmp_path, out):
+    """An experiment's run folder is made of links."""
+    made, run = make_run(tmp_path / "made"), tmp_path / "run"
+    for name in ("text/segmentation.model", "beams/beams.json", "figures/trees/a/scores.txt"):
+        write_lines(made / name, ["kept"])
+    write_logs(made, "perfect", 1)
+    run.mkdir()
+    for place in made.iterdir():
+        (run / place.name).symlink_to(place)
+    before = (run / out).read_bytes()
+    done = make_report(run, "--resamples", 0, "--out", run / out)
+    assert done.returncode == 1 and done.stderr.endswith(f"{out} would be overwritten: choose another --out\n")
+    assert (run / out).read_bytes() == before
+
+
+def test_figures_of_a_run_are_in_the_order_of_their_sentences(tmp_path):
+    folder = tmp_path / "run" / "figures" / "structure" / "grconv"
+    folder.mkdir(parents=True)
+    for name in ("sentence-10", "sentence-9", "overview", "sentence-2", "agreement"):
+        (folder / f"{name}.svg").write_text(svg())
+    titles = [figure.title for figure in read_run_figures(tmp_path / "run", several=False)]
+    assert titles == [*(f"grconv, sentence {number}" for number in (3, 10, 11)), "grconv", "grconv"]
+    assert place_of(folder / "agreement.svg") < place_of(folder / "overview.svg")
+
+
+def test_one_system_and_one_sentence_are_counted_as_one(tmp_path):
+    write_lines(tmp_path / "ref.en", ["a text"])
+    files = ("--reference", tmp_path / "ref.en", "--system", f"one={tmp_path / 'ref.en'}")
+    out = tmp_path / "report.html"
+    done = make_report(*files, "--metrics", "chrf", "--resamples", 0, "--out", out)
+    assert (done.returncode, done.stdout) == (0, f"{out}: 1 system, 1 sentence\n")
+    page = out.read_text(encoding="utf-8")
+    assert "1 system on 1 sentence</p>" in page and ">1 sentence; case matters" in page and "1 sentences" not in page
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from recurrent_mt.evaluation.translated_files import System, UnknownWords
 from recurrent_mt.report.attachments import Figure
 from recurrent_mt.report.page import render_page
 from tests.browser import complaints, prefer, requested_addresses, resize
-from tests.evaluation.test_sets import perfect, small
+from tests.evaluation.test_sets import forgetful, perfect, small
 from tests.report.reports import (
     FACTS,
     FEW_CHARTS,
@@ -298,6 +298,27 @@ def test_a_phone_scrolls_tables_but_not_the_page(browser, tmp_path, scheme):
     ground, text = (body.value_of_css_property(name) for name in ("background-color", "color"))
     assert (brightness(ground) > brightness(text)) == (scheme == "light")
     assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+def test_long_names_of_systems_break_where_they_must(browser, tmp_path, width):
+    """The names that an ablation gives its systems."""
+    test_set = small(copies=5)
+    common = "gru_encoder+dropout=0.3+decoder_attention=additive+encoder_layers=2+label_smoothing=0.1"
+    made = forgetful(test_set), perfect(test_set)
+    systems = [dataclasses.replace(one, name=f"{common}+{one.name}") for one in made]
+    analysis = small_analysis(systems=systems, settings=FEW_CHARTS)
+    resize(browser, width, 900)
+    open_page(browser, write_page(tmp_path, small_report(analysis=analysis, training=NO_TRAINING, attachments=[])))
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    beyond, over = browser.execute_script(
+        "const shown = [...document.querySelectorAll('main *')].filter(one => !one.closest('.scroll'));"
+        "const beyond = shown.filter(one => one.getBoundingClientRect().right > innerWidth).length;"
+        "const terms = [...document.querySelectorAll('.sentence dt')].filter(one => one.querySelector('.system'));"
+        "const over = terms.filter(one => one.scrollWidth > one.clientWidth + 1).length;"
+        "return [beyond, terms.length ? over : 'no terms']"
+    )
+    assert (beyond, over) == (0, 0)
 
 
 def four_systems():

@@ -3,6 +3,7 @@ import dataclasses
 import hashlib
 import html
 import re
+import warnings
 from xml.etree import ElementTree
 
 import pytest
@@ -15,6 +16,7 @@ from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
 from tests.evaluation.test_sets import forgetful, perfect, small
 from tests.report.reports import (
+    FEW_CHARTS,
     NO_TRAINING,
     PLANTED,
     Outline,
@@ -53,6 +55,33 @@ def report():
 @pytest.fixture(scope="module")
 def page():
     return small_page()
+
+
+def test_only_systems_have_colors_whatever_they_are_called():
+    test_set = small(copies=5)
+    names = ("System", "words in references", "seeds", "1")
+    systems = [dataclasses.replace(perfect(test_set), name=name) for name in names]
+    page = render_page(report_of_few_charts(analysis=small_analysis(systems=systems, settings=FEW_CHARTS)))
+    heads, bodies = (re.findall(f"<{part}>(.*?)</{part}>", page, re.DOTALL) for part in ("thead", "tbody"))
+    colored = {
+        caption: ([text.count("swatch") for text in re.findall("<th.*?</th>", head)], re.findall("<th.*?</th>", body))
+        for caption, head, body in zip(re.findall(r"<caption[^>]*>(.*?)</caption>", page), heads, bodies, strict=True)
+    }
+    columns, rows = colored["Systems"]
+    assert columns == [0] * 4 and [row.count("swatch") for row in rows] == [1] * 4
+    columns, rows = colored["F-measure of words, in percent"]
+    assert columns == [0, 0, 1, 1, 1, 1] and any(">1<" in row for row in rows)
+    assert [row.count("swatch") for row in rows] == [0] * len(rows)
+
+
+def test_characters_that_no_font_here_has_are_left_to_the_page():
+    test_set = small(copies=5)
+    systems = [dataclasses.replace(perfect(test_set), name="\N{OCTOPUS}")]
+    report = report_of_few_charts(analysis=small_analysis(systems=systems, settings=FEW_CHARTS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page = render_page(report)
+    assert re.search("<text[^>]*>\N{OCTOPUS}</text>", page)
 
 
 def headings(page):

@@ -1,12 +1,15 @@
 """Which model is loaded, and the sentences in which others are refused."""
 
 import json
+import shutil
 from importlib.metadata import EntryPoint
 
+import numpy as np
 import pytest
 
 from recurrent_mt.text_files import FileError
 from recurrent_mt.translation import box, load_model
+from tests.commands import call
 from tests.once import build_once
 from tests.translation.toy_box import write_box, write_run
 
@@ -39,6 +42,14 @@ def test_a_run_folder_with_several_systems_needs_a_name(tmp_path):
     assert load_model(run, "rnnenc").languages == ("fr", "en")
 
 
+def test_a_copy_of_a_training_is_named(installed, tmp_path):
+    folder = tmp_path / "box"
+    shutil.copytree(installed, folder)
+    (folder / "systems" / "gru" / "seed-1").rename(folder / "systems" / "gru" / "seed-x")
+    with pytest.raises(FileError, match=r"systems/gru/seed-x: expected a folder seed-N: move it out"):
+        load_model(folder)
+
+
 def test_without_a_box_one_line_says_what_to_do(monkeypatch):
     monkeypatch.setattr(box, "list_boxes", dict)
     with pytest.raises(FileNotFoundError, match=r"^no models in a box are installed: pip install \./pretrained/fr-en"):
@@ -52,8 +63,15 @@ def test_of_several_boxes_one_has_to_be_named(boxes, installed):
     assert load_model("fr-de").name == "gru"
 
 
-def test_what_is_neither_file_nor_box_is_named(boxes):
-    with pytest.raises(FileNotFoundError, match="there is no checkpoint, run folder, or installed box nowhere"):
+def test_what_is_neither_file_nor_box_is_named_with_the_boxes_that_there_are(boxes, installed):
+    missing = "there is no checkpoint, run folder, or installed box nowhere: "
+    boxes["fr-de"] = installed
+    with pytest.raises(FileNotFoundError, match=f"^{missing}installed are fr-en, fr-de$"):
+        load_model("nowhere")
+    for words in ("translate nowhere", "translate nowhere model.pt", "translate-onnx --run nowhere"):
+        assert call(*words.split()).stderr == f"error: {missing}installed are fr-en, fr-de\n"
+    boxes.clear()
+    with pytest.raises(FileNotFoundError, match=f"^{missing}none is installed$"):
         load_model("nowhere")
 
 
@@ -103,6 +121,39 @@ def test_translations_and_alignments_are_those_of_a_reading(boxes):
     assert (model.align(TEXT, beam=3).weights == reading.alignment.weights).all()
     given = model.align(TEXT, "t1 t2")
     assert given.target == ("t1", "t2", "</s>") and given.weights.shape == (3, 4)
+
+
+def test_words_of_a_given_translation_are_what_they_are_and_a_model_writes_unknown_ones_as_in_its_text(boxes):
+    model = load_model()
+    assert model.align(TEXT, "t1 never-seen").target == ("t1", "never-seen", "</s>")
+    (found,) = model.find(model.split(TEXT), beam=1, length_penalty=1, count=1)
+    written = found._replace(tokens=["<unk>", *found.tokens[1:]])
+    target = model.align_tokens(model.split(TEXT), written).target
+    assert target[0] == "⁇" == model.write(written.tokens)[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"count": 0}, "count must be a whole number above zero, not 0"),
+        ({"count": 1.0}, "count must be a whole number above zero, not 1.0"),
+        ({"beam": 2.5}, "beam must be a whole number above zero, not 2.5"),
+        ({"beam": 0}, "beam must be a whole number above zero, not 0"),
+        ({"beam": True}, "beam must be a whole number above zero, not True"),
+        ({"length_penalty": float("nan")}, "length_penalty must be a finite number, not nan"),
+        ({"length_penalty": float("inf")}, "length_penalty must be a finite number, not inf"),
+    ],
+)
+def test_settings_that_no_search_can_have_are_named(boxes, settings, message):
+    model = load_model()
+    for ask in (model.read, model.search):
+        with pytest.raises(ValueError, match=message):
+            ask(TEXT, **settings)
+    if "count" not in settings:
+        for ask in (model.translate, model.cut):
+            with pytest.raises(ValueError, match=message):
+                ask(TEXT, **settings)
+    assert model.read(TEXT, beam=np.int64(2), count=np.int64(1)).hypotheses
 
 
 def test_characters_that_moses_escapes_are_shown_as_they_are(boxes):
