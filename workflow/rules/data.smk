@@ -44,7 +44,8 @@ for corpus, files in CORPORA.items():
             shell:
                 # Sentence n goes to part n modulo shards, so that each part holds some of every corpus.
                 "awk -v shards={params.shards} -v folder={params.folder} -v name=train.{wildcards.lang}"
-                " '{{ print > (folder \"/\" (NR - 1) % shards \"/\" name) }}' {input}"
+                " 'BEGIN {{ while (part < shards) printf \"\" > (folder \"/\" part++ \"/\" name) }}"
+                " {{ print > (folder \"/\" (NR - 1) % shards \"/\" name) }}' {input}"
 
 
         rule:
