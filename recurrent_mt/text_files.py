@@ -142,7 +142,7 @@ def read_sentence_records(
         make: turns an object into a result; TypeError and ValueError say that it cannot.
 
     Raises:
-        FileError: at the first line that is no such object, or not the next sentence.
+        FileError: at the first line that is no such object, or not the next sentence, and if there is no line.
     """
     made: list[Made] = []
     for line, text in read_lines(path):
@@ -162,6 +162,8 @@ def read_sentence_records(
             made.append(make(record))
         except (TypeError, ValueError) as error:
             raise FileError(path, str(error), line=line) from error
+    if not made:
+        raise FileError(path, "there are no sentences")
     return made
 
 

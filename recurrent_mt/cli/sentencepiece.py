@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     learning = commands.add_parser("train", help="learn a model")
     learning.add_argument("files", nargs="+", help="text, one sentence per line")
-    learning.add_argument("--size", required=True, type=int, help="the most pieces")
+    learning.add_argument("--size", required=True, type=positive, help="the most pieces")
     splitting = commands.add_parser("encode", help="split standard input")
     splitting.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     for command in (learning, splitting):

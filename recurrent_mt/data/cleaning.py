@@ -186,8 +186,11 @@ class Cleaning:
     jobs: int = 1  # processes
 
     def __post_init__(self) -> None:
-        if self.max_words < 1 or self.max_ratio < 1 or self.examples < 0 or self.jobs < 1:
-            raise ValueError("the most words, the ratio and the processes must be at least 1")
+        for name, least in {"max_words": 1, "max_ratio": 1, "examples": 0, "jobs": 1}.items():
+            # No comparison holds for what is not a number.
+            if not getattr(self, name) >= least:
+                flag = name.replace("_", "-")
+                raise ValueError(f"--{flag} must be at least {least}, not {getattr(self, name)}")
         if self.languages[0] == self.languages[1]:
             raise ValueError(f"source and target are both '{self.languages[0]}': give two languages")
         if self.max_ratio != Cleaning.max_ratio and not all(map(has_words, self.languages)):

@@ -122,7 +122,8 @@ def sample_screens(corpus: Corpus, sample: Sample) -> tuple[Screen, ...]:
     usable = corpus.usable_sentences()
     if not 1 <= sample.sentences <= len(usable):
         raise ValueError(
-            f"{sample.sentences} sentences cannot be drawn: {len(usable)} have no blank source or reference"
+            f"{sample.sentences} sentences cannot be drawn: only {len(usable)} have a source and a reference that are "
+            "not blank; --sentences says how many are rated"
         )
     rng = random.Random(sample.seed)
     ordinary = [

@@ -180,7 +180,10 @@ def failure(tmp_path, pairs, *options):
 
 def test_failures_are_named_and_leave_nothing(tmp_path):
     assert "no pair is left of 1 (encoding 0, empty 1, " in failure(tmp_path, [("", "a")])
-    assert "at least 1" in failure(tmp_path, [("a", "b")], "--max-words", 0)
+    refused = [("max-words", 0, 1), ("max-ratio", "nan", 1), ("max-ratio", 0.5, 1), ("examples", -1, 0)]
+    for flag, value, least in refused:
+        refusal = failure(tmp_path, [("a", "b")], f"--{flag}", value)
+        assert f"--{flag} must be at least {least}, not {value}" in refusal
     assert "there is no such file" in failure(tmp_path, [("a", "b")], "--exclude", tmp_path / "valid")
     assert "unknown language code 'xx'" in failure(tmp_path, [("a", "b")], "--target-lang", "xx")
     assert "give two languages" in failure(tmp_path, [("a", "b")], "--target-lang", "fr")

@@ -60,6 +60,11 @@ def test_json_lines(tmp_path):
     np.testing.assert_array_equal(first.weights, [[0.3, 0.7]])
 
 
+def test_a_file_without_sentences_is_named(tmp_path):
+    with pytest.raises(FileError, match="lines: there are no sentences"):
+        read_alignment_lines(write(tmp_path / "lines", []))
+
+
 BAD_LINES = {
     "order": (record(3), "line 2: sentence 3 where sentence 1 is expected"),
     "shape": (record(1, weights=[[1.0]]), r"line 2: 1 target and 2 source tokens, but weights of shape \(1, 1\)"),

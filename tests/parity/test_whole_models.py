@@ -153,6 +153,9 @@ def test_bad_parameters_are_named(tmp_path):
         read_parameters({**arrays, "B_dec_transition_0": np.zeros((10, 9), np.float32)})
     with pytest.raises(ValueError, match="b_dec_deep_softmax holds numbers that are not finite"):
         read_parameters({**arrays, "b_dec_deep_softmax": np.full(31, np.nan, np.float32)})
+    for value in (np.full(31, 1e300), np.full(31, "1"), np.full(31, 1j)):
+        with pytest.raises(ValueError, match=r"b_dec_deep_softmax holds (no real|.* not finite in 32)"):
+            read_parameters({**arrays, "b_dec_deep_softmax": value})
     with pytest.raises(ValueError, match="must be matrices"):
         read_parameters({**arrays, "W_dec_transition_0": np.zeros(3, np.float32)})
     path = tmp_path / "not.npz"

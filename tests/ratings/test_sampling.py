@@ -111,7 +111,7 @@ def test_blank_sentences_are_not_drawn():
     corpus.reference[7] = ""
     screens = sample_screens(corpus, Sample("side-by-side", SENTENCES - 2, repeats=0, degraded=0))
     assert {screen.sentence for screen in screens} == set(range(1, SENTENCES + 1)) - {4, 8}
-    with pytest.raises(ValueError, match="29 sentences cannot be drawn: 28 have no blank source or reference"):
+    with pytest.raises(ValueError, match="29 sentences cannot be drawn: only 28 have a source and a reference that"):
         sample_screens(corpus, Sample("side-by-side", SENTENCES - 1))
 
 
@@ -130,7 +130,7 @@ def test_empty_translations_are_rated_but_not_degraded():
     [
         (Sample("ranking", 5), "unknown mode 'ranking': choose one of side-by-side, direct"),
         (Sample("direct", 0), "0 sentences cannot be drawn"),
-        (Sample("direct", 31), "31 sentences cannot be drawn: 30 have"),
+        (Sample("direct", 31), "31 sentences cannot be drawn: only 30 have"),
         (Sample("direct", 5, repeats=-1), "neither may be negative"),
         (Sample("side-by-side", 5, repeats=3, degraded=3), "need as many others to be copies of: there are 5"),
     ],

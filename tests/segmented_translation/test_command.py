@@ -119,6 +119,8 @@ def test_batches_and_buffers_change_no_translation(run, out, tmp_path):
         (("--mode", "norm", "--inverse", "FORWARD"), "--mode norm has no use for an inverse model"),
         (("--mode", "default", "--length-divisor", "code"), "--mode default does not divide by the length"),
         (("--mode", "norm", "--max-span", "0"), "'0' is not a whole number above zero"),
+        (("--mode", "norm", "--unkpen", "nan"), "argument --unkpen: 'nan' is no number, nor inf"),
+        (("--mode", "norm", "--unkpen=-inf"), "argument --unkpen: '-inf' is no number, nor inf"),
         (("--mode", "norm", "--candidates", "4"), "--candidates 4 are more than a search with --beam 3 has"),
         (("--mode", "norm", "--forward", "nowhere.pt"), "nowhere.pt"),
         (("--mode", "norm", "--data", "."), "with the dictionaries of .: Could not infer language pair"),

@@ -40,15 +40,20 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
         ema: average what fairseq's ``--store-ema`` has kept, the exponential moving averages, instead of the models.
 
     Raises:
-        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters or in options that
-            change what they compute, or if one has no moving average though it is asked for.
+        ValueError: if a file is missing or no checkpoint, if the models differ in their parameters, languages, or
+            options that change what they compute, or if one has no moving average though it is asked for.
     """
     sums: dict[str, Tensor] = {}
     first: Any = None
+    pair = ""
     for path in paths:
         state = read_checkpoint(path)
-        first = model_options(state) if first is None else first
-        if changes := changed_options(first, model_options(state)):
+        first, pair = (model_options(state), language_pair(state)) if first is None else (first, pair)
+        changes = changed_options(first, model_options(state))
+        # With one dictionary for both languages, their shapes are the same.
+        if pair and (own := language_pair(state)) and own != pair:
+            changes = [f"{pair} → {own}", *changes]
+        if changes:
             raise ValueError(f"{paths[0]} and {path} hold different models: {', '.join(changes)}")
         parameters = state["model"]
         if ema:
@@ -65,6 +70,15 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
     if OmegaConf.is_config(config):
         config = OmegaConf.to_container(config, resolve=True, enum_to_str=True)
     write_model(out, config, means, state=state)
+
+
+def language_pair(state: Mapping[str, Any]) -> str:
+    """The languages that a model was trained for; empty where its checkpoint does not say them."""
+    task: Any = (state.get("cfg") or {}).get("task") or state.get("args") or {}
+    # Earlier versions of fairseq kept what was given on the command line.
+    task = vars(task) if isinstance(task, Namespace) else task
+    source, target = task.get("source_lang"), task.get("target_lang")
+    return f"{source}-{target}" if source and target else ""
 
 
 def change_parameters(parameters: dict[str, Tensor], change: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:

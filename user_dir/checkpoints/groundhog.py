@@ -115,8 +115,10 @@ def read_parameters(arrays: Mapping[str, np.ndarray]) -> Parameters:
     for name, shape in expected_shapes(kind, sizes).items():
         if arrays[name].shape != shape:
             problems.append(f"{name} has the shape {arrays[name].shape} instead of {shape}")
-        elif not np.isfinite(arrays[name]).all():
-            problems.append(f"{name} holds numbers that are not finite")
+        elif arrays[name].dtype.kind not in "fiu":
+            problems.append(f"{name} holds no real numbers")
+        elif not np.abs(arrays[name]).max(initial=0) <= np.finfo(np.float32).max:
+            problems.append(f"{name} holds numbers that are not finite in 32 bits")
     if problems:
         raise ValueError(f"these are not the parameters of a {kind} model: {'; '.join(problems)}")
     tensors = {name: torch.from_numpy(np.asarray(array, dtype=np.float32)) for name, array in arrays.items()}

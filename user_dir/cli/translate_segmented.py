@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -60,7 +61,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--beam", **number, default=10, help="beam size of the search (10)")
     add("--candidates", **number, help="translations of a span that the inverse model scores (10, at most --beam)")
     add("--shrinking-beam", action="store_true", help="search as the papers' released code does")
-    add("--unkpen", type=float, default=0.0, metavar="X", help="penalty of <unk> in translations; inf forbids it (0)")
+    penalty = "penalty of <unk> in translations; inf forbids it (0)"
+    add("--unkpen", type=read_penalty, default=0.0, metavar="X", help=penalty)
     add("--copy-unknown-words", action="store_true", help="cut around unknown words and copy them")
     add("--add-period", action="store_true", help="translate every span with a period after it")
     divisor = (
@@ -71,6 +73,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--max-tokens", **number, default=4000, help="tokens in a batch (4000)")
     add("--buffer-size", **number, default=32, help="sentences whose spans are sorted and translated together (32)")
     add("--cpu", action="store_true", help="do not use the GPU")
+
+
+def read_penalty(text: str) -> float:
+    """Reads a penalty: a number, or inf."""
+    value = float(text)
+    if math.isnan(value) or value == -math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number, nor inf")
+    return value
 
 
 def run(options: argparse.Namespace) -> None:
