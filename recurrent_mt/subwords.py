@@ -87,16 +87,30 @@ def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
     """The function from a line of words to its pieces, by subword-nmt's file of merges.
 
     A word that is a character as Moses escapes it, such as ``&amp;``, stays whole.
+
+    Raises:
+        ValueError: if the file holds something else.
+        OSError: if it cannot be read.
     """
     from subword_nmt.apply_bpe import BPE
 
-    with open(codes, encoding="utf-8") as file:
-        return BPE(file, glossaries=[f"^{_ESCAPED_CHARACTER}$"]).process_line
+    try:
+        with open(codes, encoding="utf-8") as file:
+            return BPE(file, glossaries=[f"^{_ESCAPED_CHARACTER}$"]).process_line
+    except (UnicodeDecodeError, SystemExit) as error:  # subword-nmt ends the process
+        raise ValueError(f"{codes} is no file of subword-nmt's codes") from error
 
 
 def load_sentencepiece(model: str | PathLike[str]) -> Callable[[str], str]:
-    """The function from a line to its pieces, by a SentencePiece model."""
+    """The function from a line to its pieces, by a SentencePiece model.
+
+    Raises:
+        ValueError: if the file is missing or holds something else.
+    """
     from sentencepiece import SentencePieceProcessor
 
-    processor = SentencePieceProcessor(model_file=str(model))
+    try:
+        processor = SentencePieceProcessor(model_file=str(model))
+    except (RuntimeError, OSError) as error:
+        raise ValueError(f"{model} is missing, or no SentencePiece model") from error
     return lambda line: " ".join(processor.encode(line, out_type=str))

@@ -1,7 +1,7 @@
 import pytest
 
 from recurrent_mt.data.words import make_tokenizer
-from recurrent_mt.subwords import load_bpe, merge_pieces, require_scheme, word_numbers
+from recurrent_mt.subwords import load_bpe, load_sentencepiece, merge_pieces, require_scheme, word_numbers
 
 CASES = {
     "bpe": ("bpe", "un ter@@ ri@@ er blanc", [0, 1, 1, 1, 2], "un terrier blanc"),
@@ -55,3 +55,14 @@ def test_bpe_cuts_no_character_that_moses_escapes(tmp_path):
     assert pieces == (
         "R &amp; D &#124; &lt; b &gt; &#91; x &#93; &quot; y &quot; &apos; z &apos; i@@ t &a@@ p@@ o@@ s@@ ;@@ s"
     )
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xb1 of something else"])
+def test_a_file_of_something_else_is_no_model(content, tmp_path):
+    file = tmp_path / "model"
+    if content is not None:
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match="model is no file of subword-nmt's codes"):
+            load_bpe(file)
+    with pytest.raises(ValueError, match="model is missing, or no SentencePiece model"):
+        load_sentencepiece(file)

@@ -132,6 +132,14 @@ RENAMED = dict.fromkeys(("score", "score-run", "ablation-table"), "compare")
 #: Failures that a message explains: files, their contents, libraries. Anything else is a bug and shows a traceback.
 EXPLAINED = (OSError, ValueError, RuntimeError, ModuleNotFoundError)
 
+#: What the system says of a file, in words that say what to do.
+WRONG_FILES = {
+    FileNotFoundError: "there is no such file, folder, or program",
+    IsADirectoryError: "it is a folder: name a file",
+    NotADirectoryError: "a part of it is a file: name a folder",
+    FileExistsError: "it is there, but no folder: name another",
+}
+
 
 class Tool(NamedTuple):
     """A subcommand: its name, what it does, and an example of a command line."""
@@ -243,7 +251,9 @@ def describe_unknown(name: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """The message; for a missing library, also where to get it."""
+    """The message; for a missing library, also where to get it, and for a file, what is wrong with it."""
+    if isinstance(error, OSError) and error.filename is not None and type(error) in WRONG_FILES:
+        return f"{error.filename}: {WRONG_FILES[type(error)]}"
     if isinstance(error, ModuleNotFoundError) and str(error).startswith("No module named"):
         return f"{error}: install it, or everything in requirements.txt"
     return str(error)

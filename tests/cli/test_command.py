@@ -17,6 +17,7 @@ from recurrent_mt.cli.command import BESIDE, INDEX, TOOLS, Tool, load_tool, make
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
+LANGUAGES = "--source-lang fr --target-lang en"
 #: Modules beside the tools.
 MACHINERY = {"__init__", "arguments", "command"}
 TEXTS = [
@@ -183,3 +184,22 @@ def test_recipes_and_configurations_only_name_existing_tools():
     named = set(re.findall(r"(?:recurrent-mt|-m recurrent_mt) ([a-z][\w-]*)", texts))
     assert {"compare", "outcome", "experiment", "training"} <= named <= set(TOOLS)
     assert not list(REPOSITORY.glob("scripts/**/*.py")) and not re.findall(r"scripts/\w+\.py", texts)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"clean --source no.fr --target no.en {LANGUAGES} --out x --report y", "no.fr: there is no such file"),
+        ("words segment --codes FILE", "FILE is no file of subword-nmt's codes"),
+        ("words segment --codes no.codes", "no.codes: there is no such file, folder, or program"),
+        ("sentencepiece train --size 9 --model FOLDER TEXT", "FOLDER: it is a folder: name a file"),
+        (f"clean --source TEXT --target TEXT {LANGUAGES} --out FILE/x --report y", "a part of it is a file: name a"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_in_words(line, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "FOLDER").mkdir()
+    (tmp_path / "FILE").write_bytes(b"\xb1 of something else")
+    (tmp_path / "TEXT").write_text("a b\n")
+    done = call(*line.split())
+    assert done.returncode == 1 and message in done.stderr and "Errno" not in done.stderr, done.stderr
