@@ -203,3 +203,10 @@ def test_a_file_that_cannot_be_used_is_named_in_words(line, message, tmp_path, m
     (tmp_path / "TEXT").write_text("a b\n")
     done = call(*line.split())
     assert done.returncode == 1 and message in done.stderr and "Errno" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("name", ["hypotheses", "choose-rate"])
+def test_tools_for_logs_need_no_psutil(name):
+    block = "import sys; sys.modules['psutil'] = None"
+    program = f"{block}; from recurrent_mt.cli.command import load_tool; load_tool('{name}')"
+    subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True)

@@ -48,7 +48,8 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
     pair = ""
     for path in paths:
         state = read_checkpoint(path)
-        first, pair = (model_options(state), language_pair(state)) if first is None else (first, pair)
+        if first is None:
+            first, pair = model_options(state), language_pair(state)
         changes = changed_options(first, model_options(state))
         # With one dictionary for both languages, their shapes are the same.
         if pair and (own := language_pair(state)) and own != pair:
