@@ -22,6 +22,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def natural(text: str) -> int:
+    """Reads a whole number, zero too: what a seed may be."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not a whole number, 0 or above")
+    return int(text)
+
+
 def whole_numbers(text: str) -> list[int]:
     """Reads a list of whole numbers between commas."""
     try:
@@ -58,7 +65,9 @@ def make_settings(kind: type[Kind], options: Namespace, **others: Any) -> Kind:
 def split_named(
     parser: ArgumentParser, values: Sequence[str], form: str = "NAME=FILE", option: str = "--system"
 ) -> list[tuple[str, str]]:
-    """Each value of an option in two; ends the tool with a message for one of another form, and two of one name.
+    """Each value of an option in two; ends the tool with a message for one of another form, and for bad names.
+
+    Two of one name are refused, and one that no table can show.
 
     A name may have an equals sign of its own, as an experiment's `gru_encoder+dropout=0.3` has: the first one counts
     that has an existing file to its right, or a number.
@@ -67,6 +76,8 @@ def split_named(
     for value, pair in zip(values, pairs):
         if not all(pair):
             parser.error(f"{option} must be {form}, not '{value}'")
+        if not pair[0].isprintable():
+            parser.error(f"{option} {pair[0]!r}: a name has no line breaks or control characters")
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:
             parser.error(f"{option} {name} is given twice")

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from errno import EISDIR, ENOTDIR
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -188,18 +189,27 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def refuse_overwriting(
+def check_output_files(
     inputs: Iterable[str | PathLike[str]], outputs: Iterable[str | PathLike[str]], option: str = "--out"
 ) -> None:
-    """Refuses names of results, which the option gives, that would take the place of what they are made of.
+    """Refuses names of results, which the option gives, that would overwrite what they are made of, or are no files.
+
+    For use before the work: `write_aside` would fail after it.
 
     Raises:
-        ValueError: naming the file.
+        OSError: if one is a folder, or in something that is a file.
+        ValueError: naming the file that would be overwritten.
     """
     read = {os.path.realpath(path) for path in inputs}
     for path in outputs:
-        if os.path.realpath(path) in read:
+        real = Path(os.path.realpath(path))
+        if str(real) in read:
             raise ValueError(f"{path} would be overwritten: choose another {option}")
+        if real.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+        there = next(folder for folder in real.parents if folder.exists())
+        if not there.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(path))
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:

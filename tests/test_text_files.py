@@ -16,6 +16,7 @@ from recurrent_mt.data.parallel_text import read_raw_lines
 from recurrent_mt.resumable_file import ResumableFile
 from recurrent_mt.text_files import (
     FileError,
+    check_output_files,
     decode_lines,
     find_file,
     read_dictionary,
@@ -144,6 +145,16 @@ def test_what_is_no_file_is_written_to_and_stays(tmp_path):
         os.close(reader)
     with pytest.raises(FileError, match="it is no file: give the name of one"):
         ResumableFile(pipe, {})
+
+
+def test_results_that_cannot_be_files_are_refused_before_the_work(tmp_path):
+    (tmp_path / "text").write_text("text")
+    (tmp_path / "link").symlink_to("text")
+    check_output_files([tmp_path / "text"], [tmp_path / "new", tmp_path / "new" / "folder" / "file", os.devnull])
+    refused = {"text": ValueError, "link": ValueError, ".": IsADirectoryError, "text/x/y": NotADirectoryError}
+    for path, error in refused.items():
+        with pytest.raises(error, match=str(tmp_path)):
+            check_output_files([tmp_path / "text"], [tmp_path / path])
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ..arguments import positive
+from ..arguments import natural, positive
 from ..evaluation.alignment import GoldLinks, SoftAlignment, read_alignment_lines, read_alignment_log, read_gold_links
 from ..evaluation.alignment_figures import ATTENTION, alignment_table, draw_heat_map, score_alignments
 from ..evaluation.figures import choose_examples, missing_characters, save_figure
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
     parser.add_argument("--target", help="the translations, the same way")
     parser.add_argument(
-        "--max-tokens", type=int, default=4000, help="tokens in a batch of forced decoding (%(default)s)"
+        "--max-tokens", type=positive, default=4000, help="tokens in a batch of forced decoding (%(default)s)"
     )
     parser.add_argument("--gold", help="gold links, one sentence per line: 0-0 is sure, 1?0 possible; not with --log")
     parser.add_argument("--segmentation", choices=SCHEMES, help="merge word pieces before anything else")
@@ -161,7 +161,7 @@ class Structure:
         parser.add_argument("--data", help="folder of binarized data, for the checkpoint's dictionaries")
         parser.add_argument("--source", help="tokens as the model reads them, one sentence per line")
         parser.add_argument("--target", help="translations as tokens, for the attention over phrases that they pay")
-        parser.add_argument("--max-tokens", type=int, default=4000, help="tokens in a batch (%(default)s)")
+        parser.add_argument("--max-tokens", type=positive, default=4000, help="tokens in a batch (%(default)s)")
         parser.add_argument("--trees", help="gold trees in Penn brackets over the same words, one per line")
         parser.add_argument("--segmentation", choices=SCHEMES, help="make trees over words when the model reads pieces")
         parser.add_argument(
@@ -171,7 +171,7 @@ class Structure:
             "--examples", type=positive, metavar="N", help="draw the first N sentences of 5 to 12 source tokens, too"
         )
         parser.add_argument("--threshold", type=float, default=0.1, help="draw gates above this value (%(default)s)")
-        parser.add_argument("--seed", type=int, default=1, help="seed of the random trees (%(default)s)")
+        parser.add_argument("--seed", type=natural, default=1, help="seed of the random trees (%(default)s)")
         parser.add_argument(
             "--format", choices=("png", "svg", "pdf"), default="png", help="format of the figures (%(default)s)"
         )

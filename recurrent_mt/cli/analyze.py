@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import add_jobs_argument, make_settings, positive, split_named, whole_numbers
+from ..arguments import add_jobs_argument, make_settings, natural, positive, split_named, whole_numbers
 from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import write_plots
 from ..evaluation.tables import tables_as_text
@@ -38,7 +38,7 @@ from ..evaluation.translated_files import (
 from ..metrics import METRICS
 from ..report import page
 from ..report.attachments import SENTENCE, Attachment, find_numbers, read_attachment
-from ..text_files import read_sentences, refuse_overwriting, require_same_count, stream_sentences, write_text
+from ..text_files import check_output_files, read_sentences, require_same_count, stream_sentences, write_text
 
 #: The options that name a file each, and all that run folders have no use for.
 PLAIN_FILES = (
@@ -108,11 +108,11 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--length-limits", dest="limits", type=whole_numbers, default=Settings.limits, help="10,20,30,…")
     what.add_argument(
         "--most-unknown",
-        type=int,
+        type=positive,
         default=Settings.most_unknown,
         help="N of the last group, 'N or more unknown words'",
     )
-    what.add_argument("--window", type=int, default=Settings.window, help="width of the smoothing window, in words")
+    what.add_argument("--window", type=positive, default=Settings.window, help="width of the smoothing window in words")
     add_jobs_argument(parser)
 
 
@@ -265,7 +265,7 @@ class Report:
         )
         parser.add_argument(
             "--listed-sentences",
-            type=int,
+            type=natural,
             default=page.LISTED_SENTENCES,
             metavar="N",
             help="show the n-best lists of the first N sentences, if logs have them (default: %(default)s)",
@@ -274,11 +274,9 @@ class Report:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
-        if options.listed_sentences < 0:
-            options.parser.error(f"--listed-sentences must not be negative: {options.listed_sentences}")
         named = [split_figure(options.parser, value) for value in options.figure]
         drawn = [file for _, _, path in named for file in (path, find_numbers(path)) if file]
-        refuse_overwriting([*list_inputs(options), *drawn], [options.out])
+        check_output_files([*list_inputs(options), *drawn], [options.out])
         given = read_input(options)
         training, only = read_run_trainings(options.run), None
         if options.only:

@@ -11,7 +11,7 @@ import argparse
 import re
 from pathlib import Path
 
-from ..arguments import add_parallel_text_arguments, make_settings
+from ..arguments import add_parallel_text_arguments, make_settings, natural
 from ..data import cleaning, selection
 from ..data.reports import as_markdown, count_side
 from ..text_files import read_dictionary, read_lines, write_text
@@ -85,7 +85,7 @@ class Select:
             help="source words, as in 348M: words and punctuation marks as a tokenizer separates them; in zh, "
             "characters",
         )
-        parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random sample (1)")
+        parser.add_argument("--seed", type=natural, default=1, metavar="N", help="seed of the random sample (1)")
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:

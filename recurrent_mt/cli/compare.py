@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..arguments import add_jobs_argument, make_settings, split_named, whole_numbers
+from ..arguments import add_jobs_argument, make_settings, natural, split_named, whole_numbers
 from ..evaluation.analysis import RESAMPLES, Settings
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.figures import save_figure
@@ -29,7 +29,7 @@ from ..evaluation.plots import draw_ablation
 from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_system
-from ..text_files import FileError, read_sentences, refuse_overwriting
+from ..text_files import FileError, check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form
 from .analyze import add_metrics_argument, find_system, refuse_options
 
@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         f"intervals ({RESAMPLES} resamples unless --resamples says otherwise), or by 10,000 trials of approximate "
         "randomization",
     )
-    parser.add_argument("--seed", type=int, default=Settings.seed, help="seed of the resampling (12345, sacrebleu's)")
+    parser.add_argument("--seed", type=natural, default=Settings.seed, help="of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)
     parser.add_argument("--out", metavar="PREFIX", help="also write PREFIX.txt, PREFIX.md, and PREFIX.json")
 
@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error("--paired bootstrap needs --resamples")
     if options.out:
         files = [file for _, names in split_named(options.parser, options.system) for file in names.split(",")]
-        refuse_overwriting([*files, *filter(None, [options.reference])], result_files(options.out))
+        check_output_files([*files, *filter(None, [options.reference])], result_files(options.out))
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
         comparison.write(options.out)

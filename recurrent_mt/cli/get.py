@@ -16,12 +16,13 @@ import sys
 import time
 from pathlib import Path
 
+from ..arguments import positive
 from ..data import published_sets
 from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, require_room, write_pairs
 from ..data.synthetic import writing
 from ..experiments.corpora import limit_lengths
-from ..text_files import FileError, read_lines, refuse_overwriting
+from ..text_files import FileError, check_output_files, read_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -144,7 +145,7 @@ class LimitLengths:
     def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("prefix", metavar="PREFIX", help="PREFIX.LANG is read, tokens separated by spaces")
         parser.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
-        parser.add_argument("--max", type=int, metavar="N", help="the most tokens on a side (any number)")
+        parser.add_argument("--max", type=positive, metavar="N", help="the most tokens on a side (any number)")
         parser.add_argument("--refuse", action="store_true", help="fail at a pair that is too long, or empty")
         parser.add_argument("--same-as", metavar="PREFIX", help="text that must have as many lines")
         parser.add_argument("--out", required=True, metavar="PREFIX", help="PREFIX.LANG is written")
@@ -154,7 +155,7 @@ class LimitLengths:
         given, made = (
             [f"{prefix}.{language}" for language in options.pair] for prefix in (options.prefix, options.out)
         )
-        refuse_overwriting(given, made)
+        check_output_files(given, made)
         dropped = limit_lengths(
             options.prefix,
             options.out,

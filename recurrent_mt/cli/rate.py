@@ -10,12 +10,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..arguments import split_named
+from ..arguments import natural, split_named
 from ..ratings.ratings import read_all_ratings, read_key
 from ..ratings.sampling import Corpus, Sample, sample_screens
 from ..ratings.study import MODES, SIDE_BY_SIDE, RatingStudy, render_key, render_page
 from ..ratings.summary import as_json, as_text, evaluate_ratings
-from ..text_files import FileError, read_sentences, refuse_overwriting, write_text
+from ..text_files import FileError, check_output_files, read_sentences, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--degraded", type=int, help="screens shown again with a damaged translation (default: a tenth, at least 8)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of all random choices (default: %(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="seed of all random choices (default: %(default)s)")
     parser.add_argument("--title", default="Rating of translations", help="heading (default: %(default)s)")
     parser.add_argument("--source-lang", default="", help="language tag of the source, for fonts and screen readers")
     parser.add_argument("--target-lang", default="", help="the same for the translations")
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
             would be lost.
     """
     files, key_file = dict(split_named(options.parser, options.system)), Path(f"{options.out}.key.json")
-    refuse_overwriting([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
+    check_output_files([*filter(None, (options.source, options.reference)), *files.values()], [options.out, key_file])
     sample = Sample(options.mode, options.sentences, options.repeats, options.degraded, options.seed)
     corpus = Corpus(
         read_sentences(options.source) if options.source else None,
@@ -108,12 +108,12 @@ class Ratings:
         parser.add_argument(
             "--resamples", type=int, default=1000, help="bootstrap resamples for the intervals (default: %(default)s)"
         )
-        parser.add_argument("--seed", type=int, default=12345, help="seed of the resampling (default: %(default)s)")
+        parser.add_argument("--seed", type=natural, default=12345, help="seed of the resampling (default: %(default)s)")
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
         outputs = {f"{options.out}{suffix}": render for suffix, render in {".json": as_json, ".txt": as_text}.items()}
-        refuse_overwriting([*options.ratings, options.key], outputs)
+        check_output_files([*options.ratings, options.key], outputs)
         key = read_key(options.key)
         outcome = evaluate_ratings(
             read_all_ratings(options.ratings, key, allow_unrated=options.allow_unrated),

@@ -18,7 +18,7 @@ import sentencepiece
 from ..arguments import positive
 from ..ordered_map import map_lines
 from ..subwords import load_sentencepiece
-from ..text_files import read_lines, read_standard_input, refuse_overwriting, write_aside
+from ..text_files import check_output_files, read_lines, read_standard_input, write_aside
 
 #: More than pieces need to be learned well; SentencePiece holds all lines in memory.
 MOST_LINES = 1_000_000
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
 
 def train(files: list[str], model: str, size: int) -> None:
     """Writes the model; small corpora that do not fill `size` pieces get fewer."""
-    refuse_overwriting(files, [model], "--model")
+    check_output_files(files, [model], "--model")
     with write_aside(model) as partial, partial.open("wb") as file:
         # Given names, SentencePiece would write them into the model, which would differ from folder to folder.
         sentencepiece.SentencePieceTrainer.train(

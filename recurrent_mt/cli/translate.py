@@ -35,10 +35,10 @@ from ..resumable_file import ResumableFile, working_files
 from ..search_process import LOG_END, SearchError, SearchProcess
 from ..text_files import (
     FileError,
+    check_output_files,
     dictionary_folder,
     read_lines,
     read_standard_input,
-    refuse_overwriting,
     write_text,
 )
 from ..text_form import TextForm, read_text_form
@@ -192,7 +192,7 @@ def refuse_own_inputs(form: TextForm, options: argparse.Namespace) -> None:
         dictionaries = dictionary_folder(form.folder / "data").glob("dict.*")
         read = [*options.model.split(":"), form.model, form.folder / "options", *dictionaries]
         read += [options.input] if options.input else []
-        refuse_overwriting(read, [options.output, *working_files(options.output)])
+        check_output_files(read, [options.output, *working_files(options.output)])
 
 
 def search_command(form: TextForm, options: argparse.Namespace, program: str) -> list[str]:
@@ -345,7 +345,7 @@ class Hypotheses:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
-        refuse_overwriting([options.log], [options.out])
+        check_output_files([options.log], [options.out])
         log = read_generate_log(options.log)
         lists = [sentence.hypotheses for sentence in log.sentences]
         hypotheses = [hypothesis for one in lists for hypothesis in (one if options.all else one[:1])]

@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..text_files import read_sentences, read_standard_input, refuse_overwriting, write_text
+from ..arguments import natural, positive
+from ..text_files import check_output_files, read_sentences, read_standard_input, write_text
 from ..text_form import TextForm, read_text_form
 from ..translation.box import ONNX, find_folder
 
@@ -28,18 +29,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", metavar="RUN", help="run folder, or name of a box, that says how raw text is split")
     parser.add_argument("--input", type=Path, help="text file to translate (default: standard input)")
     parser.add_argument("--out", type=Path, help="text file to write (default: standard output)")
-    parser.add_argument("--beam", type=int, default=5, help="hypotheses per sentence (default: 5)")
+    parser.add_argument("--beam", type=positive, default=5, help="hypotheses per sentence (default: 5)")
     parser.add_argument("--lenpen", type=float, default=1.0, help="length penalty, as in fairseq-generate (default: 1)")
-    parser.add_argument("--max-words", type=int, default=200, help="longest translation (default: 200)")
-    parser.add_argument("--batch", type=int, default=32, help="sentences translated at a time (default: 32)")
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: as many as cores)")
+    parser.add_argument("--max-words", type=positive, default=200, help="longest translation (default: 200)")
+    parser.add_argument("--batch", type=positive, default=32, help="sentences translated at a time (default: 32)")
+    parser.add_argument("--threads", type=natural, default=0, help="processor threads (default: as many as cores)")
 
 
 def run(options: argparse.Namespace) -> None:
     """Writes the translations."""
-    for name in ("beam", "batch", "max_words"):
-        if getattr(options, name) < 1:
-            options.parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
     from ..onnx_translation import OnnxModel, translate
 
     place = None if options.model and not options.run else find_folder(options.run)
@@ -52,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
             *folder.glob("*.onnx"),
             *([place / "options", form.model] if place and form else []),
         ]
-        refuse_overwriting([*read, *filter(None, [options.input])], [options.out])
+        check_output_files([*read, *filter(None, [options.input])], [options.out])
     model = OnnxModel(folder, threads=options.threads)
     lines = read_sentences(options.input) if options.input else list(read_standard_input())
     tokens = [split(line) for line in lines]

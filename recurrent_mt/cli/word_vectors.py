@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from ..arguments import natural
 from ..data.word_vectors import (
     UNKNOWN,
     TrainingText,
@@ -35,7 +36,7 @@ from ..data.word_vectors import (
     train_skip_gram,
     write_vectors,
 )
-from ..text_files import read_dictionary, refuse_overwriting
+from ..text_files import check_output_files, read_dictionary
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--window", type=int, default=5, help="the most words on either side (default: 5)")
     parser.add_argument("--negatives", type=int, default=5, help="random words for each predicted one (default: 5)")
     parser.add_argument("--epochs", type=int, default=20, help="passes over the text (default: 20)")
-    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same vectors (default: 1)")
+    parser.add_argument("--seed", type=natural, default=1, help="the same seed gives the same vectors (default: 1)")
     parser.add_argument(
         "--workers",
         type=int,
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     if options.test_lexicon and not options.lexicon:
         options.parser.error("--test-lexicon needs --map-to and --lexicon")
     others = (options.dictionary, options.map_to, options.lexicon, options.test_lexicon)
-    refuse_overwriting([*options.text, *filter(None, others)], [options.out])
+    check_output_files([*options.text, *filter(None, others)], [options.out])
     # Report whatever is wrong with the other files before training.
     target = read_vectors(options.map_to) if options.map_to else None
     lexicons = [read_lexicon(path) if path else [] for path in (options.lexicon, options.test_lexicon)]

@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .. import text_files
-from ..text_files import DAMAGE, OPENERS, FileError, find_file, refuse_overwriting, require_damage
+from ..text_files import DAMAGE, OPENERS, FileError, check_output_files, find_file, require_damage
 
 _SECONDS = 5.0
 
@@ -155,8 +155,8 @@ def check_outputs(inputs: Iterable[Path], out: Path, languages: Iterable[str], r
         if path.exists() and not path.is_file():
             raise ValueError(f"{path} is no file: give the name of one")
     inputs = list(inputs)
-    refuse_overwriting(inputs, sides)
-    refuse_overwriting([*inputs, *sides], reports, "--report")
+    check_output_files(inputs, sides)
+    check_output_files([*inputs, *sides], reports, "--report")
 
 
 def name_sides(prefixes: Iterable[Path], languages: Sequence[str]) -> list[Path]:

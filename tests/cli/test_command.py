@@ -121,6 +121,13 @@ def test_a_system_that_is_given_twice_is_named(tmp_path, tool):
     assert done.returncode == 2 and "--system mine is given twice" in done.stderr
 
 
+def test_a_name_that_no_table_can_show_is_refused(tmp_path):
+    (tmp_path / "a").write_text("one\n")
+    for name in ("two\nlines", "red\x1b[31m"):
+        done = call("compare", f"{name}={tmp_path}/a", "--reference", tmp_path / "a")
+        assert done.returncode == 2 and "a name has no line breaks or control characters" in done.stderr
+
+
 def test_one_language_twice_is_no_pair(tmp_path):
     done = call("get", "local", tmp_path / "text", "--pair", "en-en", "--out", tmp_path / "out")
     assert done.returncode == 2 and "'en-en' has one language twice: its sides would be one file" in done.stderr
@@ -203,6 +210,30 @@ def test_a_file_that_cannot_be_used_is_named_in_words(line, message, tmp_path, m
     (tmp_path / "TEXT").write_text("a b\n")
     done = call(*line.split())
     assert done.returncode == 1 and message in done.stderr and "Errno" not in done.stderr, done.stderr
+
+
+NUMBERS = {
+    "seed": ("compare", "rate", "select", "structure", "word-vectors"),
+    "max-tokens": ("align", "structure"),
+    "max": ("limit-lengths",),
+    "sentences": ("count-operations",),
+    "rank": ("factorize",),
+    "listed-sentences": ("report",),
+    "window": ("analyze", "report"),
+    "beam": ("translate-onnx",),
+}
+
+
+@pytest.mark.parametrize(("option", "name"), [(option, name) for option in NUMBERS for name in NUMBERS[option]])
+def test_a_number_that_an_option_cannot_have_is_refused_by_name(option, name):
+    done = call(*shlex.split(TOOLS[name].example)[1:], f"--{option}=-1")
+    assert done.returncode == 2 and f"argument --{option}: '-1' is not a whole number" in done.stderr
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(tmp_path):
+    for line in ("hypotheses none", "word-vectors --text none", "count-operations --checkpoint none --data none"):
+        done = call(*line.split(), "--out", tmp_path)
+        assert (done.returncode, done.stderr) == (1, f"error: {tmp_path}: it is a folder: name a file\n")
 
 
 @pytest.mark.parametrize("name", ["hypotheses", "choose-rate"])

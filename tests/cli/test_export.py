@@ -86,4 +86,4 @@ def test_translate_onnx_does_not_overwrite_its_input(tmp_path):
 @pytest.mark.parametrize("option", ["--beam", "--batch", "--max-words"])
 def test_translate_onnx_rejects_a_number_below_one(option, tmp_path):
     done = toy.run("recurrent-mt", "translate-onnx", tmp_path, option, 0, check=False)
-    assert done.returncode == 2 and f"{option} must be at least 1, not 0" in done.stderr
+    assert done.returncode == 2 and f"argument {option}: '0' is not a whole number above zero" in done.stderr

@@ -205,6 +205,9 @@ def test_word_lists(tmp_path):
     source, target = tmp_path / "source.txt", tmp_path / "target.txt"
     source.write_text("le\nUNK\nchat\ndort\n<eol>\n")
     target.write_text("the\nUNK\ncat\n<eol>\n")
+    with pytest.raises(ValueError, match=r"params.npz is a rnnenc, no grConv: leave --grconv-activation out"):
+        import_model(tmp_path / "params.npz", tmp_path / "model", grconv_activation="tanh")
+    assert not (tmp_path / "model").exists()
     import_model(tmp_path / "params.npz", tmp_path / "model", source_words=source, target_words=target)
     words = [line.split()[0] for line in (tmp_path / "model/dict.src.txt").read_text().splitlines()]
     assert words == ["le", "chat", "dort"]

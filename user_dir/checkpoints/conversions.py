@@ -16,7 +16,7 @@ from fairseq_compat.changed_models import changed_options, model_options
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU
 from recurrent_mt.layers.separable_convolution import SeparableConvolutionEncoder
 from recurrent_mt.layers.weights import kept_share, truncate
-from recurrent_mt.text_files import refuse_overwriting
+from recurrent_mt.text_files import check_output_files
 
 from ..models.encoder_decoder import EncoderDecoderModel
 from .checkpoint import Checkpoint, read_checkpoint, write_model
@@ -135,7 +135,7 @@ def factorize_checkpoint(checkpoint: Path, save_dir: Path, *, rank: int) -> tupl
     if rank < 1:
         raise ValueError(f"--rank must be at least 1, not {rank}")
     made = save_dir / "checkpoint.pt"
-    refuse_overwriting([checkpoint], [made], "--save-dir")
+    check_output_files([checkpoint], [made], "--save-dir")
     state = read_checkpoint(checkpoint)
     try:
         model, matrices = factor_matrices(state["model"], rank)

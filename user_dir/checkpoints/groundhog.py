@@ -269,7 +269,7 @@ def import_model(
     *,
     source_words: Path | None = None,
     target_words: Path | None = None,
-    grconv_activation: str = "relu",
+    grconv_activation: str | None = None,
 ) -> str:
     """Turns the parameters of a GroundHog model into files that fairseq loads.
 
@@ -281,16 +281,18 @@ def import_model(
         save_dir: created if missing.
         source_words: one word per line, line i for id i (from 0); without it, the word of id i is ``str(i)``.
         target_words: the same for the target.
-        grconv_activation: φ of a grConv model, which its parameters do not reveal.
+        grconv_activation: φ of a grConv model, which its parameters do not reveal; relu if None.
 
     Returns:
         The kind of the model.
 
     Raises:
-        ValueError: if the parameters or the words do not fit such a model.
+        ValueError: if the parameters or the words do not fit such a model, or an activation is given to another.
         FileNotFoundError: if a file is missing.
     """
     read = read_file(parameters)
+    if grconv_activation and read.kind != "grconv":
+        raise ValueError(f"{parameters} is a {read.kind}, no grConv: leave --grconv-activation out")
     save_dir.mkdir(parents=True, exist_ok=True)
     rows = {}
     for side, size, words in (("src", read.sizes["S"], source_words), ("tgt", read.sizes["T"], target_words)):
@@ -301,7 +303,7 @@ def import_model(
     languages = save_dir / "languages.src-tgt.txt"
     languages.write_text("fairseq infers the source and the target language from this file's name.\n")
     state = state_dict(read, rows["src"], rows["tgt"], symbols=symbols)
-    flags = model_flags(read, grconv_activation=grconv_activation)
+    flags = model_flags(read, grconv_activation=grconv_activation or "relu")
     config, model = build_model(save_dir.resolve(), flags, state)
     write_model(save_dir / "checkpoint.pt", config, model, state={"args": None})
     return read.kind

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from recurrent_mt.arguments import positive
 from recurrent_mt.kernels.grconv import ACTIVATIONS
-from recurrent_mt.text_files import refuse_overwriting
+from recurrent_mt.text_files import check_output_files
 
 from ..checkpoints.conversions import FactoredMatrix, average_checkpoints, factorize_checkpoint
 from ..checkpoints.groundhog import import_model
@@ -32,7 +33,7 @@ class Average:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
-        refuse_overwriting(options.checkpoints, [options.out])
+        check_output_files(options.checkpoints, [options.out])
         average_checkpoints(options.checkpoints, options.out, ema=options.ema)
         print(options.out)
 
@@ -56,7 +57,7 @@ class Factorize:
             "--checkpoint", type=Path, required=True, help="checkpoint of a model trained without --gru-rank"
         )
         parser.add_argument(
-            "--rank", type=int, required=True, help="inner size of the products, which is --gru-rank of the result"
+            "--rank", type=positive, required=True, help="inner size of the products, which is --gru-rank of the result"
         )
         parser.add_argument("--save-dir", type=Path, required=True, help="folder for checkpoint.pt")
 
@@ -100,8 +101,7 @@ class ImportGroundhog:
         parser.add_argument(
             "--grconv-activation",
             choices=ACTIVATIONS,
-            default="relu",
-            help="activation of a grConv model (GroundHog: enc_activ)",
+            help="activation of a grConv model (GroundHog: enc_activ; default: relu)",
         )
 
     @staticmethod

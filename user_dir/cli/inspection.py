@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from recurrent_mt.text_files import read_sentences, write_aside, write_text
+from recurrent_mt.arguments import positive
+from recurrent_mt.text_files import check_output_files, read_sentences, write_aside, write_text
 
 from ..checkpoints.checkpoint import Checkpoint
 from ..checkpoints.conversions import ModelFacts, take_apart, write_half_precision
@@ -78,12 +79,13 @@ class CountOperations:
         parser.add_argument("--checkpoint", required=True, help="checkpoint of the model")
         parser.add_argument("--data", required=True, help="folder of binarized data with a test split")
         parser.add_argument(
-            "--sentences", type=int, default=50, help="how many sentences to count on, from the start of the test set"
+            "--sentences", type=positive, default=50, help="how many sentences to count on, the first of the test set"
         )
         parser.add_argument("--out", help="JSON file to write")
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
+        check_output_files([options.checkpoint], filter(None, [options.out]))
         checkpoint = Checkpoint(options.checkpoint, options.data)
         counted = count_operations(checkpoint, *read_first_pairs(checkpoint, options.sentences))
         if options.out:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from recurrent_mt.arguments import positive
-from recurrent_mt.text_files import read_lines, refuse_overwriting, write_aside
+from recurrent_mt.text_files import check_output_files, read_lines, write_aside
 
 from ..segmented_translation.segmentation import (
     DIVISORS,
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
         options.input,
         *(path for paths in (options.forward, options.inverse) if paths for path in paths.split(":")),
     ]
-    refuse_overwriting(read, (Path(options.out) / name for name in file_names(modes)))
+    check_output_files(read, (Path(options.out) / name for name in file_names(modes)))
     sentences = [tuple(text.split()) for _, text in read_lines(options.input)]
     table = build_table(options, inverse=inverse)
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
