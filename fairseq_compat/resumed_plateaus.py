@@ -46,9 +46,19 @@ def _repair_trainer(trainer):
         restored = vars(self._lr_scheduler).pop("has_state_of_a_checkpoint", False) if self._lr_scheduler else False
         if restored and extra_state is not None:
             position, value = extra_state["train_iterator"], extra_state.get("val_loss")
-            # Validations in the middle of an epoch do not count.
-            if position.get("iterations_in_epoch", 0) == 0 and value is not None:
+            if value is not None and _counts(self, position):
                 self.lr_step(position["epoch"] - 1, value)
         return extra_state
 
     trainer.load_checkpoint = load_and_step
+
+
+def _counts(trainer, position):
+    """Whether the schedule hears of the validation before this position in a training that nothing interrupts.
+
+    It does at the end of an epoch alone, and not where fairseq has validated only because the training stopped.
+    """
+    options, epoch = trainer.cfg.dataset, position["epoch"] - 1
+    updates = options.validate_interval_updates
+    due = epoch % options.validate_interval == 0 or (updates > 0 and trainer.get_num_updates() % updates == 0)
+    return position.get("iterations_in_epoch", 0) == 0 and due

@@ -27,6 +27,9 @@ class _FirstNames:
         seen = set()
         self._others = set()
         for name, average in averages.items():
+            # What a module keeps besides tensors; fairseq leaves it as it is.
+            if isinstance(average, dict):
+                continue
             place = average.data_ptr(), average.shape
             if average.numel() and place in seen:
                 self._others.add(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from typing import Any, TypeVar
 from .ordered_map import processors
 
 Kind = TypeVar("Kind")
+#: Unicode's categories of what no line can show: controls, halves of characters, and ends of lines.
+UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 
 
 def positive(text: str) -> int:
@@ -76,7 +79,8 @@ def split_named(
     for value, pair in zip(values, pairs):
         if not all(pair):
             parser.error(f"{option} must be {form}, not '{value}'")
-        if not pair[0].isprintable():
+        # Joiners of Persian and Indic spelling, and spaces that do not break, are no printable characters for Python.
+        if any(unicodedata.category(letter) in UNSHOWN for letter in pair[0]):
             parser.error(f"{option} {pair[0]!r}: a name has no line breaks or control characters")
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:

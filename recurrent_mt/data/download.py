@@ -177,6 +177,8 @@ class _Transfer:
         self.version = Path(f"{path}.version")
         self.report = report
         self.size: int | None = None
+        #: Whether it can go on: a server has to say which bytes it sends.
+        self.resumes = True
 
     def run(self, patience: Patience) -> None:
         """Connects again and again until the whole file is there."""
@@ -195,7 +197,8 @@ class _Transfer:
                 reason = str(error) or type(error).__name__
             failures = 0 if self._done() > before else failures + 1
             if failures >= patience.attempts:
-                raise DownloadError(f"{self.url}: {reason}; {self.partial} is kept: call again to go on from there")
+                rest = f"{self.partial} is kept: call again to go on from there" if self._done() else "call again"
+                raise DownloadError(f"{self.url}: {reason}; {rest}")
             time.sleep(patience.pause * 2 ** max(failures - 1, 0))
 
     def discard(self) -> None:
@@ -210,7 +213,7 @@ class _Transfer:
         """Asks once for what is missing; True if the whole file is there."""
         request = urllib.request.Request(self.url, headers={"User-Agent": "fairseq-recurrent-mt"})
         start = self._done()
-        if start and self.version.exists():
+        if start and self.resumes and self.version.exists():
             request.add_header("Range", f"bytes={start}-")
             request.add_header("If-Range", self.version.read_text(encoding="utf-8"))
         else:
@@ -232,10 +235,10 @@ class _Transfer:
         if response.status == http.client.PARTIAL_CONTENT and resumed and int(resumed[1]) == start:
             self.size = int(resumed[2])
         elif response.status == http.client.PARTIAL_CONTENT:
-            # Of which bytes these are nothing is known: the next request asks for all.
+            # All further requests ask for the whole file: in turns with others, they would seem to bring something new.
+            self.resumes = False
             self.discard()
-            self.size = -1
-            return
+            raise http.client.HTTPException("the server sends a part of the file, and does not say which part of what")
         else:
             start = 0
             length = response.headers.get("Content-Length")

@@ -106,8 +106,8 @@ def fetch(
     """
     address = urlsplit(corpus.url)
     place = f"{address.netloc}{address.path}"
-    if ".." in place.split("/"):
-        raise ValueError(f"{corpus.url} leads out of the folder of downloads: an address has no '..'")
+    if not address.netloc or ".." in place.split("/"):
+        raise ValueError(f"{corpus.url} leads out of the folder of downloads: an address has a host, and no '..'")
     url = f"{mirror.rstrip('/')}/{place}" if mirror else corpus.url
     return download(url, folder / place, sha256=sha256, report=report)
 

@@ -7,9 +7,10 @@ decides, if it has single spaces and none of them beside a Chinese character; a 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..languages import CHINESE, HAN, JOINERS, base_language, has_spaces, is_chinese, join_chinese, normalize
 
@@ -74,12 +75,7 @@ def make_tokenizer(language: str) -> Tokenizer:
             lambda text: _SPLIT_JOINER.sub(r"\1", tokenizer.tokenize(normalize(text), return_str=True)),
             lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True),
         )
-    import jieba
-
-    # jieba itself would read its dictionary from a file in the folder for temporary files, whoever has written it.
-    words = jieba.Tokenizer()
-    words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
-    words.initialized = True
+    words = load_chinese_words()
 
     def tokenize(text: str) -> str:
         # As Moses does: no word ends like a subword of BPE.
@@ -87,6 +83,18 @@ def make_tokenizer(language: str) -> Tokenizer:
         return " ".join(word for run in runs for word in (words.lcut(run) if _CHARACTER.match(run) else [run]))
 
     return Tokenizer(tokenize, join_chinese)
+
+
+@functools.cache
+def load_chinese_words() -> Any:
+    """Reads jieba's dictionary, once for all models of a process: it takes a second, and 55 MB."""
+    import jieba
+
+    # jieba itself would read it from a file in the folder for temporary files, whoever has written that.
+    words = jieba.Tokenizer()
+    words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
+    words.initialized = True
+    return words
 
 
 def require_splittable(language: str, *, tokenized: bool = True) -> None:

@@ -428,7 +428,7 @@ def attends(arguments: list[str]) -> bool:
     """Whether the alignments of a system that is trained with these arguments can be drawn."""
     # fconv and the transformer attend in several layers at once.
     several = option_of(arguments, "--arch", "fconv") in ("fconv", "transformer")
-    return not several and option_of(arguments, "--decoder-attention", "none") not in ("none", "0")
+    return not several and option_of(arguments, "--decoder-attention", "none") not in ("none", "0", "False")
 
 
 def has_structure(arguments: list[str]) -> bool:

@@ -48,6 +48,8 @@ SETTABLE = re.compile(
 )
 #: Switches that are on unless fairseq-train gets their flag.
 ON = ("left_pad_source",)
+#: Switches of fairseq's models that are on, and take a value.
+VALUED = ("decoder_attention", "encoder_glu", "decoder_glu")
 #: fairseq's default, in the folder of the call.
 SAVE_DIR = "checkpoints"
 NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
@@ -147,8 +149,9 @@ def option_arguments(group: str, key: str, value: Any, *, trusted: bool = False)
 
 def option_words(key: str, value: Any) -> list[str]:
     """The words by which fairseq-train gets the value of an option: ``true`` and ``false`` are a flag, or nothing."""
-    if key.replace("-", "_") in ON and isinstance(value, bool):
-        value = not value
+    if isinstance(value, bool):
+        option = key.replace("-", "_")
+        value = str(value) if option in VALUED else value != (option in ON)
     if value is None or value is False:
         return []
     flag = f"--{key.replace('_', '-')}"

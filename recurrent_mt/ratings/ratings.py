@@ -17,8 +17,8 @@ from .study import DEGRADED, FILLER, KEY_FORMAT, MODES, RATINGS_FORMAT, REPEAT, 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
 #: Seconds: longer than anybody has had a screen before them.
 LONGEST_TIME = 1e12
-#: Names in some scripts are spelled with them.
-JOINERS = "\u200c\u200d"
+#: Unicode's categories of what no line can show: controls, halves of characters, and ends of lines.
+UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
@@ -241,8 +241,8 @@ def find_twice(names: Sequence[str]) -> str:
 
 
 def is_line(text: str) -> bool:
-    """True for text that can be written and shown in a line: without controls, halves of characters, and line ends."""
-    return all(one.isprintable() or one in JOINERS or unicodedata.category(one) == "Zs" for one in text)
+    """True for text that can be written and shown in a line, with whatever joins or directs the letters of a script."""
+    return not any(unicodedata.category(one) in UNSHOWN for one in text)
 
 
 def is_whole(value: Any) -> bool:

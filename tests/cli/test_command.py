@@ -126,6 +126,9 @@ def test_a_name_that_no_table_can_show_is_refused(tmp_path):
     for name in ("two\nlines", "red\x1b[31m"):
         done = call("compare", f"{name}={tmp_path}/a", "--reference", tmp_path / "a")
         assert done.returncode == 2 and "a name has no line breaks or control characters" in done.stderr
+    # Spelled with a joiner, and with a space that does not break.
+    for name in ("می\u200cرود", "modèle\u00a0A"):
+        assert name in call("compare", f"{name}={tmp_path}/a", "--reference", tmp_path / "a").stdout
 
 
 def test_one_language_twice_is_no_pair(tmp_path):

@@ -18,8 +18,8 @@ LOSSES = [5.0, 4.0, 4.5, 4.5, 4.5, 4.5, 3.0, 3.5, 3.5]
 RATES = [0.01, 0.01, 0.01, 0.005, 0.005, 0.0025, 0.0025, 0.0025, 0.00125]
 
 
-def new(save_dir: Path) -> Trainer:
-    made = trainer(build("gru_encoder"), "cross_entropy", *ADAM, *PLATEAU, save_dir=str(save_dir))
+def new(save_dir: Path, *flags: str) -> Trainer:
+    made = trainer(build("gru_encoder"), "cross_entropy", *ADAM, *PLATEAU, *flags, save_dir=str(save_dir))
     made.consolidate_optimizer()
     return made
 
@@ -73,6 +73,21 @@ def test_an_epoch_without_a_validation_does_not_count(tmp_path: Path):
     end_epoch(training, 1, 4.0)
     training = resume(save(training, 3, None))
     assert training.lr_scheduler.lr_scheduler.num_bad_epochs == 0
+
+
+@pytest.mark.parametrize(("flags", "bad"), [((), 0), (("--validate-interval-updates", "5"), 1)], ids=str)
+def test_a_validation_at_the_end_of_a_training_that_goes_on_counts_if_it_was_due(
+    tmp_path: Path, flags: tuple[str, ...], bad: int
+):
+    """fairseq validates whenever a training stops."""
+    interval = ("--validate-interval", "2", *flags)
+    training = new(tmp_path, *interval)
+    training.lr_step(2, 4.0)
+    training.set_num_updates(15)
+    path = save(training, 4, 4.5)
+    training = new(tmp_path, *interval)
+    training.load_checkpoint(path)
+    assert training.lr_scheduler.lr_scheduler.num_bad_epochs == bad
 
 
 @pytest.mark.parametrize("reset", ["reset_optimizer", "reset_lr_scheduler"])

@@ -27,3 +27,23 @@ def test_each_parameter_moves_as_far(half: bool, in_float32: bool):
         averages.step(model, 1)
     moved = {name: (value - before[name]).float().mean() for name, value in averages.get_model().state_dict().items()}
     assert {round(float(distance), 2) for distance in moved.values()} == {round(1 - 0.75**2, 2)}
+
+
+class Versioned(torch.nn.Linear):
+    """A layer whose state has more than tensors."""
+
+    def get_extra_state(self) -> dict[str, int]:
+        return {"version": 2}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        assert state == {"version": 2}
+
+
+def test_what_is_no_tensor_is_not_averaged():
+    model = Versioned(3, 2)
+    averages = EMA(model, EMAConfig(store_ema=True, ema_decay=0.75))
+    before = model.weight.detach().clone()
+    with torch.no_grad():
+        model.weight += 1
+    averages.step(model, 1)
+    assert averages.get_model().weight.allclose(before + 0.25)

@@ -30,6 +30,15 @@ def test_shards_are_parts_of_the_whole(folder: Path):
     assert joined == whole
 
 
+def test_shards_have_files_of_their_own(folder: Path, tmp_path: Path):
+    for shard in range(2):
+        translations(folder, "--num-shards", 2, "--shard-id", shard, "--results-path", tmp_path)
+    files = [tmp_path / f"shard{shard}" / "generate-test.txt" for shard in range(2)]
+    assert sorted(number for file in files for number in toy.lines(file.read_text(), "H")) == list(range(20))
+    translations(folder, "--results-path", tmp_path)
+    assert len(toy.lines((tmp_path / "generate-test.txt").read_text(), "H")) == 20
+
+
 def test_a_shard_that_does_not_exist_is_refused(folder: Path):
     path = folder / "save" / "checkpoint_last.pt"
     done = toy.generate(folder / "data", path, "--num-shards", 2, "--shard-id", 2, check=False)

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,20 @@ def test_a_part_of_an_unknown_whole_is_not_taken_for_it(served, tmp_path):
     download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
     assert (tmp_path / "corpus.bin").read_bytes() == CONTENT
     assert starts(served) == [0, 1000, 0]
+
+
+def test_a_server_that_cuts_all_that_it_sends_is_given_up_whatever_it_says_of_parts(served, tmp_path):
+    """Each second request would seem to bring something new."""
+    served.length, served.cuts = "*", [1000] * 50
+    with pytest.raises(DownloadError, match=r"cut after 1000 of 100000 bytes; .*corpus.bin.partial is kept"):
+        download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=HASTY)
+    assert starts(served) == [0, 1000, 0, *[0] * HASTY.attempts]
+
+
+def test_a_server_that_sends_parts_alone_is_named(served, tmp_path):
+    served.length, served.cuts = "*", [1000]
+    with pytest.raises(DownloadError, match=r"does not say which part of what; call again$"):
+        download(served.url("corpus.bin"), tmp_path / "corpus.bin", patience=replace(HASTY, attempts=1))
 
 
 def test_a_server_without_ranges_sends_it_again(served, tmp_path):

@@ -29,10 +29,11 @@ def test_every_layout(kind, server, tmp_path):
     assert not list((tmp_path / "downloads").rglob("*.unpacked"))
 
 
-def test_an_address_leads_to_no_other_folder(tmp_path):
-    corpus = PublishedSet("x", "https://near/../../mine.tsv", None, "tsv", None)
-    with pytest.raises(ValueError, match=r"https://near/../../mine.tsv leads out of the folder of downloads"):
-        fetch(corpus, tmp_path)
+@pytest.mark.parametrize("address", ["https://near/../../mine.tsv", "http:///mine.tsv"])
+def test_an_address_leads_to_no_other_folder(address, tmp_path):
+    corpus = PublishedSet("x", address, None, "tsv", None)
+    with pytest.raises(ValueError, match=rf"{address} leads out of the folder of downloads"):
+        fetch(corpus, tmp_path / "downloads", mirror="http://near")
     assert not list(tmp_path.iterdir())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.rules import is_other_language, require_known
-from recurrent_mt.data.words import count_words, make_known_word_splitter, make_tokenizer
+from recurrent_mt.data.words import count_words, load_chinese_words, make_known_word_splitter, make_tokenizer
 from recurrent_mt.languages import normalize
 from recurrent_mt.text_form import TextForm
 from tests.commands import call, command_line
@@ -28,7 +28,13 @@ def test_chinese_words_are_those_of_jiebas_own_dictionary(chinese, tmp_path, mon
     """jieba by itself takes them from a file that anybody may have written."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "jieba.cache").write_bytes(marshal.dumps(({"北京": 1}, 1)))
+    load_chinese_words.cache_clear()
     assert make_tokenizer("zh").tokenize("北京大学的研究") == chinese.tokenize("北京大学的研究") == "北京大学 的 研究"
+
+
+def test_chinese_words_are_read_once_for_all_models(chinese, monkeypatch):
+    monkeypatch.setattr(sys.modules["jieba"].Tokenizer, "gen_pfdict", None)
+    assert make_tokenizer("zh").tokenize("北京大学的研究") == chinese.tokenize("北京大学的研究")
 
 
 def test_moses_is_that_of_the_command():

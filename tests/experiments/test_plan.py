@@ -129,6 +129,9 @@ def test_a_switch_of_a_system_may_be_on_or_off():
     # fairseq's flag switches it off.
     off, on = (arguments(f"gru_encoder-none+left_pad_source={value}") for value in ("false", "true"))
     assert "--left-pad-source --seed" in off and "--left-pad-source" not in on
+    # Of fairseq's lstm, it is no flag, and without it there is attention.
+    assert "--decoder-attention False --seed" in arguments("lstm+decoder-attention=false")
+    assert "--decoder-attention True --seed" in arguments("lstm+decoder_attention=true")
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,7 @@ def test_a_log_and_text_follow_a_search():
         ("--arch grconv_encoder --grconv-dilated --grconv-height 2", (False, True)),
         ("--arch lstm --decoder-attention 1", (True, False)),
         ("--arch lstm --decoder-attention 0", (False, False)),
+        ("--arch lstm --decoder-attention False", (False, False)),
         ("--arch transformer --decoder-attention additive", (False, False)),
     ],
 )

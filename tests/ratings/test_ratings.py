@@ -104,7 +104,9 @@ def test_a_name_that_cannot_be_shown(study, key, tmp_path, name):
     refuse(tmp_path, export(study, middle, name), key, "the annotator's name is '.*': it has a character that cannot")
 
 
-@pytest.mark.parametrize("name", ["田中\u3000太郎", "علی\u200cرضا", "Zoé\xa0B.", "👩\u200d🔬"])
+@pytest.mark.parametrize(
+    "name", ["田中\u3000太郎", "علی\u200cرضا", "\u200fרוני", "Zoé\xa0B.", "👩\u200d🔬", "\U0010fffd"]
+)
 def test_a_name_in_any_script(study, key, tmp_path, name):
     assert read_ratings(write(tmp_path / "a.json", export(study, middle, name)), key).annotator == name
 
