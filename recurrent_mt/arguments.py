@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -12,10 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .ordered_map import processors
+from .text_files import is_line
 
 Kind = TypeVar("Kind")
-#: Unicode's categories of what no line can show: controls, halves of characters, and ends of lines.
-UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 
 
 def positive(text: str) -> int:
@@ -79,8 +77,7 @@ def split_named(
     for value, pair in zip(values, pairs):
         if not all(pair):
             parser.error(f"{option} must be {form}, not '{value}'")
-        # Joiners of Persian and Indic spelling, and spaces that do not break, are no printable characters for Python.
-        if any(unicodedata.category(letter) in UNSHOWN for letter in pair[0]):
+        if not is_line(pair[0]):
             parser.error(f"{option} {pair[0]!r}: a name has no line breaks or control characters")
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:

@@ -9,6 +9,7 @@ import lzma
 import os
 import re
 import sys
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".
 #: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
+#: Unicode's categories of what no line can show: controls, halves of characters, and ends of lines.
+UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Made = TypeVar("Made")
@@ -122,6 +125,11 @@ def stream_sentences(path: str | PathLike[str]) -> Iterator[str]:
         yield text
     if empty:
         raise FileError(path, "there are no sentences")
+
+
+def is_line(text: str) -> bool:
+    """True for text that can be written and shown in a line, with whatever joins or directs the letters of a script."""
+    return not any(unicodedata.category(letter) in UNSHOWN for letter in text)
 
 
 def require_same_count(

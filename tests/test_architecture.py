@@ -23,7 +23,7 @@ ALLOWED = {
             *("recurrent_mt.silence", "recurrent_mt.text_files"),
         },
         "onnx_translation.py": {"numpy", "onnxruntime", "recurrent_mt.text_files"},
-        "arguments.py": {"recurrent_mt.ordered_map"},
+        "arguments.py": {"recurrent_mt.ordered_map", "recurrent_mt.text_files"},
         "silence.py": set(),
         "ordered_map.py": set(),
         "text_files.py": set(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..text_files import FileError
+from ..text_files import FileError, is_line
 from .study import DEGRADED, FILLER, KEY_FORMAT, MODES, RATINGS_FORMAT, REPEAT, SYSTEM, Scale
 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
 #: Seconds: longer than anybody has had a screen before them.
 LONGEST_TIME = 1e12
-#: Unicode's categories of what no line can show: controls, halves of characters, and ends of lines.
-UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
@@ -238,11 +235,6 @@ def check_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any
 def find_twice(names: Sequence[str]) -> str:
     """The name that is there most often."""
     return Counter(names).most_common(1)[0][0]
-
-
-def is_line(text: str) -> bool:
-    """True for text that can be written and shown in a line, with whatever joins or directs the letters of a script."""
-    return not any(unicodedata.category(one) in UNSHOWN for one in text)
 
 
 def is_whole(value: Any) -> bool:
