@@ -1,6 +1,7 @@
 """Words of raw text: characters made uniform, words counted, separated and put together again.
 
-French, English and other languages with spaces are tokenized as Moses does. Chinese is split by jieba within runs of
+French, English and other languages with spaces are tokenized as Moses does, but that words with an apostrophe within
+them stay whole where Moses has no rule for the language. Chinese is split by jieba within runs of
 Chinese characters; whatever else lies between spaces stays one token. So its text comes back exactly, whatever jieba
 decides, if it has single spaces and none of them beside a Chinese character; a space there is dropped.
 """
@@ -27,6 +28,10 @@ _RUN = re.compile(f"[{CHINESE}]+|[^{CHINESE} ]+")
 _MOST_PIECES = 12
 _AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
 _SPLIT_JOINER = re.compile(f" ([{JOINERS}]) ")
+#: Languages whose apostrophes Moses separates, and joins again, by rules of their own.
+_APOSTROPHE_RULES = ("en", "fr", "it")
+_APOSTROPHE = re.compile("['’]")
+_SPLIT_APOSTROPHE = re.compile(" ?(&apos;|’) ?")
 
 
 def count_words(text: str, language: str) -> float:
@@ -70,11 +75,14 @@ def make_tokenizer(language: str) -> Tokenizer:
 
         code = base_language(language)
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
-        # Moses splits words at zero-width joiners, and normalized text has them within words alone.
-        return Tokenizer(
-            lambda text: _SPLIT_JOINER.sub(r"\1", tokenizer.tokenize(normalize(text), return_str=True)),
-            lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True),
-        )
+
+        def tokenize_as_moses(text: str) -> str:
+            text = normalize(text)
+            # Moses splits words at zero-width joiners, and normalized text has them within words alone.
+            tokens = _SPLIT_JOINER.sub(r"\1", tokenizer.tokenize(text, return_str=True))
+            return tokens if code in _APOSTROPHE_RULES else join_at_apostrophes(tokens, text)
+
+        return Tokenizer(tokenize_as_moses, lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True))
     words = load_chinese_words()
 
     def tokenize(text: str) -> str:
@@ -83,6 +91,19 @@ def make_tokenizer(language: str) -> Tokenizer:
         return " ".join(word for run in runs for word in (words.lcut(run) if _CHARACTER.match(run) else [run]))
 
     return Tokenizer(tokenize, join_chinese)
+
+
+def join_at_apostrophes(tokens: str, text: str) -> str:
+    """Moses' tokens of a text, but words with an apostrophe between two letters whole.
+
+    Without rules for a language, Moses makes a token of every apostrophe, and joins it again as a quotation mark: of
+    Turkish İstanbul'da, İstanbul 'da.
+    """
+    places = [sign.start() for sign in _APOSTROPHE.finditer(text)]
+    if len(places) != len(_SPLIT_APOSTROPHE.findall(tokens)):
+        return tokens
+    inner = (text[max(place - 1, 0) : place].isalnum() and text[place + 1 : place + 2].isalpha() for place in places)
+    return _SPLIT_APOSTROPHE.sub(lambda sign: sign[1] if next(inner) else sign[0], tokens)
 
 
 @functools.cache

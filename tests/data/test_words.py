@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.rules import is_other_language, require_known
-from recurrent_mt.data.words import count_words, load_chinese_words, make_known_word_splitter, make_tokenizer
+from recurrent_mt.data.words import (
+    count_words,
+    join_at_apostrophes,
+    load_chinese_words,
+    make_known_word_splitter,
+    make_tokenizer,
+)
 from recurrent_mt.languages import normalize
 from recurrent_mt.text_form import TextForm
 from tests.commands import call, command_line
@@ -230,3 +236,26 @@ def test_options_of_words_that_do_not_go_together_are_refused(words, said):
 
 def test_no_word_of_chinese_ends_like_a_subword(chinese):
     assert chinese.tokenize("他@@说 a@@ b").split() == ["他", "@", "@", "说", "a@", "@", "b"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("tr", "İstanbul'da Işık’ı gördü, 'evet' dedi; 1923'te TBMM'si."),
+        ("uk", "М'ята, п’ять і об'єкт: 'так'."),
+        ("ca", "l'home d'avui"),
+        ("sw", "ng'ombe"),
+    ],
+)
+def test_words_with_an_apostrophe_come_back_whole(language, text):
+    tokenizer = make_tokenizer(language)
+    assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
+
+
+def test_moses_own_rules_for_apostrophes_stay_and_what_cannot_be_told_apart_is_left():
+    assert make_tokenizer("en").tokenize("It's ours") == "It &apos;s ours"
+    assert make_tokenizer("fr").tokenize("L'été") == "L&apos; été"
+    turkish = make_tokenizer("tr").tokenize("Işık’ı, 'evet' İzmir'i")
+    assert turkish == "Işık’ı , &apos; evet &apos; İzmir&apos;i"
+    assert make_tokenizer("tr").tokenize("a '' b'c'") == "a &apos; &apos; b&apos;c &apos;"
+    assert join_at_apostrophes("a &apos; b", "no apostrophe") == "a &apos; b"
