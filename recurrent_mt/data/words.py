@@ -13,7 +13,17 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..languages import CHINESE, HAN, JOINERS, base_language, has_spaces, is_chinese, join_chinese, normalize
+from ..languages import (
+    CHINESE,
+    HAN,
+    JOINERS,
+    base_language,
+    has_spaces,
+    is_chinese,
+    join_chinese,
+    normalize,
+    read_language,
+)
 
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6
@@ -28,6 +38,12 @@ _RUN = re.compile(f"[{CHINESE}]+|[^{CHINESE} ]+")
 _MOST_PIECES = 12
 _AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
 _SPLIT_JOINER = re.compile(f" ([{JOINERS}]) ")
+#: Punctuation of scripts (ISO 15924) that goes with the word before it, and before which Moses leaves a space.
+_ENDING_MARKS = {
+    "Arab": "\u060c\u061b\u061f\u06d4»",  # comma, semicolon, question mark, Urdu's full stop
+    **dict.fromkeys(("Deva", "Beng", "Guru", "Orya"), "\u0964\u0965"),  # danda and double danda
+    "Ethi": "\u1362-\u1367»",  # full stop to question mark
+}
 #: Languages whose apostrophes Moses separates, and joins again, by rules of their own.
 _APOSTROPHE_RULES = ("en", "fr", "it")
 _APOSTROPHE = re.compile("['’]")
@@ -52,6 +68,11 @@ def has_words(language: str) -> bool:
 def lowercase_tokens(text: str) -> list[str]:
     """Words and punctuation marks of a line in lower case, Han characters one by one, apostrophes of one kind."""
     return _TOKEN.findall(text.lower().replace("’", "'"))
+
+
+def has_own_marks(language: str) -> bool:
+    """Whether Moses does not know the punctuation of the language's script, which is joined to words here."""
+    return read_language(language).script in _ENDING_MARKS
 
 
 class Tokenizer(NamedTuple):
@@ -82,7 +103,13 @@ def make_tokenizer(language: str) -> Tokenizer:
             tokens = _SPLIT_JOINER.sub(r"\1", tokenizer.tokenize(text, return_str=True))
             return tokens if code in _APOSTROPHE_RULES else join_at_apostrophes(tokens, text)
 
-        return Tokenizer(tokenize_as_moses, lambda tokens: detokenizer.detokenize(tokens.split(), return_str=True))
+        def detokenize(tokens: str) -> str:
+            text = str(detokenizer.detokenize(tokens.split(), return_str=True))
+            return beside_mark.sub("", text) if beside_mark else text
+
+        marks = _ENDING_MARKS.get(read_language(language).script)
+        beside_mark = re.compile(f" (?=[{marks}])" + "|(?<=«) " * ("»" in marks)) if marks else None
+        return Tokenizer(tokenize_as_moses, detokenize)
     words = load_chinese_words()
 
     def tokenize(text: str) -> str:

@@ -76,6 +76,28 @@ def test_chinese_comes_back_exactly(chinese, text):
     assert chinese.detokenize(words) == text
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ar", "قال، ثم نام؛ هل هذا صحيح؟ «نعم»."),
+        ("fas_Arab", "او گفت، «نه»؛ چرا؟ (2024)"),
+        ("ur", "یہ کتاب ہے۔ کیا، سچ؟"),
+        ("hi", 'यह किताब है। क्या सच है? "हाँ"।'),
+        ("bn", "এটা বই। ওটা কলম॥"),
+        ("am", "ሰላም። እንዴት፣ «ነህ»፧"),
+    ],
+)
+def test_marks_that_moses_does_not_know_stay_with_their_words(language, text):
+    """It leaves a space before them, which is another word to every metric."""
+    tokenizer = make_tokenizer(language)
+    assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
+    form = TextForm(Path(), "en", language, "word", "moses", lowercase=False, truecased=False)
+    words = form.split(text, language)
+    line = command_line(*form.join_command.split())
+    done = subprocess.run(line, input=f"{words}\n", capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stdout == form.join(words) + "\n" == text + "\n"
+
+
 def test_a_space_beside_a_chinese_character_is_dropped(chinese):
     assert chinese.detokenize(chinese.tokenize("我有 iPhone 手机, two of them")) == "我有iPhone手机, two of them"
 

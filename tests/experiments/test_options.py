@@ -276,6 +276,7 @@ def test_a_pair_of_no_languages_is_refused_before_any_work(tmp_path):
         ("en-fr_CA", "moses", "bpe:50", "sacremoses --quiet --language fr detokenize"),
         ("eng-FRA", "moses", "word:50", "sacremoses --quiet --language fr detokenize"),
         ("en-zho_Hant", "moses", "bpe:50", "recurrent-mt words join --language zho_Hant"),
+        ("en-ar_EG", "moses", "bpe:50", "recurrent-mt words join --language ar_EG"),
         ("en-fr", "none", "bpe:50", "cat"),
         ("en-ja", "none", "word:50", "cat"),
         ("en-ja", "moses", "sentencepiece:50", "cat"),
