@@ -1,9 +1,11 @@
 """Words of raw text: characters made uniform, words counted, separated and put together again.
 
-French, English and other languages with spaces are tokenized as Moses does, but that words with an apostrophe within
-them stay whole where Moses has no rule for the language. Chinese is split by jieba within runs of
-Chinese characters; whatever else lies between spaces stays one token. So its text comes back exactly, whatever jieba
-decides, if it has single spaces and none of them beside a Chinese character; a space there is dropped.
+French, English and other languages with spaces are tokenized as Moses does, with two exceptions: where it has no rules,
+words with an apostrophe within them stay whole, and the punctuation of other scripts is joined to its words.
+
+Chinese is split by jieba within runs of Chinese characters; whatever else lies between spaces stays one token. So its
+text comes back exactly, whatever jieba decides, if it has single spaces and none of them beside a Chinese character; a
+space there is dropped.
 """
 
 from __future__ import annotations

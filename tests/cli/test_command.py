@@ -216,14 +216,16 @@ def test_a_file_that_cannot_be_used_is_named_in_words(line, message, tmp_path, m
 
 
 NUMBERS = {
-    "seed": ("compare", "rate", "select", "structure", "word-vectors"),
+    "seed": ("compare", "rate", "ratings", "select", "structure", "word-vectors"),
     "max-tokens": ("align", "structure"),
     "max": ("limit-lengths",),
     "sentences": ("count-operations",),
     "rank": ("factorize",),
     "listed-sentences": ("report",),
     "window": ("analyze", "report"),
+    "most-unknown": ("analyze", "report"),
     "beam": ("translate-onnx",),
+    "threads": ("translate-onnx",),
 }
 
 
