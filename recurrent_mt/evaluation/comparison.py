@@ -13,7 +13,9 @@ from os import PathLike
 
 import pandas
 
+from ..languages import is_chinese
 from ..text_files import read_sentences
+from ..text_form import TextForm
 from .analysis import Settings, score_systems
 from .tables import (
     ALL,
@@ -103,6 +105,7 @@ class ScoredTestSet:
     details: Mapping[str, Mapping[str, Mapping[str, str]]]  # see `Scores`
     #: system to what went wrong by seed, in its training or with its translation of this test set
     failures: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    ceiling: float | None = None  # see `measure_ceiling`
 
     @property
     def failure_notes(self) -> list[str]:
@@ -162,6 +165,9 @@ class Comparison:
             paired=self.settings.paired,
         )
         notes = [] if self.ablation else [f"{test_set.sentences:,} sentences."]
+        if test_set.ceiling is not None and test_set.ceiling < 99.995:
+            ceiling = format_number(test_set.ceiling, ".2f")
+            notes.append(f"The references themselves, split into words and joined again, have {ceiling} BLEU.")
         if test_set.baseline != self.baseline:
             notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
         if not test_set.signatures:
@@ -286,8 +292,22 @@ def score_test_set(
         signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
         named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
         records = pandas.concat([records, named], ignore_index=True)
-    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details, failures)
+    ceiling = measure_ceiling(references, trained.runs[0].form)
+    scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details, failures, ceiling)
     return scored, records.assign(test_set=name)
+
+
+def measure_ceiling(references: TestSet, form: TextForm) -> float | None:
+    """BLEU of references that are split into words and joined again, as translations are: nobody's words have more.
+
+    It is 100 where the tokenizer's rules undo each other. None where words are not split, and for Chinese, whose
+    characters need no spaces.
+    """
+    if not form.splits_words or is_chinese(form.target):
+        return None
+    joined = [form.join(form.split(reference, form.target)) for reference in references.reference]
+    settings = Settings(metrics=("bleu",), detailed=(), resamples=0, paired=None)
+    return float(score_systems(references, [System("", {"": joined})], settings).records["value"].iloc[0])
 
 
 def compare_runs(

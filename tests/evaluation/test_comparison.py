@@ -198,6 +198,21 @@ def test_words_as_the_models_produced_them(tmp_path):
     assert any(expected.signature in note for note in table.signatures)
 
 
+@pytest.mark.parametrize(
+    ("reference", "note"),
+    [
+        ("He said: “No.” It’s 3 km/h.", "The references themselves, split into words and joined again, have "),
+        ('He said: "No."', None),
+    ],
+)
+def test_what_the_words_lose_of_the_references_is_a_note(tmp_path, reference, note):
+    run = make_run(tmp_path / "run", {"lstm": {"1": REFERENCES}}, SEGMENTATION="word:9")
+    write_lines(run / "text" / "raw" / "test.en", [*REFERENCES[1:], reference])
+    notes = compared(run, ["lstm"], seeds=(1,)).tables()[0].notes
+    found = [text for text in notes if "joined again" in text]
+    assert [text.startswith(note) for text in found] == ([True] if note else [])
+
+
 def test_the_tables_fit_a_terminal(run):
     write_lines(run / "options", [f"{name} {value}" for name, value in {**OPTIONS, "SEGMENTATION": "word:9"}.items()])
     write_lines(run / "rates" / LONG / "choice.json", ['{"seed": 1, "chosen": "5e-4", "valid_losses": {"5e-4": 2}}'])
