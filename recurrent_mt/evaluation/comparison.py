@@ -13,7 +13,6 @@ from os import PathLike
 
 import pandas
 
-from ..languages import is_chinese
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from .analysis import Settings, score_systems
@@ -298,14 +297,13 @@ def score_test_set(
 
 
 def measure_ceiling(references: TestSet, form: TextForm) -> float | None:
-    """BLEU of references that are split into words and joined again, as translations are: nobody's words have more.
+    """BLEU of references whose words are split and joined, as a translation's are: no words have more.
 
-    It is 100 where the tokenizer's rules undo each other. None where words are not split, and for Chinese, whose
-    characters need no spaces.
+    None where all come back as they were.
     """
-    if not form.splits_words or is_chinese(form.target):
+    joined = [form.rejoin(reference) for reference in references.reference]
+    if joined == list(references.reference):
         return None
-    joined = [form.join(form.split(reference, form.target)) for reference in references.reference]
     settings = Settings(metrics=("bleu",), detailed=(), resamples=0, paired=None)
     return float(score_systems(references, [System("", {"": joined})], settings).records["value"].iloc[0])
 
