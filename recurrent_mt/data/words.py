@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -122,6 +123,11 @@ def make_tokenizer(language: str) -> Tokenizer:
     return Tokenizer(tokenize, join_chinese)
 
 
+def is_of_words(sign: str) -> bool:
+    """Whether words are made of it: a letter, a digit, or what is combined with one, such as a vowel sign."""
+    return sign.isalnum() or unicodedata.category(sign or " ").startswith("M")
+
+
 def join_at_apostrophes(tokens: str, text: str) -> str:
     """Moses' tokens of a text, but words with an apostrophe between two letters whole.
 
@@ -131,7 +137,7 @@ def join_at_apostrophes(tokens: str, text: str) -> str:
     places = [sign.start() for sign in _APOSTROPHE.finditer(text)]
     if len(places) != len(_SPLIT_APOSTROPHE.findall(tokens)):
         return tokens
-    inner = (text[max(place - 1, 0) : place].isalnum() and text[place + 1 : place + 2].isalpha() for place in places)
+    inner = (is_of_words(text[max(place - 1, 0) : place]) and text[place + 1 : place + 2].isalpha() for place in places)
     return _SPLIT_APOSTROPHE.sub(lambda sign: sign[1] if next(inner) else sign[0], tokens)
 
 

@@ -267,6 +267,7 @@ def test_no_word_of_chinese_ends_like_a_subword(chinese):
         ("uk", "М'ята, п’ять і об'єкт: 'так'."),
         ("ca", "l'home d'avui"),
         ("sw", "ng'ombe"),
+        ("bn", "দু'টি বই, মা'কে 'দাও'"),
     ],
 )
 def test_words_with_an_apostrophe_come_back_whole(language, text):
