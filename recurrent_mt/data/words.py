@@ -1,7 +1,8 @@
 """Words of raw text: characters made uniform, words counted, separated and put together again.
 
-French, English and other languages with spaces are tokenized as Moses does, with two exceptions: where it has no rules,
-words with an apostrophe within them stay whole, and the punctuation of other scripts is joined to its words.
+French, English and other languages with spaces are tokenized as Moses does, with three exceptions: where it has no
+rules, words with an apostrophe within them stay whole, and so do all with accents or letters that it does not know; and
+the punctuation of other scripts is joined to its words.
 
 Chinese is split by jieba within runs of Chinese characters; whatever else lies between spaces stays one token. So its
 text comes back exactly, whatever jieba decides, if it has single spaces and none of them beside a Chinese character; a
@@ -99,6 +100,7 @@ def make_tokenizer(language: str) -> Tokenizer:
 
         code = base_language(language)
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
+        tokenizer.PAD_NOT_ISALNUM = tokenizer.PAD_NOT_ISALNUM[0], separate
 
         def tokenize_as_moses(text: str) -> str:
             text = normalize(text)
@@ -126,6 +128,19 @@ def make_tokenizer(language: str) -> Tokenizer:
 def is_of_words(sign: str) -> bool:
     """Whether words are made of it: a letter, a digit, or what is combined with one, such as a vowel sign."""
     return sign.isalnum() or unicodedata.category(sign or " ").startswith("M")
+
+
+def separate(found: re.Match[str]) -> str:
+    """A sign that Moses separates, with spaces around it, unless words are made of it.
+
+    Moses' tables have neither accents that are characters of their own, as in Yoruba, nor the letters of Adlam and
+    other new scripts. Chinese characters, which are wide, are not in them either, and it joins them again itself.
+    """
+    sign, before = found[0], found.string[max(found.start() - 1, 0) : found.start()]
+    is_letter = sign.isalpha() and unicodedata.east_asian_width(sign) == "N"
+    is_mark = unicodedata.category(sign).startswith("M") and is_of_words(before)
+    joins = is_letter or (is_mark and unicodedata.east_asian_width(before) != "W")
+    return sign if joins else f" {sign} "
 
 
 def join_at_apostrophes(tokens: str, text: str) -> str:

@@ -282,3 +282,24 @@ def test_moses_own_rules_for_apostrophes_stay_and_what_cannot_be_told_apart_is_l
     assert turkish == "Işık’ı , &apos; evet &apos; İzmir&apos;i"
     assert make_tokenizer("tr").tokenize("a '' b'c'") == "a &apos; &apos; b&apos;c &apos;"
     assert join_at_apostrophes("a &apos; b", "no apostrophe") == "a &apos; b"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("yo", "Mìkẹ́lọ̀n, ọ̀rọ̀ (kẹ́)."),
+        ("nv", "k'ą́ą́'ą́, Bilį́į́ʼ"),
+        ("ru", "За́мок и кафе́."),
+        ("en", "m̃ore 北京, ❤"),
+        ("ff_Adlm", "𞤀𞤣𞤤𞤢𞤥 𞤨𞤵𞤤𞤢𞤪."),
+        ("chr", "ꮳꮃꭹ, ꭶꮼꮒꭿꮝꮧ."),
+    ],
+)
+def test_accents_and_letters_that_moses_does_not_know_stay_in_their_words(language, text):
+    text = normalize(text)
+    tokenizer = make_tokenizer(language)
+    assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
+
+
+def test_signs_that_are_no_part_of_words_are_separated_as_before():
+    assert make_tokenizer("en").tokenize("a\u2764\ufe0f 北京\ufe00a") == "a \u2764 \ufe0f 北 京 \ufe00 a"
