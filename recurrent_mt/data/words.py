@@ -1,8 +1,8 @@
 """Words of raw text: characters made uniform, words counted, separated and put together again.
 
 French, English and other languages with spaces are tokenized as Moses does, with three exceptions: where it has no
-rules, words with an apostrophe within them stay whole, and so do all with accents or letters that it does not know; and
-the punctuation of other scripts is joined to its words.
+rules, words with an apostrophe within them stay whole, and so do all with accents, letters, or signs that it does not
+know; and the punctuation of other scripts is joined to its words.
 
 Chinese is split by jieba within runs of Chinese characters; whatever else lies between spaces stays one token. So its
 text comes back exactly, whatever jieba decides, if it has single spaces and none of them beside a Chinese character; a
@@ -44,10 +44,14 @@ _AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
 _SPLIT_JOINER = re.compile(f" ([{JOINERS}]) ")
 #: Punctuation of scripts (ISO 15924) that goes with the word before it, and before which Moses leaves a space.
 _ENDING_MARKS = {
-    "Arab": "\u060c\u061b\u061f\u06d4»",  # comma, semicolon, question mark, Urdu's full stop
+    "Arab": "\u060c\u061b\u061f\u066a\u06d4»",  # comma, semicolon, question mark, percent sign, Urdu's full stop
+    "Armn": "\u055b-\u055e\u0589\u2024»",  # emphasis to question mark, full stop, dot
     **dict.fromkeys(("Deva", "Beng", "Guru", "Orya"), "\u0964\u0965"),  # danda and double danda
     "Ethi": "\u1362-\u1367»",  # full stop to question mark
 }
+#: What else Moses separates within words: Catalan's middle dot, Hebrew's hyphen and signs of abbreviations, Armenian's
+#: marks of stress, and Arabic's of decimals and thousands.
+_INNER_SIGNS = "\u00b7\u05be\u05f3\u05f4\u055b\u055c\u055e\u066b\u066c"
 #: Languages whose apostrophes Moses separates, and joins again, by rules of their own.
 _APOSTROPHE_RULES = ("en", "fr", "it")
 _APOSTROPHE = re.compile("['’]")
@@ -137,9 +141,10 @@ def separate(found: re.Match[str]) -> str:
     other new scripts. Chinese characters, which are wide, are not in them either, and it joins them again itself.
     """
     sign, before = found[0], found.string[max(found.start() - 1, 0) : found.start()]
+    is_inner = sign in _INNER_SIGNS and is_of_words(before) and found.string[found.end() : found.end() + 1].isalnum()
     is_letter = sign.isalpha() and unicodedata.east_asian_width(sign) == "N"
     is_mark = unicodedata.category(sign).startswith("M") and is_of_words(before)
-    joins = is_letter or (is_mark and unicodedata.east_asian_width(before) != "W")
+    joins = is_inner or is_letter or (is_mark and unicodedata.east_asian_width(before) != "W")
     return sign if joins else f" {sign} "
 
 

@@ -81,7 +81,9 @@ def test_chinese_comes_back_exactly(chinese, text):
     [
         ("ar", "قال، ثم نام؛ هل هذا صحيح؟ «نعم»."),
         ("fas_Arab", "او گفت، «نه»؛ چرا؟ (2024)"),
+        ("fa", "نسخهٔ ۲٫۰ با ۹۹٪ و ۱٬۰۰۰"),
         ("ur", "یہ کتاب ہے۔ کیا، سچ؟"),
+        ("hy", "Արդյո՞ք «սա» գիրք է։ Այո՛, գիրք է՝ կարմիր․․․"),
         ("hi", 'यह किताब है। क्या सच है? "हाँ"।'),
         ("bn", "এটা বই। ওটা কলম॥"),
         ("am", "ሰላም። እንዴት፣ «ነህ»፧"),
@@ -293,9 +295,12 @@ def test_moses_own_rules_for_apostrophes_stay_and_what_cannot_be_told_apart_is_l
         ("en", "m̃ore 北京, ❤"),
         ("ff_Adlm", "𞤀𞤣𞤤𞤢𞤥 𞤨𞤵𞤤𞤢𞤪."),
         ("chr", "ꮳꮃꭹ, ꭶꮼꮒꭿꮝꮧ."),
+        ("ca", "col·laboració intel·ligent"),
+        ("he", "דוא״ל, בית־ספר ב־2020"),
+        ("yi", "קאָפּ־מדרגה"),
     ],
 )
-def test_accents_and_letters_that_moses_does_not_know_stay_in_their_words(language, text):
+def test_letters_and_signs_that_moses_does_not_know_stay_in_their_words(language, text):
     text = normalize(text)
     tokenizer = make_tokenizer(language)
     assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
