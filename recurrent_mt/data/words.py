@@ -1,7 +1,8 @@
 """Words of raw text: characters made uniform, words counted, separated and put together again.
 
-French, English and other languages with spaces are tokenized as Moses does, with two exceptions: where it has no rules,
-words with an apostrophe within them stay whole, and the punctuation of other scripts is joined to its words.
+French, English and other languages with spaces are tokenized as Moses does, with three exceptions: where it has no
+rules, words with an apostrophe within them stay whole, and so do all with accents, letters, or signs that it does not
+know; and the punctuation of other scripts is joined to its words.
 
 Chinese is split by jieba within runs of Chinese characters; whatever else lies between spaces stays one token. So its
 text comes back exactly, whatever jieba decides, if it has single spaces and none of them beside a Chinese character; a
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -42,10 +44,14 @@ _AT_SIGN_BEFORE_ANOTHER = re.compile("@(?=@)")
 _SPLIT_JOINER = re.compile(f" ([{JOINERS}]) ")
 #: Punctuation of scripts (ISO 15924) that goes with the word before it, and before which Moses leaves a space.
 _ENDING_MARKS = {
-    "Arab": "\u060c\u061b\u061f\u06d4»",  # comma, semicolon, question mark, Urdu's full stop
+    "Arab": "\u060c\u061b\u061f\u066a\u06d4»",  # comma, semicolon, question mark, percent sign, Urdu's full stop
+    "Armn": "\u055b-\u055e\u0589\u2024»",  # emphasis to question mark, full stop, dot
     **dict.fromkeys(("Deva", "Beng", "Guru", "Orya"), "\u0964\u0965"),  # danda and double danda
     "Ethi": "\u1362-\u1367»",  # full stop to question mark
 }
+#: What else Moses separates within words: Catalan's middle dot, Hebrew's hyphen and signs of abbreviations, Armenian's
+#: marks of stress, and Arabic's of decimals and thousands.
+_INNER_SIGNS = "\u00b7\u05be\u05f3\u05f4\u055b\u055c\u055e\u066b\u066c"
 #: Languages whose apostrophes Moses separates, and joins again, by rules of their own.
 _APOSTROPHE_RULES = ("en", "fr", "it")
 _APOSTROPHE = re.compile("['’]")
@@ -98,6 +104,7 @@ def make_tokenizer(language: str) -> Tokenizer:
 
         code = base_language(language)
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
+        tokenizer.PAD_NOT_ISALNUM = tokenizer.PAD_NOT_ISALNUM[0], separate
 
         def tokenize_as_moses(text: str) -> str:
             text = normalize(text)
@@ -122,6 +129,25 @@ def make_tokenizer(language: str) -> Tokenizer:
     return Tokenizer(tokenize, join_chinese)
 
 
+def is_of_words(sign: str) -> bool:
+    """Whether words are made of it: a letter, a digit, or what is combined with one, such as a vowel sign."""
+    return sign.isalnum() or unicodedata.category(sign or " ").startswith("M")
+
+
+def separate(found: re.Match[str]) -> str:
+    """A sign that Moses separates, with spaces around it, unless words are made of it.
+
+    Moses' tables have neither accents that are characters of their own, as in Yoruba, nor the letters of Adlam and
+    other new scripts. Chinese characters, which are wide, are not in them either, and it joins them again itself.
+    """
+    sign, before = found[0], found.string[max(found.start() - 1, 0) : found.start()]
+    is_inner = sign in _INNER_SIGNS and is_of_words(before) and found.string[found.end() : found.end() + 1].isalnum()
+    is_letter = sign.isalpha() and unicodedata.east_asian_width(sign) == "N"
+    is_mark = unicodedata.category(sign).startswith("M") and is_of_words(before)
+    joins = is_inner or is_letter or (is_mark and unicodedata.east_asian_width(before) != "W")
+    return sign if joins else f" {sign} "
+
+
 def join_at_apostrophes(tokens: str, text: str) -> str:
     """Moses' tokens of a text, but words with an apostrophe between two letters whole.
 
@@ -131,7 +157,7 @@ def join_at_apostrophes(tokens: str, text: str) -> str:
     places = [sign.start() for sign in _APOSTROPHE.finditer(text)]
     if len(places) != len(_SPLIT_APOSTROPHE.findall(tokens)):
         return tokens
-    inner = (text[max(place - 1, 0) : place].isalnum() and text[place + 1 : place + 2].isalpha() for place in places)
+    inner = (is_of_words(text[max(place - 1, 0) : place]) and text[place + 1 : place + 2].isalpha() for place in places)
     return _SPLIT_APOSTROPHE.sub(lambda sign: sign[1] if next(inner) else sign[0], tokens)
 
 

@@ -291,12 +291,14 @@ def score_test_set(
         signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}
         named = tokenized.records.assign(metric=tokenized.records["metric"].map(TOKENIZED.format))
         records = pandas.concat([records, named], ignore_index=True)
-    ceiling = measure_ceiling(references, trained.runs[0].form)
+    # Several runs have one text, which some models may read as words and others not.
+    form = next((run.form for run in trained.runs if run.form.splits_words), None)
+    ceiling = measure_ceiling(references, form, settings.tokenize) if form else None
     scored = ScoredTestSet(name, len(references), systems[0].name, signatures, scores.details, failures, ceiling)
     return scored, records.assign(test_set=name)
 
 
-def measure_ceiling(references: TestSet, form: TextForm) -> float | None:
+def measure_ceiling(references: TestSet, form: TextForm, tokenize: str | None = None) -> float | None:
     """BLEU of references whose words are split and joined, as a translation's are: no words have more.
 
     None where all come back as they were.
@@ -304,7 +306,7 @@ def measure_ceiling(references: TestSet, form: TextForm) -> float | None:
     joined = [form.rejoin(reference) for reference in references.reference]
     if joined == list(references.reference):
         return None
-    settings = Settings(metrics=("bleu",), detailed=(), resamples=0, paired=None)
+    settings = Settings(metrics=("bleu",), detailed=(), tokenize=tokenize, resamples=0, paired=None)
     return float(score_systems(references, [System("", {"": joined})], settings).records["value"].iloc[0])
 
 

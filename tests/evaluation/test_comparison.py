@@ -213,6 +213,19 @@ def test_what_the_words_lose_of_the_references_is_a_note(tmp_path, reference, no
     assert [text.startswith(note) for text in found] == ([True] if note else [])
 
 
+def test_the_references_of_several_runs_are_split_as_by_one_with_words_and_scored_as_the_table(tmp_path):
+    references = [*REFERENCES[1:], "He said: “No.” It’s 3 km/h."]
+    kinds = {"pieces": "sentencepiece:9", "words": "word:9"}
+    runs = [make_run(tmp_path / name, {name: {"1": REFERENCES}}, SEGMENTATION=kind) for name, kind in kinds.items()]
+    for run in runs:
+        write_lines(run / "text" / "raw" / "test.en", references)
+    settings = Settings(detailed=(), resamples=0, paired=None, tokenize="none")
+    (scored,) = compare_runs(TrainedRuns(runs), settings).test_sets
+    form = TrainedRuns(runs).runs[1].form
+    expected = score("bleu", [form.rejoin(line) for line in references], references, tokenize="none").value
+    assert scored.ceiling == pytest.approx(expected)
+
+
 def test_the_tables_fit_a_terminal(run):
     write_lines(run / "options", [f"{name} {value}" for name, value in {**OPTIONS, "SEGMENTATION": "word:9"}.items()])
     write_lines(run / "rates" / LONG / "choice.json", ['{"seed": 1, "chosen": "5e-4", "valid_losses": {"5e-4": 2}}'])
