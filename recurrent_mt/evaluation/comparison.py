@@ -298,7 +298,7 @@ def score_test_set(
     return scored, records.assign(test_set=name)
 
 
-def measure_ceiling(references: TestSet, form: TextForm, tokenize: str | None = None) -> float | None:
+def measure_ceiling(references: TestSet, form: TextForm, tokenize: str | None) -> float | None:
     """BLEU of references whose words are split and joined, as a translation's are: no words have more.
 
     None where all come back as they were.
