@@ -61,8 +61,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the analysis, and writes it and its plots to the folder."""
-    analysis = analyze(**read_input(options))
     folder = Path(options.out)
+    check_output_files([], [folder / "analysis.txt"])
+    analysis = analyze(**read_input(options))
     analysis.write(folder / "analysis")
     write_plots(analysis, folder)
     print(tables_as_text(analysis.list_tables()), end="")

@@ -11,7 +11,7 @@ from ..evaluation.figures import save_figure
 from ..evaluation.tables import Record, make_frame, tables_as_text, write_results
 from ..evaluation.training import draw_learning_curves, learning_curve_table, read_learning_curves
 from ..metrics import SentenceStatistics, sign_systems
-from ..text_files import read_sentences
+from ..text_files import check_output_files, read_sentences
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Prints the table, and writes it and the figure to the folder."""
+    out = Path(options.out)
+    check_output_files([], [out / "beams.txt"])
     references = read_sentences(options.reference)
     records: list[Record] = []
     counts: list[SentenceStatistics] = []
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
         found, counted = read_beams(name, folder, references, options.target_lang, options.lowercase, options.searches)
         records, counts = [*records, *found], [*counts, *counted]
     frame = make_frame(records)
-    tables, out = [beam_table(frame, sign_systems(counts))], Path(options.out)
+    tables = [beam_table(frame, sign_systems(counts))]
     write_results(out / "beams", tables, frame)
     save_figure(beam_figure(frame), out / "beams.svg")
     print(tables_as_text(tables), end="")
@@ -79,9 +81,11 @@ class LearningCurves:
 
     @staticmethod
     def run(options: argparse.Namespace) -> None:
-        curves = {}
-        for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]"):
-            curves[name] = read_learning_curves(logs.split(","), every=options.every)
+        named = [
+            (name, logs.split(",")) for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]")
+        ]
+        check_output_files([log for _, logs in named for log in logs], [options.out])
+        curves = {name: read_learning_curves(logs, every=options.every) for name, logs in named}
         speeds = read_speeds(options, list(curves))
         options.out.parent.mkdir(parents=True, exist_ok=True)
         save_figure(draw_learning_curves(curves, speeds), options.out)

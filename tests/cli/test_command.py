@@ -121,6 +121,17 @@ def test_a_system_that_is_given_twice_is_named(tmp_path, tool):
     assert done.returncode == 2 and "--system mine is given twice" in done.stderr
 
 
+@pytest.mark.parametrize("tool", ["analyze", "beams", "learning-curves"])
+def test_results_that_cannot_be_written_are_refused_before_the_work(tmp_path, tool):
+    """It would be for nothing: what cannot be read would be complained of first."""
+    (tmp_path / "file").touch()
+    files = ("--reference", tmp_path / "nowhere") if tool != "learning-curves" else ()
+    language = ("--target-lang", "en") if tool == "beams" else ()
+    out = tmp_path / "file" if tool != "learning-curves" else tmp_path / "file" / "curves.svg"
+    done = call(tool, "--system", f"mine={tmp_path}/nowhere", *files, *language, "--out", out)
+    assert done.returncode == 1 and f"{out}" in done.stderr and "a part of it is a file" in done.stderr
+
+
 def test_a_name_that_no_table_can_show_is_refused(tmp_path):
     (tmp_path / "a").write_text("one\n")
     for name in ("two\nlines", "red\x1b[31m"):
