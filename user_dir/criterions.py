@@ -149,9 +149,14 @@ class RDropCriterion(ChunkedCrossEntropyCriterion):
     update takes about twice the time. ``--recurrent-dropout``, which drops for a batch at once, is the same in both.
 
     Validation is that of ``chunked_cross_entropy``. Any model of fairseq's can be trained, but for an adaptive softmax.
+
+    Raises:
+        ValueError: if the weight is negative or no number.
     """
 
     def __init__(self, task: Any, sentence_avg: bool, label_smoothing: float = 0.0, r_drop_weight: float = 5.0) -> None:
+        if not 0 <= r_drop_weight < float("inf"):
+            raise ValueError(f"--r-drop-weight must be 0 or more, not {r_drop_weight}")
         super().__init__(task, sentence_avg, label_smoothing)
         self.weight = r_drop_weight
 
@@ -168,6 +173,9 @@ class RDropCriterion(ChunkedCrossEntropyCriterion):
         _refuse_to_train_an_adaptive_softmax(model)
         # Both passes of a sentence are neighbors: fairseq's LSTM wants sentences from the longest to the shortest.
         twice = {name: value.repeat_interleave(2, dim=0) for name, value in sample["net_input"].items()}
+        if _computes_loss(model):
+            target = sample["target"].repeat_interleave(2, dim=0)
+            twice |= {"loss_of": target, "label_smoothing": self.eps, "r_drop_weight": self.weight}
         return LabelSmoothedCrossEntropyCriterion.forward(self, model, {**sample, "net_input": twice}, reduce=reduce)
 
     def compute_loss(
@@ -176,6 +184,9 @@ class RDropCriterion(ChunkedCrossEntropyCriterion):
         """The loss of a batch, in training with the divergence, and the loss without that and without smoothing."""
         if not model.training:
             return super().compute_loss(model, net_output, sample, reduce=reduce)
+        if _computes_loss(model):
+            loss, nll_loss = net_output[0]
+            return loss / 2, nll_loss / 2
         log_probs, _ = self.get_lprobs_and_target(model, net_output, sample)
         target = sample["target"]
         passes = log_probs.unflatten(0, (-1, 2, target.size(1))).unbind(1)  # B × T × V each

@@ -7,6 +7,7 @@ from fairseq.models.lstm import LSTMModel, base_architecture
 from tests.criterions.test_chunked_cross_entropy import assert_logged_alike, stock_model, validated
 from tests.models.building import ARCHITECTURES, build, sample, task
 from tests.training import ADAM, parse, trainer
+from user_dir import criterions
 from user_dir.criterions import RDropCriterion
 
 BATCH = sample([6, 4, 1], [7, 5, 2])
@@ -33,24 +34,31 @@ def by_hand(log_probs, smoothing, weight):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_the_loss_and_its_gradients_are_the_papers(smoothing, monkeypatch):
+    """With all scores at hand, as for models from outside, and without them."""
     model = build("gru_encoder", dropout=0.5).double().train()
     for parameter in model.parameters():
         parameter.data *= 5  # predictions that are not uniform, as before training
     seen = []
     monkeypatch.setattr(model, "get_normalized_probs", keep_what_returns(model.get_normalized_probs, seen))
     criterion = RDropCriterion(task(), sentence_avg=False, label_smoothing=smoothing, r_drop_weight=3.0)
-    loss, size, logged = criterion(model, BATCH)
+    torch.manual_seed(1)
+    chunked = criterion(model, BATCH)
+    assert not seen
+    monkeypatch.setattr(criterions, "_computes_loss", lambda model: False)
+    torch.manual_seed(1)
+    whole = criterion(model, BATCH)
     assert (seen[0][0::2] - seen[0][1::2]).abs().max() > 0.01, "both passes drop the same"
     expected, cross_entropy = by_hand(seen[0], smoothing, 3.0)
     assert expected > cross_entropy + 0.1, "the divergence would not be seen"
-    # fairseq's probabilities are in single precision, whatever the model is in.
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(logged["nll_loss"], cross_entropy.detach())
-    assert size == logged["ntokens"] == BATCH["ntokens"] and logged["nsentences"] == 3
     parameters = list(model.parameters())
-    gradients = (torch.autograd.grad(each, parameters, retain_graph=True) for each in (loss, expected))
-    for ours, manual in zip(*gradients, strict=True):
-        torch.testing.assert_close(ours, manual, rtol=1e-4, atol=1e-5)
+    by_equation = torch.autograd.grad(expected, parameters, retain_graph=True)
+    for loss, size, logged in (chunked, whole):
+        # Without the scores, all is in double precision; fairseq's probabilities are not.
+        torch.testing.assert_close(loss.float(), expected)
+        torch.testing.assert_close(logged["nll_loss"].float(), cross_entropy.detach())
+        assert size == logged["ntokens"] == BATCH["ntokens"] and logged["nsentences"] == 3
+        for ours, manual in zip(torch.autograd.grad(loss, parameters), by_equation, strict=True):
+            torch.testing.assert_close(ours, manual, rtol=1e-4, atol=1e-5)
 
 
 def keep_what_returns(function, seen):
@@ -96,6 +104,12 @@ def test_a_validation_is_that_of_the_cross_entropy(smoothing):
     flags = ["--label-smoothing", smoothing]
     ours, theirs = (validated(model, name, *flags) for name in ("r_drop", "chunked_cross_entropy"))
     assert_logged_alike(ours, theirs)
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan")])
+def test_a_weight_that_is_none_is_refused(weight):
+    with pytest.raises(ValueError, match="--r-drop-weight must be 0 or more, not"):
+        RDropCriterion(task(), sentence_avg=False, r_drop_weight=weight)
 
 
 def test_an_adaptive_softmax_is_not_trained():

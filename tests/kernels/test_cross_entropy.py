@@ -79,6 +79,71 @@ def test_the_gradient_is_that_of_the_loss(few_rows, backend, smoothing):
     assert torch.autograd.gradcheck(loss, factors)
 
 
+def pairs_of(features, weight, bias, target):
+    """The problem with an even number of rows, each two of which have one target."""
+    return features.repeat(2, 1).detach().requires_grad_(), weight, bias, target.repeat_interleave(2)
+
+
+def torchs_r_drop(features, weight, bias, target, smoothing, r_drop_weight):
+    """Wu et al. 2021, equation 4, by torch's divergence."""
+    log_probabilities = torch.log_softmax(F.linear(features, weight, bias), dim=1)
+    first, second = log_probabilities[0::2], log_probabilities[1::2]
+    both = [F.kl_div(*given, reduction="sum", log_target=True) for given in ((first, second), (second, first))]
+    loss, of_targets = label_smoothed_nll_loss(log_probabilities, target, smoothing)
+    return loss + r_drop_weight * sum(both) / 2, of_targets
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@every_backend(["reference", "packed", "native"])
+def test_with_r_drop_loss_and_gradients_are_the_papers(few_rows, backend, smoothing, bias):
+    *factors, target = pairs_of(*problem(bias=bias))
+    ours = cross_entropy(*factors, target, label_smoothing=smoothing, r_drop_weight=5.0, backend=backend)
+    expected = torchs_r_drop(*factors, target, smoothing, 5.0)
+    torch.testing.assert_close(ours, expected)
+    assert not ours[1].requires_grad
+    for a, b in zip(gradients(ours[0], factors), gradients(expected[0], factors)):
+        torch.testing.assert_close(a, b)
+
+
+@every_backend(["packed", "native"])
+def test_with_r_drop_pairs_beyond_one_piece_count_as_much(backend):
+    """In single precision, more rows than any backend scores at once."""
+    features, weight = random(600, 5).requires_grad_(), random(131, 5, seed=1).requires_grad_()
+    target = (torch.arange(300) % 131).repeat_interleave(2)
+    ours = cross_entropy(features, weight, None, target, label_smoothing=0.1, r_drop_weight=5.0, backend=backend)
+    expected = torchs_r_drop(features, weight, None, target, 0.1, 5.0)
+    torch.testing.assert_close(ours, expected)
+    for a, b in zip(gradients(ours[0], [features, weight]), gradients(expected[0], [features, weight])):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
+@every_backend(["native"])
+def test_with_r_drop_an_impossible_word_does_not_count(backend):
+    features, weight, bias, target = pairs_of(*problem())
+    target[target == 5] = 0
+    keep = [word for word in range(VOCABULARY) if word != 5]
+    without = torch.where(target > 5, target - 1, target)
+    expected = cross_entropy(features, weight[keep], bias[keep], without, r_drop_weight=5.0, backend=backend)
+    with torch.no_grad():
+        bias[5] = -torch.inf
+    ours = cross_entropy(features, weight, bias, target, r_drop_weight=5.0, backend=backend)
+    torch.testing.assert_close(ours, expected)
+
+
+@pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
+def test_a_weight_of_r_drop_that_is_none_is_refused(weight):
+    with pytest.raises(ValueError, match="r_drop_weight must be 0 or more, not"):
+        cross_entropy(*pairs_of(*problem()), r_drop_weight=weight)
+
+
+def test_with_r_drop_rows_must_be_pairs():
+    features, weight, bias, target = pairs_of(*problem())
+    for rows in (slice(0, -1), slice(1, -1)):
+        with pytest.raises(ValueError, match=r"rows 2i and 2i \+ 1 must be of one word"):
+            cross_entropy(features[rows], weight, bias, target[rows], r_drop_weight=1.0)
+
+
 @every_backend(["reference", "packed", "native"])
 def test_an_impossible_word_does_not_count_without_label_smoothing(backend):
     features, weight, bias, target = problem()

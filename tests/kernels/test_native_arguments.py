@@ -59,8 +59,8 @@ def attend_call():
 
 
 def cross_entropy_call():
-    target = torch.tensor([0, 6, 2, 2, 1])
-    return [random(5, 4), random(7, 4), random(7), target, 0.1, torch.float32, True, True, True]
+    target = torch.tensor([0, 0, 6, 6, 2, 2])
+    return [random(6, 4), random(7, 4), random(7), target, 0.1, 5.0, torch.float32, True, True, True]
 
 
 def linear_call():

@@ -7,15 +7,23 @@ from torch import Tensor
 
 
 def cross_entropy(
-    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, label_smoothing: float
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor,
+    label_smoothing: float,
+    r_drop_weight: float,
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` as a loop over the equations."""
     scores = features @ weight.t()
     if bias is not None:
         scores = scores + bias
     log_probabilities = torch.log_softmax(scores, dim=1)
-    total = -log_probabilities.gather(1, target.unsqueeze(1)).sum()
-    if not label_smoothing:
-        return total, total.detach()
-    others = label_smoothing / (weight.size(0) - 1)
-    return (1 - label_smoothing - others) * total - others * log_probabilities.sum(), total.detach()
+    total = loss = -log_probabilities.gather(1, target.unsqueeze(1)).sum()
+    if label_smoothing:
+        others = label_smoothing / (weight.size(0) - 1)
+        loss = (1 - label_smoothing - others) * total - others * log_probabilities.sum()
+    if r_drop_weight:
+        p, q = log_probabilities[0::2].exp(), log_probabilities[1::2].exp()
+        loss = loss + r_drop_weight * ((p - q) * (p.log() - q.log())).sum() / 2
+    return loss, total.detach()
