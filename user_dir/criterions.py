@@ -135,7 +135,7 @@ class RDropConfig(ChunkedCrossEntropyConfig):
 
     r_drop_weight: float = field(
         default=5.0,
-        metadata={"help": "weight of the divergence between two passes of a sentence, alpha in R-Drop's paper"},
+        metadata={"help": "weight of the divergence of a sentence's two passes, alpha in the paper (Wu et al. 2021)"},
     )
 
 

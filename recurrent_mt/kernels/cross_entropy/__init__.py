@@ -62,6 +62,29 @@ def cross_entropy(
         ValueError: if the shapes do not fit together, if ε or α is out of range or there is no other word, if with
             R-Drop the targets are no pairs, or if the backend is unknown or cannot run here.
     """
+    _check(features, weight, bias, target, label_smoothing, r_drop_weight)
+    if not torch.is_grad_enabled():  # which no autograd.Function is told
+        features, weight, bias = features.detach(), weight.detach(), None if bias is None else bias.detach()
+    backend = resolve(backend, weight)
+    states, products, outside_autocast = precision(weight, backend)
+    with outside_autocast:
+        features = features.to(states)
+        if backend == "native":  # narrows the weight while it copies it
+            return backends.native_cross_entropy(
+                features, weight, bias, target, label_smoothing, r_drop_weight, products=products
+            )
+        run = choose("cross_entropy", backend, BACKENDS)
+        return run(features, weight.to(products), bias, target, label_smoothing, r_drop_weight)
+
+
+def _check(
+    features: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor,
+    label_smoothing: float,
+    r_drop_weight: float,
+) -> None:
     (rows, size), vocabulary = features.shape, weight.size(0)
     fits = weight.shape == (vocabulary, size) and target.shape == (rows,)
     if not fits or not (bias is None or bias.shape == (vocabulary,)):
@@ -77,15 +100,3 @@ def cross_entropy(
         raise ValueError(f"r_drop_weight must be 0 or more, not {r_drop_weight}")
     if r_drop_weight and (rows % 2 or not torch.equal(target[0::2], target[1::2])):
         raise ValueError("with r_drop_weight, rows 2i and 2i + 1 must be of one word, and some targets differ")
-    if not torch.is_grad_enabled():  # which no autograd.Function is told
-        features, weight, bias = features.detach(), weight.detach(), None if bias is None else bias.detach()
-    backend = resolve(backend, weight)
-    states, products, outside_autocast = precision(weight, backend)
-    with outside_autocast:
-        features = features.to(states)
-        if backend == "native":  # narrows the weight while it copies it
-            return backends.native_cross_entropy(
-                features, weight, bias, target, label_smoothing, r_drop_weight, products=products
-            )
-        run = choose("cross_entropy", backend, BACKENDS)
-        return run(features, weight.to(products), bias, target, label_smoothing, r_drop_weight)
