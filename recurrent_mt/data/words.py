@@ -11,10 +11,10 @@ space there is dropped.
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from ..languages import (
@@ -46,12 +46,18 @@ _SPLIT_JOINER = re.compile(f" ([{JOINERS}]) ")
 _ENDING_MARKS = {
     "Arab": "\u060c\u061b\u061f\u066a\u06d4»",  # comma, semicolon, question mark, percent sign, Urdu's full stop
     "Armn": "\u055b-\u055e\u0589\u2024»",  # emphasis to question mark, full stop, dot
-    **dict.fromkeys(("Deva", "Beng", "Guru", "Orya"), "\u0964\u0965"),  # danda and double danda
+    # danda, double danda, and Devanagari's sign of abbreviations
+    **dict.fromkeys(("Deva", "Beng", "Gujr", "Guru", "Knda", "Mlym", "Orya", "Taml", "Telu"), "\u0964\u0965\u0970"),
     "Ethi": "\u1362-\u1367»",  # full stop to question mark
+    "Grek": "\u00b7»",  # semicolon
 }
+#: Languages with « » without spaces, which Moses knows as little as those of these scripts; French has spaces.
+_GUILLEMETS = ("be", "ca", "es", "eu", "gl", "it", "kk", "nb", "nn", "no", "pt", "ru", "uk")
 #: What else Moses separates within words: Catalan's middle dot, Hebrew's hyphen and signs of abbreviations, Armenian's
-#: marks of stress, and Arabic's of decimals and thousands.
-_INNER_SIGNS = "\u00b7\u05be\u05f3\u05f4\u055b\u055c\u055e\u066b\u066c"
+#: marks of stress, Arabic's of decimals and thousands, Devanagari's of abbreviations, and the hyphen that is no minus.
+_INNER_SIGNS = "\u00b7\u05be\u05f3\u05f4\u055b\u055c\u055e\u066b\u066c\u0970\u2010"
+#: What Moses separates within words of some languages: the colon of Finnish EU:n, the quotation mark of Hebrew צה"ל.
+_INNER_SIGNS_OF = {"fi": ":", "he": '"', "sv": ":", "yi": '"'}
 #: Languages whose apostrophes Moses separates, and joins again, by rules of their own.
 _APOSTROPHE_RULES = ("en", "fr", "it")
 _APOSTROPHE = re.compile("['’]")
@@ -78,9 +84,15 @@ def lowercase_tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("’", "'"))
 
 
+def ending_marks(language: str) -> str:
+    """Punctuation of a language that Moses does not know and leaves apart from the word before it."""
+    base, script = read_language(language)
+    return _ENDING_MARKS.get(script, "»" * (base in _GUILLEMETS))
+
+
 def has_own_marks(language: str) -> bool:
-    """Whether Moses does not know the punctuation of the language's script, which is joined to words here."""
-    return read_language(language).script in _ENDING_MARKS
+    """Whether punctuation that Moses does not know is joined to words here."""
+    return ending_marks(language) != ""
 
 
 class Tokenizer(NamedTuple):
@@ -104,7 +116,7 @@ def make_tokenizer(language: str) -> Tokenizer:
 
         code = base_language(language)
         tokenizer, detokenizer = sacremoses.MosesTokenizer(lang=code), sacremoses.MosesDetokenizer(lang=code)
-        tokenizer.PAD_NOT_ISALNUM = tokenizer.PAD_NOT_ISALNUM[0], separate
+        tokenizer.PAD_NOT_ISALNUM = tokenizer.PAD_NOT_ISALNUM[0], partial(separate, _INNER_SIGNS_OF.get(code, ""))
 
         def tokenize_as_moses(text: str) -> str:
             text = normalize(text)
@@ -116,7 +128,7 @@ def make_tokenizer(language: str) -> Tokenizer:
             text = str(detokenizer.detokenize(tokens.split(), return_str=True))
             return beside_mark.sub("", text) if beside_mark else text
 
-        marks = _ENDING_MARKS.get(read_language(language).script)
+        marks = ending_marks(language)
         beside_mark = re.compile(f" (?=[{marks}])" + "|(?<=«) " * ("»" in marks)) if marks else None
         return Tokenizer(tokenize_as_moses, detokenize)
     words = load_chinese_words()
@@ -134,14 +146,17 @@ def is_of_words(sign: str) -> bool:
     return sign.isalnum() or unicodedata.category(sign or " ").startswith("M")
 
 
-def separate(found: re.Match[str]) -> str:
+def separate(inner_signs: str, found: re.Match[str]) -> str:
     """A sign that Moses separates, with spaces around it, unless words are made of it.
 
-    Moses' tables have neither accents that are characters of their own, as in Yoruba, nor the letters of Adlam and
-    other new scripts. Chinese characters, which are wide, are not in them either, and it joins them again itself.
+    ``inner_signs`` are more that stand within words, between letters. Moses' tables have neither accents that are
+    characters of their own, as in Yoruba, nor the letters of Adlam and other new scripts. Chinese characters, which are
+    wide, are not in them either, and it joins them again itself.
     """
     sign, before = found[0], found.string[max(found.start() - 1, 0) : found.start()]
-    is_inner = sign in _INNER_SIGNS and is_of_words(before) and found.string[found.end() : found.end() + 1].isalnum()
+    after = found.string[found.end() : found.end() + 1]
+    is_inner = sign in _INNER_SIGNS and is_of_words(before) and after.isalnum()
+    is_inner |= sign in inner_signs and is_of_words(before) and after.isalpha()
     is_letter = sign.isalpha() and unicodedata.east_asian_width(sign) == "N"
     is_mark = unicodedata.category(sign).startswith("M") and is_of_words(before)
     joins = is_inner or is_letter or (is_mark and unicodedata.east_asian_width(before) != "W")
@@ -149,7 +164,7 @@ def separate(found: re.Match[str]) -> str:
 
 
 def join_at_apostrophes(tokens: str, text: str) -> str:
-    """Moses' tokens of a text, but words with an apostrophe between two letters whole.
+    """Moses' tokens of a text, but words with an apostrophe between letters or digits whole.
 
     Without rules for a language, Moses makes a token of every apostrophe, and joins it again as a quotation mark: of
     Turkish İstanbul'da, İstanbul 'da.
@@ -157,11 +172,11 @@ def join_at_apostrophes(tokens: str, text: str) -> str:
     places = [sign.start() for sign in _APOSTROPHE.finditer(text)]
     if len(places) != len(_SPLIT_APOSTROPHE.findall(tokens)):
         return tokens
-    inner = (is_of_words(text[max(place - 1, 0) : place]) and text[place + 1 : place + 2].isalpha() for place in places)
+    inner = (is_of_words(text[max(place - 1, 0) : place]) and text[place + 1 : place + 2].isalnum() for place in places)
     return _SPLIT_APOSTROPHE.sub(lambda sign: sign[1] if next(inner) else sign[0], tokens)
 
 
-@functools.cache
+@cache
 def load_chinese_words() -> Any:
     """Reads jieba's dictionary, once for all models of a process: it takes a second, and 55 MB."""
     import jieba
