@@ -168,7 +168,13 @@ def train_skip_gram(
     for name, value in counts.items():
         if value < 1:
             raise ValueError(f"--{name} must be at least 1, not {value}")
-    from gensim.models import Word2Vec
+    try:
+        from gensim.models import Word2Vec
+    except ModuleNotFoundError as error:
+        if error.name != "gensim":
+            raise
+        message = "word vectors need gensim, which has no release for Python 3.14: pip install gensim==4.4.0"
+        raise ModuleNotFoundError(f"{message} in an environment of Python 3.11 to 3.13", name="gensim") from error
 
     model = Word2Vec(
         sentences,

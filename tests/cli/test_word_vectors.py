@@ -24,6 +24,7 @@ def pretrain(*arguments, fresh=False):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A corpus, its dictionaries, lexicons of nouns, and vectors of its source side in src.vec."""
+    pytest.importorskip("gensim", reason="gensim has no release for this Python")
     return build_once(tmp_path_factory, "pretrain", write_folder)
 
 

@@ -40,4 +40,5 @@ def text(corpus: Path) -> TrainingText:
 
 @pytest.fixture(scope="session")
 def vectors(text: TrainingText, settings: dict[str, int], tmp_path_factory: pytest.TempPathFactory) -> WordVectors:
+    pytest.importorskip("gensim", reason="gensim has no release for this Python")
     return build_once(tmp_path_factory, "vectors", lambda _: train_skip_gram(text, **settings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 import numpy as np
@@ -54,6 +55,7 @@ def test_the_end_of_a_sentence_and_the_unknown_word_have_vectors(text, vectors):
 
 
 def test_the_same_seed_gives_the_same_vectors_and_another_others(text, settings):
+    pytest.importorskip("gensim", reason="gensim has no release for this Python")
     first, again, other = (train_skip_gram(text, **{**settings, "epochs": 1, "seed": seed}) for seed in (1, 1, 2))
     assert first.words == again.words == other.words
     np.testing.assert_array_equal(first.matrix, again.matrix)
@@ -71,6 +73,14 @@ def text_file(tmp_path):
     path = tmp_path / "text"
     path.write_text("a b a\n\nc\u00a0b\t\n a", encoding="utf-8")
     return path
+
+
+def test_without_gensim_it_is_said_where_there_is_one(text, settings, monkeypatch):
+    for module in [name for name in sys.modules if name.partition(".")[0] == "gensim"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(ModuleNotFoundError, match="need gensim, which has no release for Python 3"):
+        train_skip_gram(text, **settings)
 
 
 def test_sentences_of_several_files_again_and_again(text_file):
