@@ -197,7 +197,8 @@ class _Transfer:
                 reason = str(error) or type(error).__name__
             failures = 0 if self._done() > before else failures + 1
             if failures >= patience.attempts:
-                rest = f"{self.partial} is kept: call again to go on from there" if self._done() else "call again"
+                goes_on = self._can_go_on()
+                rest = f"{self.partial} is kept: call again to go on from there" if goes_on else "call again"
                 raise DownloadError(f"{self.url}: {reason}; {rest}")
             time.sleep(patience.pause * 2 ** max(failures - 1, 0))
 
@@ -209,11 +210,15 @@ class _Transfer:
     def _done(self) -> int:
         return self.partial.stat().st_size if self.partial.exists() else 0
 
+    def _can_go_on(self) -> bool:
+        """Whether there is something that the server has promised to complete."""
+        return self._done() > 0 and self.resumes and self.version.exists()
+
     def _receive(self, timeout: float) -> bool:
         """Asks once for what is missing; True if the whole file is there."""
         request = urllib.request.Request(self.url, headers={"User-Agent": "fairseq-recurrent-mt"})
         start = self._done()
-        if start and self.resumes and self.version.exists():
+        if self._can_go_on():
             request.add_header("Range", f"bytes={start}-")
             request.add_header("If-Range", self.version.read_text(encoding="utf-8"))
         else:

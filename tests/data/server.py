@@ -18,6 +18,7 @@ class Server(http.server.ThreadingHTTPServer):
         folder: of the files.
         cuts: how many bytes to send before the connection is cut, for this and the following requests.
         ranges: whether byte ranges are understood.
+        tags: whether the version of a file is said.
         length: what a part is said to be a part of; the number of bytes unless something else is set.
         requests: path and first byte asked for, of every request.
     """
@@ -29,6 +30,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.folder = folder
         self.cuts: list[int] = []
         self.ranges = True
+        self.tags = True
         self.length: str | None = None
         self.requests: list[tuple[str, int]] = []
 
@@ -56,7 +58,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(content) - start))
-        self.send_header("ETag", tag)
+        if self.server.tags:
+            self.send_header("ETag", tag)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{self.server.length or len(content)}")
         self.end_headers()
