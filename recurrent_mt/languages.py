@@ -77,13 +77,18 @@ def has_spaces(code: str) -> bool:
 # What shows nothing and joins or separates nothing: soft hyphen, zero-width space, marks of direction, byte order mark,
 # interlinear marks, tags. And the code points that Unicode keeps out of text for good.
 _INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
+    "[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0001\U000e0020-\U000e007f"
     "\ufdd0-\ufdef" + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)) + "]"
 )
-#: The zero-width non-joiner and joiner, which are spelling within words of the Arabic, Indic, and related scripts.
-JOINERS = "\u200c\u200d"
-# Letters and vowel signs of these scripts: Arabic to Sinhala without their punctuation, Myanmar, Khmer, Mongolian.
-_JOINED = "\u0620-\u065f\u066e-\u06d3\u06d5-\u06ff\u0710-\u0963\u0966-\u0dff\u1000-\u109f\u1780-\u17d3\u1820-\u18aa"
+#: The Mongolian vowel separator, and the zero-width non-joiner and joiner: spelling within words of the Arabic, Indic,
+#: and related scripts; they also make one sign of several emoji.
+JOINERS = "\u180e\u200c\u200d"
+# Letters and vowel signs of these scripts (Arabic to Sinhala without their punctuation, Myanmar, Khmer, Mongolian), and
+# emoji.
+_JOINED = (
+    "\u0620-\u065f\u066e-\u06d3\u06d5-\u06ff\u0710-\u0963\u0966-\u0dff\u1000-\u109f\u1780-\u17d3\u1820-\u18aa"
+    "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
+)
 # Joiners elsewhere than between two of them, and all but the last of several.
 _VAIN_JOINERS = re.compile(
     f"(?<![{_JOINED}{JOINERS}])[{JOINERS}]+|[{JOINERS}]+(?![{_JOINED}{JOINERS}])|[{JOINERS}](?=[{JOINERS}])"
@@ -105,7 +110,7 @@ _SPACE_BESIDE_CHINESE = re.compile(f"(?<=[{CHINESE}]) +| +(?=[{CHINESE}])")
 def normalize(text: str) -> str:
     """A line in NFC, without control and zero-width characters, with single plain spaces, and none at the ends.
 
-    The zero-width joiners stay within words of the scripts that are spelled with them, as in Persian.
+    The zero-width joiners stay within words of the scripts that are spelled with them, as in Persian, and in emoji.
 
     Line separators of all kinds (U+2028, U+2029, U+0085, form feed, lone carriage return …) are spaces too: whatever
     splits the result into lines finds one. The character that SentencePiece takes for a space becomes an underscore.
@@ -113,11 +118,18 @@ def normalize(text: str) -> str:
     # Of most lines nothing but the last step is needed, and to ask is faster than to look for each character.
     if not text.isprintable():
         text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
-        if "\u200c" in text or "\u200d" in text:
+        if any(joiner in text for joiner in JOINERS):
             text = _VAIN_JOINERS.sub("", text)
     if not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
     return " ".join(text.replace(_SENTENCEPIECE_SPACE, "_").split())
+
+
+def lowercase(text: str, language: str) -> str:
+    """A line in lower case; Turkish and Azerbaijani have two letters i."""
+    if base_language(language) in ("az", "tr"):
+        text = text.replace("İ", "i").replace("I", "ı")
+    return text.lower()
 
 
 def join_chinese(text: str) -> str:

@@ -6,6 +6,7 @@ are made once: its own functions take texts and count them again, and read their
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +19,10 @@ from sacrebleu.metrics.base import Score as SacrebleuScore
 from sacrebleu.metrics.bleu import _get_tokenizer
 from sacrebleu.significance import estimate_ci
 
-from .languages import HAN, base_language, has_spaces, is_chinese, join_chinese, normalize
+from .languages import HAN, base_language, has_spaces, is_chinese, join_chinese, lowercase, normalize
 from .ordered_map import ordered_map
+
+LOG = logging.getLogger(__name__)
 
 _HAN = re.compile(f"[{HAN}]")
 #: Letters of scripts that put no spaces between words: Thai to Myanmar, Khmer, kana, Chinese characters.
@@ -105,6 +108,13 @@ def guess_tokenization(sentences: Sequence[str]) -> str | None:
         return None
     # Japanese has kana beside its Chinese characters.
     return "zh" if 10 * len(_HAN.findall(text)) > 9 * unspaced else "char"
+
+
+def warn_of_language(sentences: Sequence[str], language: str, option: str) -> None:
+    """Logs where a language is not named and words are not between spaces, as they are then taken to be."""
+    if not language and guess_tokenization(sentences):
+        reason = "the text has few spaces between words, and %s does not name its language"
+        LOG.warning(f"{reason}: its words, and scores, are wrong", option)
 
 
 def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
@@ -280,7 +290,8 @@ def statistics(
         raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
 
     (translations, changed), (originals, others_changed) = (
-        make_regular(side, chinese=tokenize == "zh") for side in (hypotheses, references)
+        make_regular(side, target_language or "", chinese=tokenize == "zh", lower=lowercase)
+        for side in (hypotheses, references)
     )
     normalized = changed or others_changed
 
@@ -297,12 +308,14 @@ def statistics(
     return SentenceStatistics(counted[0].metric, np.concatenate([block.rows for block in counted]), normalized)
 
 
-def make_regular(sentences: Sequence[str], *, chinese: bool) -> tuple[list[str], bool]:
-    """The sentences as they are compared, and whether that changed more than how many spaces are between words."""
+def make_regular(sentences: Sequence[str], language: str, *, chinese: bool, lower: bool) -> tuple[list[str], bool]:
+    """The sentences as they are compared, and whether that changed more than case and spaces between words."""
     regular = list(map(normalize, sentences))
     if chinese:
         regular = list(map(join_chinese, regular))
-    return regular, any(" ".join(given.split()) != made for given, made in zip(sentences, regular))
+    changed = any(" ".join(given.split()) != made for given, made in zip(sentences, regular))
+    # sacrebleu's own lower case has no Turkish.
+    return [lowercase(text, language) for text in regular] if lower else regular, changed
 
 
 def score(

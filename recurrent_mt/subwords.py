@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from os import PathLike
+
+LOG = logging.getLogger(__name__)
 
 END_OF_SENTENCE = "</s>"
 
@@ -69,6 +72,20 @@ def is_subword(token: str) -> bool:
 def find_piece(text: str) -> str | None:
     """The first word of a text that ends in BPE's mark, as only what BPE has split usually does."""
     return next((word for word in text.split() if word.endswith(CONTINUES)), None) if CONTINUES in text else None
+
+
+def find_token(text: str) -> str | None:
+    """The first word of a text that is a model's and no person's: a subword, one that Moses has escaped, a last dot."""
+    token = next((word for word in text.split() if is_subword(word) or has_escaped_character(word)), None)
+    return token or ("." if text.endswith(" .") else None)
+
+
+def warn_of_tokens(file: str | PathLike[str], translations: Sequence[str], references: Sequence[str]) -> None:
+    """Logs where translations are still in words and subwords as models read them, and references are not."""
+    found = {number: token for number, text in enumerate(translations, 1) if (token := find_token(text))}
+    if 10 * len(found) > len(translations) and 10 * sum(map(bool, map(find_token, references))) < len(found):
+        number, token = next(iter(found.items()))
+        LOG.warning("%s, line %d: %s looks as models read it: scores are of detokenized text", file, number, token)
 
 
 def clean(piece: str, scheme: str | None) -> str:

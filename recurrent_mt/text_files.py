@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 
 #: What opens a compressed file, by the end of its name.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+#: How files begin that these and other programs have compressed.
+COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK": "zip"}
 #: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
@@ -72,7 +74,8 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
     """
     path = Path(path)
     if not path.is_file():
-        raise FileError(path, "there is no such file")
+        is_pipe = path.exists() and not path.is_dir()
+        raise FileError(path, "it is a pipe: write the text to a file" if is_pipe else "there is no such file")
     with OPENERS.get(path.suffix, open)(path, "rb") as file:
         yield from decode_lines(path, file)
 
@@ -96,6 +99,9 @@ def decode_lines(path: str | PathLike[str], lines: Iterable[bytes]) -> Iterator[
             yield number, raw.rstrip(b"\r\n").replace(b"\r", b" ").replace(b"\0", b" ").decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"byte {error.start + 1} is not UTF-8: convert the text, for example with iconv"
+        program = next((name for beginning, name in COMPRESSED.items() if raw.startswith(beginning)), None)
+        if program and number == 1:
+            message = f"it is compressed by {program}: unpack it, or have its name end in {', '.join(OPENERS)}"
         raise FileError(path, message, line=number) from error
     except DAMAGE as error:
         require_damage(error)

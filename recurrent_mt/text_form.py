@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 
 from .data.words import has_own_marks, make_known_word_splitter, make_tokenizer, require_splittable
-from .languages import base_language, is_chinese, normalize
+from .languages import base_language, is_chinese, lowercase, normalize
 from .subwords import CONTINUES, find_piece, load_bpe, load_sentencepiece, merge_pieces, word_numbers
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
 
@@ -144,7 +144,7 @@ class TextForm:
         if language not in self._splitters:
             self._splitters[language] = self._make_splitter(language)
         words = self._splitters[language](text)
-        return words.lower() if self.lowercase else words
+        return lowercase(words, language) if self.lowercase else words
 
     def segment(self, words: str) -> str:
         """Splits words into what the model reads."""

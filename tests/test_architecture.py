@@ -63,7 +63,7 @@ ALLOWED = {
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             "recurrent_mt.text_files",
-            *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "sacremoses"),
+            *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
             *("recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "experiments": {

@@ -96,6 +96,8 @@ def test_an_error_can_be_sent_to_another_process():
         (b"", "text: there are no sentences"),
         (b"one\nd\xe9j\xe0\n", "text, line 2: byte 2 is not UTF-8"),
         (None, "text: there is no such file"),
+        (gzip.compress(b"one\n", mtime=0), "it is compressed by gzip: unpack it, or have its name end in .gz"),
+        (b"\x28\xb5\x2f\xfd\x04\xa9", "it is compressed by zstd: unpack it"),
     ],
 )
 def test_bad_files_are_named_with_the_line(tmp_path, content, message):
@@ -180,3 +182,9 @@ def test_a_damaged_dictionary_is_named_with_its_line(tmp_path, line):
     path.write_text(f"a 7\n{line}\n", encoding="utf-8")
     with pytest.raises(FileError, match=r"dict\.en\.txt, line 2: expected a word and its count"):
         read_dictionary(path)
+
+
+def test_a_pipe_is_called_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="it is a pipe: write the text to a file"):
+        read_sentences(tmp_path / "pipe")

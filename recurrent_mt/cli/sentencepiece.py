@@ -22,6 +22,8 @@ from ..text_files import check_output_files, read_lines, read_standard_input, wr
 
 #: More than pieces need to be learned well; SentencePiece holds all lines in memory.
 MOST_LINES = 1_000_000
+#: Bytes of a line.
+LONGEST_LINE = 2**30
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +68,8 @@ def train(files: list[str], model: str, size: int) -> None:
             hard_vocab_limit=False,
             character_coverage=0.9995,
             normalization_rule_name="identity",
+            # It would leave out longer ones; in bytes, its limit is soon reached by text that is not Latin.
+            max_sentence_length=LONGEST_LINE,
             minloglevel=1,
         )
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..arguments import positive
 from ..data.words import make_tokenizer
-from ..languages import normalize
+from ..languages import lowercase, normalize
 from ..ordered_map import map_lines
 from ..subwords import CONTINUES, find_piece, load_bpe
 from ..text_files import FileError, read_standard_input
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     if options.action in ("split", "join") and not options.language:
         options.parser.error(f"{options.action} needs --language")
     function = load_bpe(options.codes) if options.codes else choose_function(options.action, options.language)
-    lowered = (lambda line: function(line).lower()) if options.lowercase else function
+    lowered = (lambda line: lowercase(function(line), options.language or "")) if options.lowercase else function
     with io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n") as target:
         lines = map_lines(lowered, read_standard_input(), options.jobs)
         for line in require_whole_words(lines) if options.whole_words else lines:

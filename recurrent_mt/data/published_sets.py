@@ -14,11 +14,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..languages import three_letter_code
-from ..text_files import write_text
+from ..text_files import OPENERS, write_text
 from .download import download, extract
 from .parallel_text import one_line
 
@@ -140,13 +141,21 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
     """What mtdata reads from the files; bytes that are not UTF-8 come as U+FFFD."""
     from mtdata.entry import Entry
     from mtdata.parser import Parser
+    from mtdata.utils import COMPRESSORS
 
+    # Of compressed text alone, mtdata takes a lone carriage return for the end of a line.
+    COMPRESSORS.update({ending: partial(opener, newline="\n") for ending, opener in OPENERS.items()})
     # An Entry of an archive wants the names in it, which matter no more here.
     entry = Entry(corpus.identifier, url=corpus.url, ext=corpus.format, cols=corpus.columns)
+    number = 0
     try:
-        yield from Parser(paths, ext=corpus.format, ent=entry).read_segs(show_pbar=False)
+        for pair in Parser(paths, ext=corpus.format, ent=entry).read_segs(show_pbar=False):
+            yield pair
+            number += 1
     except (OSError, ValueError):
         raise
+    except IndexError as error:
+        raise ValueError(f"{corpus.identifier}: the line after {number:,} pairs has too few columns") from error
     except Exception as error:  # mtdata raises nothing narrower
         raise ValueError(f"{corpus.identifier}: {error}") from error
 

@@ -32,6 +32,17 @@ _KANA_OR_HANGUL = re.compile(f"[{_KANA_AND_HANGUL}]")
 _OTHER_WORD = re.compile(rf"[^\W\d_{HAN}{_KANA_AND_HANGUL}]+")
 
 
+_CLD2 = frozenset(code for _, code in pycld2.LANGUAGES)
+#: What CLD2 and langid call languages whose codes here are others.
+_OTHER_CODES = {"fil": {"tl"}, "he": {"iw"}, "jv": {"jw"}, "nb": {"no"}}
+
+
+def _codes(language: str) -> set[str]:
+    """What a language may be called by what tells it."""
+    base = base_language(language)
+    return {base} | _OTHER_CODES.get(base, set())
+
+
 @cache
 def _identifier() -> LanguageIdentifier:
     return LanguageIdentifier.from_pickled_model(MODEL_FILE)
@@ -45,10 +56,12 @@ def require_known(language: str) -> None:
     """
     if is_chinese(language):
         return
-    known = {code for _, code in pycld2.LANGUAGES} & set(_identifier().nb_classes)
-    if base_language(language) not in known:
+    langid = set(_identifier().nb_classes)
+    if not (_codes(language) & _CLD2 and _codes(language) & langid):
+        known = _CLD2 & langid | _OTHER_CODES.keys()
         raise ValueError(
-            f"language '{language}' cannot be told from others: use --no-language-check; those that can are zh, "
+            f"language '{language}' cannot be told from others: use --no-language-check, or in an experiment "
+            "cleaning=false; those that can are zh, "
             f"{', '.join(sorted(known))}"
         )
 
@@ -60,25 +73,25 @@ def is_other_language(text: str, language: str) -> bool:
     """
     if is_chinese(language):
         return _is_other_script(text)
-    language = base_language(language)
-    if _is_east_asian(text) and language not in _EAST_ASIAN:
+    codes = _codes(language)
+    if _is_east_asian(text) and not codes & _EAST_ASIAN:
         return True
-    if not _is_suspect(text, language):
+    if not _is_suspect(text, codes):
         return False
     words = [word for word in _WORD.findall(text) if not word[0].isupper()]
     if sum(map(len, words)) < _MIN_LETTERS:
         return False
     lower = " ".join(words)
-    return _is_suspect(lower, language) and all(
-        _identifier().classify(evidence)[0] != language for evidence in (text, lower)
+    return _is_suspect(lower, codes) and all(
+        _identifier().classify(evidence)[0] not in codes for evidence in (text, lower)
     )
 
 
-def _is_suspect(text: str, language: str) -> bool:
+def _is_suspect(text: str, codes: set[str]) -> bool:
     """What CLD2 thinks, with a hint that tips the balance toward the language expected."""
-    reliable, _, found = pycld2.detect(text, hintLanguage=language)
+    reliable, _, found = pycld2.detect(text, hintLanguage=max(sorted(codes), key=lambda code: code in _CLD2))
     _, dominant, percent, _ = found[0]
-    return reliable and dominant != "un" and percent >= _DOMINANT and language not in (code for _, code, _, _ in found)
+    return reliable and dominant != "un" and percent >= _DOMINANT and codes.isdisjoint(code for _, code, _, _ in found)
 
 
 def _is_east_asian(text: str) -> bool:
@@ -100,7 +113,8 @@ _TAG = re.compile(
     r"|tt|u|ul)(?:\s+[\w:-]+\s*=[^<>]*)?\s*/?>",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[!-~]+|[!-~]+@[!-~]+\.[a-z]+", re.IGNORECASE)
+# The second begins at a word's beginning and goes to its first @ alone: of long words, its time is linear.
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[!-~]+|(?<![!-~])[!-~][!-?A-~]*@[!-~]+\.[a-z]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

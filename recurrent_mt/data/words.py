@@ -32,8 +32,6 @@ from ..languages import (
 # How many Han characters (and runs of anything else) Chinese has for one English word.
 _CHARACTERS_A_WORD = 1.6
 
-# A word, a number, or one other character that is no space; Han characters one by one.
-_TOKEN = re.compile(rf"[{HAN}]|[^\W{HAN}]+|[^\w\s]")
 _UNSPACED_WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 
 _CHARACTER = re.compile(f"[{CHINESE}]")
@@ -79,9 +77,18 @@ def has_words(language: str) -> bool:
     return has_spaces(language) or is_chinese(language)
 
 
+@cache
+def token_pattern() -> Any:
+    """A word, a number, or one other character that is no space; Han characters one by one."""
+    # Unlike re's, its words have vowel signs, other combining marks, and joiners. Moses needs it, too.
+    import regex
+
+    return regex.compile(rf"[{HAN}]|[^\W{HAN}]+|[^\w\s]")
+
+
 def lowercase_tokens(text: str) -> list[str]:
     """Words and punctuation marks of a line in lower case, Han characters one by one, apostrophes of one kind."""
-    return _TOKEN.findall(text.lower().replace("’", "'"))
+    return token_pattern().findall(text.lower().replace("’", "'"))
 
 
 def ending_marks(language: str) -> str:
@@ -211,7 +218,7 @@ def make_known_word_splitter(language: str, known: Mapping[str, int]) -> Callabl
 
         def split(text: str) -> list[str]:
             # With spaces, it is split already.
-            return text.split() if " " in text else _TOKEN.findall(text)
+            return text.split() if " " in text else token_pattern().findall(text)
     else:
         import sacremoses
 

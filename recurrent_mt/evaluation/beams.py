@@ -17,6 +17,7 @@ from ..text_files import FileError, read_sentences, require_same_count
 from .figures import COLORS, LINES, set_style, style_axes
 from .generate_log import read_generate_log
 from .tables import Cell, Group, Record, Table, format_number, select
+from .words import divide
 
 #: ``beam-5.log``: scores divided by length; ``-unnormalized``: not; ``-lenpen-0.6``: divided by length to that power.
 NAME = re.compile(r"beam-(\d+)(?:(-unnormalized)|-lenpen-(\d+(?:\.\d+)?))?\.log")
@@ -71,7 +72,7 @@ def read_beams(
         speed = read_generate_log(log).speed
         values = {
             bleu.name: bleu.value,
-            LENGTH_RATIO: sum(map(len, split_words(translations, language))) / expected,
+            LENGTH_RATIO: divide(sum(map(len, split_words(translations, language))), expected),
             SPEED: speed.sentences_per_second if speed else None,
         }
         for metric, value in values.items():

@@ -405,7 +405,7 @@ def draw_grid(table: Table, form: str, write_cell: Callable[[Cell], str]) -> str
 
 def markdown_cell(cell: Cell) -> str:
     """A cell between bars, in which nothing of a name is markup."""
-    text = re.sub(r"[\\`*<|]", r"\\\g<0>", cell.text)
+    text = re.sub(r"[\\`*<|\[&~]|\b_|_\b", r"\\\g<0>", cell.text)
     return f"{f'**{text}**' if cell.best else text}{replace(cell, text='')}"
 
 

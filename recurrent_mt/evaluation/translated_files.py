@@ -11,8 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..metrics import SentenceStatistics, split_words, statistics
-from ..subwords import is_subword
+from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
+from ..subwords import is_subword, warn_of_tokens
 from ..text_files import (
     FileError,
     dictionary_folder,
@@ -326,6 +326,8 @@ def read_test_set(
     if source:
         sources = read_sentences(source)
         require_same_count(source, sources, reference, references)
+    for side, language, option in zip((sources, references), languages, ("--source-lang", "--target-lang")):
+        warn_of_language(side, language, option)
     return TestSet(
         source=sources,
         reference=references,
@@ -345,6 +347,7 @@ def read_system(
     for seed, file in enumerate(files, start=1):
         translations[str(seed)], nbest = read_translations(file)
         require_same_count(file, translations[str(seed)], reference, test_set.reference)
+        warn_of_tokens(file, translations[str(seed)], test_set.reference)
         lists.append(nbest)
     return System(name, translations, unknown, nbest=lists[0])
 

@@ -170,3 +170,34 @@ def test_names_of_before_say_what_to_call(files):
     for name in ("score", "score-run", "ablation-table"):
         done = call(name, "--reference", files / "reference")
         assert done.returncode == 2 and f"{name} is now compare: see recurrent-mt compare --help" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("write", "token"),
+    [
+        (lambda text: f"{text[:4]}@@ {text[4:]}", "@@"),
+        (lambda text: f"▁un {text}", "▁un"),
+        (lambda text: f"l &apos; {text}", "&apos;"),
+        (lambda text: f"{text.rstrip('.')} .", "."),
+    ],
+    ids=["BPE", "SentencePiece", "Moses", "words"],
+)
+def test_text_as_models_read_it_is_warned_of(files, write, token, caplog):
+    lines = (files / "one").read_text(encoding="utf-8").splitlines()
+    (files / "tokens").write_text("".join(f"{write(line)}\n" for line in lines), encoding="utf-8")
+    printed(files)
+    assert not caplog.messages
+    printed(files, systems=("tokens",))
+    (warning,) = caplog.messages
+    assert warning.startswith(f"{files / 'tokens'}, line 1: ")
+    assert f"{token} looks as models read it: scores are of detokenized text" in warning
+
+
+@pytest.mark.parametrize("tool", ["compare", "analyze"])
+def test_text_without_spaces_asks_for_its_language(tool, tmp_path, caplog):
+    (tmp_path / "zh").write_text("我们在北京大学学习中文。\n" * 3, encoding="utf-8")
+    files = ("--reference", tmp_path / "zh", "--system", f"a={tmp_path / 'zh'}", "--out", tmp_path / "out")
+    assert call(tool, *files, "--target-lang", "zh").returncode == 0 and not caplog.messages
+    assert call(tool, *files).returncode == 0
+    (warning,) = caplog.messages
+    assert warning.startswith("the text has few spaces between words, and --target-lang does not name its language:")

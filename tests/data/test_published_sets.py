@@ -1,5 +1,6 @@
 """Corpora that mtdata knows, from a server on loopback that has small files in the same layouts."""
 
+import gzip
 import re
 
 import pytest
@@ -122,3 +123,22 @@ def test_mtdata_knows_what_the_recipes_ask_for():
     assert all(one.url.startswith("http") for one in sets)
     with pytest.raises(LookupError, match="mtdata knows no corpus Statmt-nothing-1-fra-eng"):
         look_up(["Statmt-nothing-1-fra-eng"])
+
+
+def write_table(server, content):
+    path = server.folder / "mirror" / "data.statmt.org" / "t.tsv.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(content, mtime=0))
+    return PublishedSet("Statmt-t-1-fra-eng", "http://data.statmt.org/t.tsv.gz", None, "tsv.gz", None)
+
+
+def test_a_carriage_return_ends_no_line_of_compressed_text(server, tmp_path):
+    corpus = write_table(server, b"un\tone\ndeux\rbis\ttwo\ntrois\tthree\n")
+    pairs = get(corpus, server, tmp_path, ("fr", "en"))
+    assert [pair[1] for pair in pairs] == ["one", "two", "three"] and pairs[2] == ("trois", "three")
+
+
+def test_a_line_without_a_column_is_named(server, tmp_path):
+    corpus = write_table(server, b"un\tone\ndeux\n")
+    with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: the line after 1 pairs has too few columns"):
+        get(corpus, server, tmp_path, ("fr", "en"))

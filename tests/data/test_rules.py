@@ -17,6 +17,7 @@ from recurrent_mt.data.rules import (
     mark_duplicates,
     pair_record,
     pair_rules,
+    require_known,
 )
 from recurrent_mt.languages import normalize
 from tests.data.tools import SHARED
@@ -134,6 +135,20 @@ def test_chinese_on_either_side(name):
 def test_a_language_that_cannot_be_told():
     with pytest.raises(ValueError, match="language 'haw' cannot be told from others: use --no-language-check"):
         pair_rules(("haw", "en"), HELD_OUT, max_words=9, max_ratio=3.0, language_check=True)
+
+
+def test_languages_that_those_who_tell_them_call_otherwise():
+    hebrew, norwegian = "המשפט הזה נכתב כדי לבדוק את זיהוי השפה", "Dette er en lang norsk setning om ingenting."
+    for language, text in (("he", hebrew), ("nb", norwegian)):
+        require_known(language)
+        assert not is_other_language(text, language)
+        assert is_other_language(EN, language)
+
+
+@pytest.mark.parametrize("word", ["@" * 100_000, "a@" * 50_000, "a" * 100_000 + "@"])
+def test_a_long_word_is_looked_at_once(word):
+    """For each of its characters again, it would take a minute or more."""
+    assert not RULES["fr", "en"]["markup"](SentencePair(word, "word", ("fr", "en")))
 
 
 def test_without_language_check():

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import sentencepiece
 
 from recurrent_mt.cli.sentencepiece import sample_lines
 from recurrent_mt.languages import normalize
@@ -66,3 +67,13 @@ def test_real_text_comes_back_exactly(name, tmp_path):
         pytest.skip("needs the corpora of ../shared")
     lines = [normalize(line) for line in (SHARED / name).read_text(encoding="utf-8").split("\n")[:-1]]
     check_round_trip(lines, tmp_path, 4000)
+
+
+def test_long_lines_are_learned_from(tmp_path):
+    """SentencePiece itself leaves out those of more than 4,192 bytes: 1,400 characters of Thai."""
+    (tmp_path / "text").write_text("le chat dort\n" * 50 + "แมวนอนหลับ " * 300 + "\n", encoding="utf-8")
+    sentencepiece_model("train", "--size", "40", "--model", tmp_path / "model", tmp_path / "text")
+    pieces = sentencepiece_model("encode", "--model", tmp_path / "model", text="แมว\n")
+    assert joined(pieces) == "แมว"
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "model"))
+    assert processor.unk_id() not in processor.encode("แมวนอนหลับ")

@@ -14,6 +14,7 @@ from recurrent_mt.data.words import (
     count_words,
     join_at_apostrophes,
     load_chinese_words,
+    lowercase_tokens,
     make_known_word_splitter,
     make_tokenizer,
 )
@@ -162,6 +163,8 @@ CASES = {
     "zero width": ("wo\u200brd \ufeffs\u00adoft \u2066x\u2069", "word soft x"),
     "joiners": ("\u200cمی\u200cرود، کتاب\u200c\u200cها\u200d", "می\u200cرود، کتاب\u200cها"),
     "other joiners": ("क्\u200dष a\u200db", "क्\u200dष ab"),
+    "emoji": ("👩\u200d🔬 🏳️\u200d🌈 a\u200d🔬", "👩\u200d🔬 🏳️\u200d🌈 a🔬"),
+    "Mongolian": ("ᠬᠠᠷ\u180eᠠ", "ᠬᠠᠷ\u180eᠠ"),
     "no characters": ("a\ufffe\ufdd0\U0001ffffb", "ab"),
     "left alone": ("« L’été », 100 % ﬁn — 中文，。", "« L’été », 100 % ﬁn — 中文，。"),
 }
@@ -314,3 +317,17 @@ def test_signs_that_are_no_part_of_words_are_separated_as_before():
 def test_text_is_rejoined_where_joining_it_could_lose_something(language, came_back):
     form = TextForm(Path(), "fr", language, "word", "moses", lowercase=False, truecased=False)
     assert form.rejoin("5 % of “x”") == came_back
+
+
+def test_words_that_are_counted_have_their_vowel_signs_and_joiners():
+    text = "हिन्दी में বাংলা தமிழ் בְּרֵאשִׁית می\u200cخواهم Ọ̀rọ̀ don’t 北京。"
+    words = "हिन्दी में বাংলা தமிழ் בְּרֵאשִׁית می\u200cخواهم ọ̀rọ̀ don ' t 北 京 。"
+    assert lowercase_tokens(normalize(text)) == normalize(words).split(" ")
+
+
+def test_turkish_has_two_letters_i():
+    line = command_line("recurrent-mt", "words", "split", "--language", "tur", "--lowercase")
+    done = subprocess.run(line, input="IŞIK Isınma İSTANBUL", capture_output=True, text=True, encoding="utf-8")
+    form = TextForm(Path(), "en", "tr", "word", "moses", lowercase=True, truecased=False)
+    assert done.stdout == form.split("IŞIK Isınma İSTANBUL", "tr") + "\n" == "ışık ısınma istanbul\n"
+    assert form.split("ISTANBUL", "en") == "istanbul"

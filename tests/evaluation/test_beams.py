@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from recurrent_mt.evaluation.beams import beam_figure, beam_table, read_beams
+from recurrent_mt.evaluation.beams import LENGTH_RATIO, beam_figure, beam_table, read_beams
 from recurrent_mt.evaluation.tables import make_frame
 from recurrent_mt.metrics import score, sign_systems
 from recurrent_mt.text_files import FileError
@@ -159,3 +159,8 @@ def test_the_command_writes_tables_and_a_figure(folder, tmp_path):
     assert len(records) == 4 * 3
     assert "<svg" in (tmp_path / "out/beams.svg").read_text()
     assert "| mine   |   10 |" in (tmp_path / "out/beams.md").read_text()
+
+
+def test_references_without_words_have_no_length_ratio(folder):
+    records, _ = read_beams("mine", folder, ["", ""], "en", False)
+    assert [one.value for one in records if one.metric == LENGTH_RATIO] == [None] * 4

@@ -48,9 +48,10 @@ def test_markdown_has_bold_numbers_and_bars_that_do_not_end_their_cell():
 
 
 def test_names_in_markdown_are_no_markup():
-    table = Table("", ["System"], ["a*b*c, <unk> forbidden", "`x`", "a_b"], [[], [], []])
+    table = Table("", ["System"], ["a*b*c, <unk> forbidden", "`x`", "a_b", "_c_ [d](e) &lt;"], [[]] * 4)
     text = " ".join(tables_as_markdown([table]).split())
     assert r"a\*b\*c, \<unk> forbidden" in text and r"\`x\`" in text and "a_b" in text
+    assert r"\_c\_ \[d](e) \&lt;" in text
 
 
 def test_the_best_are_all_that_print_alike_and_none_where_all_do():

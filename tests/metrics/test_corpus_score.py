@@ -227,3 +227,9 @@ def test_the_same_text_in_another_normal_form_scores_the_same_and_the_signature_
     assert (spaces.value, spaces.signature) == (pytest.approx(100), score("bleu", [composed], [composed]).signature)
     counts = [statistics("bleu", [text] * 2, [composed] * 2) for text in (composed, decomposed)]
     assert "|text:normalized|" in sign_systems(counts)
+
+
+def test_turkish_case_is_ignored_as_turkish_has_it():
+    sides = ["İSTANBUL IŞIK güzel bir şehir"], ["istanbul ışık güzel bir şehir"]
+    assert score("bleu", *sides, target_language="tr", lowercase=True).value == pytest.approx(100)
+    assert score("bleu", *sides, lowercase=True).value < 50
