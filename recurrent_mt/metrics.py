@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -289,10 +290,8 @@ def statistics(
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
 
-    (translations, changed), (originals, others_changed) = (
-        make_regular(side, target_language or "", chinese=tokenize == "zh", lower=lowercase)
-        for side in (hypotheses, references)
-    )
+    regular = partial(make_regular, language=target_language or "", chinese=tokenize == "zh", lower=lowercase)
+    (translations, changed), (originals, others_changed) = map(regular, (hypotheses, references))
     normalized = changed or others_changed
 
     def count(sentences: slice) -> SentenceStatistics:
