@@ -2,10 +2,14 @@
 
 fairseq 0.12.2 saves ``checkpoint_best.pt`` only when it is about to save other checkpoints: with
 ``--validate-interval-updates`` but without ``--save-interval-updates``, or with ``--save-interval`` above
-``--validate-interval``, the best model may be on no disk, and the best loss in the log may be the current one.
+``--validate-interval``, the best model may be on no disk, and the best loss in the log may be the current one. And with
+``--best-checkpoint-metric bleu`` without ``--maximize-best-checkpoint-metric``, it keeps the worst model as the best.
 """
 
 import functools
+
+HIGHER_IS_BETTER = ("accuracy", "bleu")
+LOWER_IS_BETTER = ("loss", "nll_loss", "ppl")
 
 
 def repair(train_module):
@@ -17,6 +21,7 @@ def repair(train_module):
     def main_with_its_own_best(cfg, *args, **kwargs):
         # fairseq keeps it as an attribute of its function, where another training of this process may have left one.
         vars(checkpoint_utils.save_checkpoint).pop("best", None)
+        _check_direction(cfg.checkpoint)
         return main(cfg, *args, **kwargs)
 
     @functools.wraps(validate_and_save)
@@ -28,6 +33,15 @@ def repair(train_module):
         return valid_losses, should_stop
 
     train_module.main, train_module.validate_and_save = main_with_its_own_best, validate_and_save_the_best
+
+
+def _check_direction(options):
+    """Raises ValueError if the best checkpoint would be the worst one."""
+    metric, flag = options.best_checkpoint_metric, "--maximize-best-checkpoint-metric"
+    if metric in HIGHER_IS_BETTER and not options.maximize_best_checkpoint_metric:
+        raise ValueError(f"--best-checkpoint-metric {metric} needs {flag}: without, the worst model is kept")
+    if metric in LOWER_IS_BETTER and options.maximize_best_checkpoint_metric:
+        raise ValueError(f"--best-checkpoint-metric {metric} is best where it is lowest: leave {flag} out")
 
 
 def _is_better(value, options, checkpoint_utils):

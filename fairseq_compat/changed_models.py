@@ -36,6 +36,7 @@ def repair(trainer_module):
     def load_the_same_model(
         self, filename, reset_optimizer=False, reset_lr_scheduler=False, optimizer_overrides=None, reset_meters=False
     ):
+        _check_vectors(filename, self.cfg)
         resets = (reset_optimizer, reset_lr_scheduler, reset_meters, self.cfg.checkpoint.reset_dataloader)
         load = checkpoint_utils.load_checkpoint_to_cpu
 
@@ -49,13 +50,40 @@ def repair(trainer_module):
 
         checkpoint_utils.load_checkpoint_to_cpu = load_and_compare
         try:
-            return load_checkpoint(
+            extra = load_checkpoint(
                 self, filename, reset_optimizer, reset_lr_scheduler, optimizer_overrides, reset_meters
             )
         finally:
             checkpoint_utils.load_checkpoint_to_cpu = load
+        if extra is not None and not reset_optimizer:
+            for name, kept, asked in _kept_settings(self.optimizer, optimizer_overrides or {}):
+                message = "the optimizer of %s goes on with its %s of %s, not %s: --optimizer-overrides changes it"
+                logger.warning(message, filename, name, kept, asked)
+        return extra
 
     trainer_module.Trainer.load_checkpoint = load_the_same_model
+
+
+def _check_vectors(filename, cfg):
+    """Raises ValueError if a checkpoint's embeddings would take the place of vectors that were asked for."""
+    if filename == cfg.checkpoint.finetune_from_model:
+        for option in ("encoder_embed_path", "decoder_embed_path"):
+            if _value(cfg.model, option):
+                flag = f"--{option.replace('_', '-')}"
+                raise ValueError(f"{flag}: --finetune-from-model {filename} has embeddings of its own: leave one out")
+
+
+def _kept_settings(optimizer, overrides):
+    """The settings of an optimizer that a checkpoint has brought, where others were asked for: name and both values.
+
+    Its learning rate is the scheduler's.
+    """
+    loaded = optimizer.param_groups[0]
+    for name, asked in optimizer.optimizer_config.items():
+        kept = loaded.get(name, asked)
+        kept, asked = (list(value) if isinstance(value, tuple) else value for value in (kept, asked))
+        if name != "lr" and name not in overrides and kept != asked:
+            yield name, kept, asked
 
 
 def model_options(state):

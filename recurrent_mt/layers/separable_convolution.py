@@ -128,6 +128,8 @@ class SeparableConvolutionEncoder(nn.Module):
         super().__init__()
         if num_modules < 1 or not widths or not groups:
             raise ValueError("a convolutional encoder needs at least one module, one kernel width, and one group")
+        if len(groups) > len(widths):
+            raise ValueError(f"{len(groups)} numbers of groups, but a module has {len(widths)} steps")
         if ordinary and any(group != 1 for group in groups):
             raise ValueError(f"groups {', '.join(map(str, groups))} are for separable convolutions, not ordinary ones")
         self.annotation_size = self.summary_size = hidden_size

@@ -82,3 +82,15 @@ def test_nothing_is_saved_twice(validate, monkeypatch):
 
 def test_nothing_is_saved_where_nothing_is_to_be_saved(validate):
     assert validate(5.0, 4.0, no_save=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--eval-bleu", "--best-checkpoint-metric", "bleu"], "bleu needs --maximize-best-checkpoint-metric"),
+        (["--maximize-best-checkpoint-metric"], "loss is best where it is lowest: leave --maximize"),
+    ],
+)
+def test_the_worst_model_is_not_kept_as_the_best(options, message, tmp_path, train):
+    with pytest.raises(AssertionError, match=message):
+        train("lstm", tmp_path, *options, warm=True)

@@ -133,3 +133,27 @@ def test_options_of_any_form_are_compared():
     assert changed_options(before, now) == ["--decoder-order update_first → word_first"]
     assert changed_options(before, {"_name": "unet_encoder"}) == ["--arch gru_encoder → unet_encoder"]
     assert changed_options(None, now) == [], "a checkpoint that has no options"
+
+
+def test_settings_of_the_optimizer_that_a_checkpoint_keeps_are_named(tmp_path, caplog):
+    path = save(tmp_path / "checkpoint.pt", GRU)
+    training(f"{GRU} --lr 0.5").load_checkpoint(path)
+    assert "goes on with its" not in caplog.text
+    other = training(f"{GRU} --weight-decay 5 --adam-betas (0.5,0.6)")
+    other.load_checkpoint(path)
+    assert f"the optimizer of {path} goes on with its weight_decay of 0.0, not 5.0" in caplog.text
+    assert "its betas of [0.9, 0.999], not [0.5, 0.6]" in caplog.text
+    caplog.clear()
+    other.load_checkpoint(path, optimizer_overrides={"weight_decay": 5.0, "betas": [0.5, 0.6]})
+    assert "goes on with its" not in caplog.text
+    other.load_checkpoint(path, reset_optimizer=True)
+    assert "goes on with its" not in caplog.text
+
+
+def test_vectors_of_which_a_finetuned_model_would_have_none_are_refused(tmp_path):
+    path = save(tmp_path / "checkpoint.pt", GRU)
+    other = training(GRU)
+    other.cfg.checkpoint.finetune_from_model = path
+    other.cfg.model.encoder_embed_path = "vectors"
+    with pytest.raises(ValueError, match=r"--encoder-embed-path: --finetune-from-model .* has embeddings of its own"):
+        other.load_checkpoint(path, reset_optimizer=True)

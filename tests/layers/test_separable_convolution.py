@@ -111,6 +111,11 @@ def test_without_positions_only_the_ends_reveal_a_words_place():
     assert not torch.allclose(placed[3], placed[4])
 
 
+def test_groups_that_no_step_has_are_refused():
+    with pytest.raises(ValueError, match="2 numbers of groups, but a module has 1 steps"):
+        SeparableConvolutionEncoder(EMBED, HIDDEN, widths=(3,), num_modules=2, groups=(1, 2))
+
+
 @pytest.mark.parametrize("groups", [(1,), (2,), (2, 3)])
 def test_separable_convolutions_have_the_parameters_of_their_formula(groups):
     widths, modules = (3, 3, 15, 15), 2

@@ -87,20 +87,44 @@ def test_words_that_subword_nmt_was_told_to_keep_whole_are_kept(files):
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("BPE-dropout", "lowest ne@@ <unk> ew@@ <unk> lowest"),
-        ("unigram", "▁lowest ▁ne <unk> ew <unk> w ▁lowest"),
-        ("bpe", "▁lowest ▁ne <unk> ew <unk> w ▁lowest"),
+        ("BPE-dropout", "{lowest} ne@@ <unk> ew@@ <unk> {lowest}"),
+        ("unigram", "{lowest} ▁ne <unk> ew <unk> w {lowest}"),
+        ("bpe", "{lowest} ▁ne <unk> ew <unk> w {lowest}"),
     ],
 )
 def test_a_word_with_an_unknown_subword_stays_as_it_is(kind, text, files):
     sampler, words = sampler_and_dictionary(files[kind], 0.1 if kind == "unigram" else 0.5)
+    word = text.removeprefix("{lowest} ").removesuffix(" {lowest}")
+    lowest = "lowest" if kind == "BPE-dropout" else " ".join(sampler.split("lowest", 0))
+    text = text.format(lowest=lowest)
     tokens = torch.tensor([*(words.index(piece) for piece in text.split()), words.eos()])
-    word = text.removeprefix("▁").removeprefix("lowest ").removesuffix("lowest").rstrip(" ▁")
     drawn = {words.string(sampler.resample(tokens, seed)) for seed in range(24)}
     assert len(drawn) > 1
     for one in drawn:
         before, after = one.split(f" {word} ")
         assert [sampler.join(part.split()) for part in (before, after)] == ["lowest"] * 2
+
+
+@pytest.mark.parametrize("tag", ["<2fr>", "__fr__", "▁<2fr>"])
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_a_tag_that_sentencepiece_has_not_seen_stays_and_the_sentence_is_sampled(tag, kind, files):
+    sampler, words = sampler_and_dictionary(files[kind], 0.1 if kind == "unigram" else 0.5)
+    words.add_symbol(tag)
+    tokens = torch.tensor([words.index(piece) for piece in (tag, *sampler.split("lowest newer", 0))] + [words.eos()])
+    drawn = {words.string(sampler.resample(tokens, seed)) for seed in range(24)}
+    assert len(drawn) > 1
+    assert {one.partition(" ")[0] for one in drawn} == {tag}
+    assert {sampler.join(one.split()[1:]) for one in drawn} == {"lowest newer"}
+
+
+@pytest.mark.parametrize("option", [{"treat_whitespace_as_suffix": True}, {"split_by_whitespace": False}])
+def test_pieces_that_reach_over_spaces_are_refused(option, tmp_path):
+    lines = [" ".join(WORDS[i:] + WORDS[:i]) for i in range(9)] * 5
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_prefix=str(tmp_path / "model"), vocab_size=22, minloglevel=2, **option
+    )
+    with pytest.raises(ValueError, match="has pieces that end in a space or reach over one"):
+        load_sampler(tmp_path / "model.model", 0.1, dictionary())
 
 
 def test_unigrams_segmentations_have_their_probabilities(files):

@@ -120,3 +120,27 @@ def test_three_files_and_impossible_probabilities_are_refused(files, dropout, fo
     message = f"--sample-subwords takes one file or two, and --subword-dropout a number from 0 to 1, not {files} and "
     with pytest.raises(ValueError, match=message + str(dropout)):
         load(folder, SampledSubwordsDataset, sample_subwords=files, subword_dropout=dropout)
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_what_is_changed_for_training_does_not_validate(kind, folder):
+    """fairseq loads the sets for validation first, and takes the training set from the same place."""
+    task_class, config_class = TASKS[kind]
+    places = {"data": str(folder), "source_lang": "src", "target_lang": "tgt", "dataset_impl": "raw"}
+    task = task_class.setup_task(config_class(**{**places, "train_subset": "train", **options_for(kind, folder)}))
+    task.load_dataset("train")
+    with pytest.raises(ValueError, match="--valid-subset has train, which this task changes for training"):
+        task.load_dataset("train", data_selector=None)
+    task.datasets.clear()
+    for epoch in (1, 2):
+        task.load_dataset("train", epoch=epoch, data_selector=None)
+
+
+def test_words_are_not_counted_of_buckets(folder):
+    with pytest.raises(ValueError, match="--max-train-words counts words, and --num-batch-buckets rounds them"):
+        load(folder, PooledBatchesDataset, max_train_words=3, num_batch_buckets=2)
+
+
+def test_a_task_that_samples_nothing_says_so(folder, caplog):
+    load(folder, SampledSubwordsDataset)
+    assert caplog.messages[-1] == "nothing is sampled without --sample-subwords: this is --task translation"

@@ -54,6 +54,8 @@ class Checkpoint:
         except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
             reason = (str(error) or type(error).__name__).partition("\n")[0]
             raise ValueError(f"{path} cannot be loaded with the dictionaries of {data}: {reason}") from error
+        if getattr(getattr(task, "args", None), "lang_tok_replacing_bos_eos", False):
+            raise ValueError(f"{path}: its sentences begin and end with tags of languages, unlike those of this tool")
         self.path = path
         self.model: BaseFairseqModel = models[0].eval()
         self.task: FairseqTask = task

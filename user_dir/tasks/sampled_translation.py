@@ -1,5 +1,6 @@
 """``sampled_translation``: fairseq's translation task with subwords that are drawn anew in each epoch."""
 
+import logging
 import math
 import random
 import re
@@ -19,6 +20,9 @@ from torch import Tensor, nn
 from recurrent_mt.subwords import has_escaped_character
 
 from ..models.encoder_decoder import check_alignments
+from .published_translation import refuse_validation
+
+logger = logging.getLogger(__name__)
 
 #: A byte of a character that a SentencePiece model has no piece for.
 BYTE = re.compile("<0x[0-9A-F]{2}>")
@@ -160,11 +164,16 @@ class SentencePieceSampling(SubwordSampler):
             for number in range(loaded.vocab_size())
             if not (loaded.is_control(number) or loaded.is_unknown(number) or loaded.is_unused(number))
         }
-        self._kept = {piece for piece in scores if BYTE.fullmatch(piece)}
-        self._kept |= {
+        kept = {piece for piece in scores if BYTE.fullmatch(piece)}
+        kept |= {
             piece for piece, score in scores.items() if not score and (self._is_unigram or stays_whole(loaded, piece))
         }
-        self._scores = {piece: score for piece, score in scores.items() if piece not in self._kept}
+        self._scores = {piece: score for piece, score in scores.items() if piece not in kept}
+        if across := next((piece for piece in self._scores if "▁" in piece[1:] and piece.strip("▁")), None):
+            raise ValueError(
+                f"--sample-subwords: {model} has pieces that end in a space or reach over one ({across}), which cannot "
+                "be sampled here: learn a model with SentencePiece's defaults"
+            )
         self._longest = max(map(len, self._scores), default=0)
         # Whether a model reads "a" as "▁a".
         self._mark = "▁" * loaded.encode("a", out_type=str)[0].startswith("▁")
@@ -176,8 +185,12 @@ class SentencePieceSampling(SubwordSampler):
         return not right.startswith("▁")
 
     def is_protected(self, word: list[str]) -> bool:
-        """Whether it has a character in bytes, which are no text, or a symbol that the model was told to keep whole."""
-        return not self._kept.isdisjoint(word)
+        """Whether it has what is none of the model's pieces of text.
+
+        Such are characters in bytes, a symbol that the model was told to keep whole, and what was put into the text
+        after it was split, such as a tag of a language.
+        """
+        return not self._scores.keys() >= set(word)
 
     def split(self, text: str, seed: int) -> list[str]:
         generator = random.Random(seed)
@@ -346,12 +359,15 @@ class SampledTranslationTask(TranslationTask):
             ValueError: if a file is missing or of another kind, if there are not one or two of them, or if an option
                 asks for what is not done: dropout without a file, or alignments, which count the subwords on disk.
         """
+        was_loaded = self.datasets.get(split)
         super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
         if split != self.cfg.train_subset or "data_selector" not in kwargs:
             return
+        refuse_validation(split, was_loaded)
         if not self.cfg.sample_subwords:
             if self.cfg.subword_dropout != SampledTranslationConfig.subword_dropout:
                 raise ValueError(f"--subword-dropout {self.cfg.subword_dropout} needs --sample-subwords")
+            logger.warning("nothing is sampled without --sample-subwords: this is --task translation")
             return
         if self.cfg.load_alignments:
             raise ValueError("--load-alignments does not work with --sample-subwords: it counts the subwords on disk")
