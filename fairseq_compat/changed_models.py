@@ -78,8 +78,12 @@ def _kept_settings(optimizer, overrides):
 
     Its learning rate is the scheduler's.
     """
+    try:
+        wanted = optimizer.optimizer_config
+    except NotImplementedError:  # several optimizers in one
+        return
     loaded = optimizer.param_groups[0]
-    for name, asked in optimizer.optimizer_config.items():
+    for name, asked in wanted.items():
         kept = loaded.get(name, asked)
         kept, asked = (list(value) if isinstance(value, tuple) else value for value in (kept, asked))
         if name != "lr" and name not in overrides and kept != asked:
