@@ -291,6 +291,7 @@ def _become(client: Connection, line: list[str], streams: list[str], cwd: str, v
         os.dup2(os.open(stream, flags | os.O_CREAT | os.O_APPEND), number)
     # The other two are unchanged; multiprocessing has closed this one.
     sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout.reconfigure(line_buffering="PYTHONUNBUFFERED" in variables)
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(cwd)
