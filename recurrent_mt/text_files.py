@@ -21,7 +21,10 @@ from typing import Any, TypeVar
 #: What opens a compressed file, by the end of its name.
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 #: How files begin that these and other programs have compressed.
-COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK": "zip"}
+COMPRESSED = {
+    **{b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"},
+    **{b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"},
+}
 #: What these raise on a file that is cut off or damaged; an OSError of theirs has no number, as those of the system do.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 

@@ -1,9 +1,11 @@
 """A file that is not a checkpoint, or would run code, gives an error that names it; the tools print it as one line."""
 
 import os
+from argparse import Namespace
 
 import pytest
 import torch
+from fairseq import checkpoint_utils
 
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.models.building import sample
@@ -63,3 +65,17 @@ def test_a_model_trained_with_kernels_of_another_machine_is_read(folder):
     for model in (Checkpoint(path, folder).model, *systems.models):
         assert model.decoder.layer.first.gru.backend == "auto"
         model(**batch)
+
+
+def test_a_model_whose_sentences_begin_with_tags_of_languages_is_refused(folder, monkeypatch):
+    path = next(folder.glob("*.pt"))
+    load = checkpoint_utils.load_model_ensemble_and_task
+
+    def load_as_multilingual(*args, **kwargs):
+        models, config, task = load(*args, **kwargs)
+        task.args = Namespace(lang_tok_replacing_bos_eos=True)
+        return models, config, task
+
+    monkeypatch.setattr(checkpoint_utils, "load_model_ensemble_and_task", load_as_multilingual)
+    with pytest.raises(ValueError, match="its sentences begin and end with tags of languages"):
+        Checkpoint(path, folder)
