@@ -13,7 +13,7 @@ import sys
 #: with that module after it was executed; its docstring says what is broken and since when.
 REPAIRS = {
     "dataclasses": ("dataclass_hashes",),
-    "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files", "resumed_batches"),
+    "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files", "resumed_batches", "other_dictionaries"),
     "fairseq.data.data_utils": ("numpy_names", "validation_subsets"),
     "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
@@ -32,7 +32,8 @@ REPAIRS = {
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
     "fairseq.tasks.fairseq_task": ("batch_limits",),
-    "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data"),
+    "fairseq.tasks.language_modeling": ("other_dictionaries",),
+    "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data", "other_dictionaries"),
     "fairseq.trainer": (
         *("failed_updates", "changed_models", "missing_checkpoints", "past_epochs"),
         *("resumed_clock", "resumed_plateaus"),

@@ -7,6 +7,8 @@ heads, or embeddings that are now shared, training continues as another model wi
 import dataclasses
 import functools
 
+from .other_dictionaries import changed_dictionaries
+
 #: Options of fairseq's own models that change what is computed, but need not change any parameter's name or shape.
 #: A model whose dataclass has the mark below is compared in all its options, except those with the mark set.
 SAME_SHAPES = (
@@ -42,7 +44,9 @@ def repair(trainer_module):
 
         def load_and_compare(path, *args, **kwargs):
             state = load(path, *args, **kwargs)
-            if changes := changed_options(model_options(state), self.cfg.model):
+            changes = changed_options(model_options(state), self.cfg.model)
+            changes += changed_dictionaries(state.get("task_state", {}), self.task)
+            if changes:
                 if not any(resets):
                     raise ValueError(_refusal(path, changes))
                 logger.warning("%s is continued as another model: %s", path, ", ".join(changes))

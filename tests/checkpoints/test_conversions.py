@@ -1,6 +1,7 @@
 """The mean of checkpoints: in each parameter's own format, with the last one's options, of one model's parameters."""
 
 import argparse
+import re
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from tests.models.building import ARCHITECTURES, build, sources
 from tests.models.test_search import generate
 from tests.tolerances import INVARIANCE
 from user_dir.checkpoints.checkpoint import Checkpoint
-from user_dir.checkpoints.conversions import average_checkpoints, factorize_checkpoint
+from user_dir.checkpoints.conversions import average_checkpoints, cosine, factorize_checkpoint
 
 NEW_OPTIONS = (
     *("gru_rank", "skip_io", "skip_time", "decoder_layer_norm", "encoder_layer_norm"),
@@ -85,6 +86,17 @@ def test_a_checkpoint_is_not_overwritten_by_an_average_with_it(save, tmp_path):
     refused = call("average", *paths, "--out", paths[1])
     assert refused.returncode == 1 and f"{paths[1]} would be overwritten: choose another --out" in refused.stderr
     assert paths[1].read_bytes() == before
+
+
+def test_separate_trainings_have_no_mean(save, average):
+    generator = torch.Generator().manual_seed(1)
+    first, second = ({"w": torch.randn(40, 50, generator=generator), "norm": torch.ones(500)} for _ in range(2))
+    assert -0.1 < cosine(first, second) < 0.1, "the ones of a norm do not make models alike"
+    paths = save(first, second)
+    said = f"{paths[1]} and {paths[0]} come from separate trainings, whose mean is no model: the cosine of their param"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        average(paths)
+    average(save(first, {**first, "w": first["w"] + 2 * second["w"]}))
 
 
 def test_whole_numbers_are_rounded_down_and_stay_whole(save, average):

@@ -143,9 +143,12 @@ def test_batches_of_the_papers_are_compared_too(options, said, data: Path, tmp_p
     assert done.returncode == 0 and "with other batches: --" in done.stdout and said in done.stdout
 
 
-def test_other_data_is_named(stopped: Path, tmp_path: Path):
+def test_other_data_is_named(data: Path, stopped: Path, tmp_path: Path):
     toy.write_corpus(tmp_path, train=90)
-    toy.preprocess(tmp_path, tmp_path / "data")
+    toy.preprocess(tmp_path, tmp_path / "own")
+    done = resume(tmp_path / "own", stopped, tmp_path, "--batch-size", 10)
+    assert done.returncode == 1 and f"the source dictionary in {tmp_path / 'own'} has other words" in done.stderr
+    toy.preprocess(tmp_path, tmp_path / "data", "--srcdict", data / "dict.src.txt", "--tgtdict", data / "dict.tgt.txt")
     done = resume(tmp_path / "data", stopped, tmp_path, "--batch-size", 10)
     assert done.returncode == 0, done.stderr
     assert "with other batches: the training data had 100 sentences and has 90." in done.stdout

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 FACTORED = ("input_weight", "gate_weight", "candidate_weight", "context_weight")
 
 
+#: The least cosine of the parameters of two models of one training. Two trainings that began with other random numbers
+#: stay below 0.03, whatever the architecture; two checkpoints of one training are close to 1.
+RELATED = 0.1
+
+
 def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) -> None:
     """Writes the mean of the models, with the options of the last (Junczys-Dowmunt et al. 2016, section 2.3).
 
@@ -41,7 +46,8 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
 
     Raises:
         ValueError: if a file is missing or no checkpoint, if the models differ in their parameters, languages, or
-            options that change what they compute, or if one has no moving average though it is asked for.
+            options that change what they compute, if they come from separate trainings, or if one has no moving
+            average though it is asked for.
     """
     sums: dict[str, Tensor] = {}
     first: Any = None
@@ -61,9 +67,8 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
             if "ema" not in state["extra_state"]:
                 raise ValueError(f"{path} has no moving average: it was trained without --store-ema")
             parameters = state["extra_state"]["ema"]
-        shapes = {name: tuple(value.shape) for name, value in parameters.items()}
-        if sums and shapes != {name: tuple(value.shape) for name, value in sums.items()}:
-            raise ValueError(f"{path} and {paths[0]} hold different models: their parameters differ in name or shape")
+        if sums:
+            check_related(sums, parameters, f"{path} and {paths[0]}")
         for name, value in parameters.items():
             sums[name] = value.double() if name not in sums else sums[name] + value.double()
     means = change_parameters(parameters, lambda name, value: mean(sums[name], len(paths), like=value))
@@ -71,6 +76,28 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
     if OmegaConf.is_config(config):
         config = OmegaConf.to_container(config, resolve=True, enum_to_str=True)
     write_model(out, config, means, state=state)
+
+
+def check_related(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], files: str) -> None:
+    """Raises ValueError, naming the files, if parameters have another shape, or come from another training."""
+    shapes, others = ({name: value.shape for name, value in model.items()} for model in (sums, parameters))
+    if shapes != others:
+        raise ValueError(f"{files} hold different models: their parameters differ in name or shape")
+    if (likeness := cosine(sums, parameters)) < RELATED:
+        raise ValueError(
+            f"{files} come from separate trainings, whose mean is no model: the cosine of their parameters is "
+            f"{likeness:.2f}. Give both to --path, joined by a colon, as an ensemble"
+        )
+
+
+def cosine(sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor]) -> float:
+    """The cosine of two models' parameters, each without its mean: the ones of layer norms would make all alike."""
+    products = torch.zeros(3, dtype=torch.float64)
+    for name, value in parameters.items():
+        if value.is_floating_point():
+            first, second = (each.double() - each.double().mean() for each in (sums[name], value))
+            products += torch.stack([(first * second).sum(), first.square().sum(), second.square().sum()])
+    return float(products[0] / products[1:].prod().sqrt())
 
 
 def language_pair(state: Mapping[str, Any]) -> str:
