@@ -27,6 +27,16 @@ from ..metrics import (
     sign_systems,
     stream_words,
 )
+from .groups import (
+    SIDES,
+    UNKNOWN_SIDES,
+    Bucketing,
+    by_length,
+    by_unknown_words,
+    by_window,
+    known_sentences,
+    within_length,
+)
 from .nbest import nbest_table, score_lists
 from .tables import (
     ALL,
@@ -44,19 +54,7 @@ from .tables import (
     select,
     write_results,
 )
-from .translated_files import (
-    SIDES,
-    UNKNOWN_SIDES,
-    Bucketing,
-    System,
-    TestSet,
-    UnknownWords,
-    by_length,
-    by_unknown_words,
-    by_window,
-    known_sentences,
-    within_length,
-)
+from .translated_files import System, TestSet, UnknownWords
 from .words import BY_FREQUENCY, content_table, score_content, score_words, word_table
 
 RESAMPLES = 1000

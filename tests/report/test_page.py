@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.groups import SIDES
 from recurrent_mt.evaluation.plots import write_plots
 from recurrent_mt.evaluation.tables import score_cell, select
-from recurrent_mt.evaluation.translated_files import SIDES, UnknownWords
+from recurrent_mt.evaluation.translated_files import UnknownWords
 from recurrent_mt.report.attachments import Figure, Printout
 from recurrent_mt.report.page import render_page
 from tests.evaluation.test_sets import forgetful, perfect, small
