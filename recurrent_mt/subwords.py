@@ -80,12 +80,27 @@ def find_token(text: str) -> str | None:
     return token or ("." if text.endswith(" .") else None)
 
 
+def warn_of_subwords(file: str | PathLike[str], sentences: Sequence[str]) -> bool:
+    """Logs where more than a tenth of the sentences have subwords, and returns whether they have."""
+    return _warn_where(file, sentences, lambda text: next(filter(is_subword, text.split()), None))
+
+
 def warn_of_tokens(file: str | PathLike[str], translations: Sequence[str], references: Sequence[str]) -> None:
-    """Logs where translations are still in words and subwords as models read them, and references are not."""
-    found = {number: token for number, text in enumerate(translations, 1) if (token := find_token(text))}
-    if 10 * len(found) > len(translations) and 10 * sum(map(bool, map(find_token, references))) < len(found):
+    """Logs where translations are subwords, or words as Moses separates them though the references are not."""
+    if not warn_of_subwords(file, translations):
+        found = sum(find_token(text) is not None for text in translations)
+        if 10 * sum(find_token(text) is not None for text in references) < found:
+            _warn_where(file, translations, find_token)
+
+
+def _warn_where(file: str | PathLike[str], sentences: Sequence[str], find: Callable[[str], str | None]) -> bool:
+    """Logs the first of what is found in more than a tenth of the sentences."""
+    found = {number: token for number, text in enumerate(sentences, 1) if (token := find(text))}
+    if too_many := 10 * len(found) > len(sentences):
         number, token = next(iter(found.items()))
-        LOG.warning("%s, line %d: %s looks as models read it: scores are of detokenized text", file, number, token)
+        message = "%s, line %d: %s looks as models read it: words and scores are counted in detokenized text"
+        LOG.warning(message, file, number, token)
+    return too_many
 
 
 def clean(piece: str, scheme: str | None) -> str:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from ..arguments import natural, positive
@@ -37,7 +38,7 @@ from ..evaluation.structure.trees import (
 )
 from ..evaluation.tables import tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
-from ..subwords import SCHEMES, require_scheme
+from ..subwords import SCHEMES, is_subword, require_scheme
 from ..text_files import write_text
 
 
@@ -73,7 +74,10 @@ def run(options: argparse.Namespace) -> None:
     refuse_contradictions(options)
     options.out.mkdir(parents=True, exist_ok=True)
     found = read_alignments(options)
-    require_scheme((side for one in found for side in (one.source, one.target)), options.segmentation)
+    sides = [side for one in found for side in (one.source, one.target)]
+    require_scheme(sides, options.segmentation)
+    if options.gold and not options.segmentation and (piece := next(filter(is_subword, chain(*sides)), None)):
+        options.parser.error(f"--gold has links of words, and {piece} is a part of one: give --segmentation")
     alignments = [alignment.merged(options.segmentation) for alignment in found]
     gold = read_gold_links(options.gold) if options.gold else None
     records = score_alignments(ATTENTION, alignments, gold)

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ from ..evaluation.translated_files import (
 from ..metrics import METRICS
 from ..report import page
 from ..report.attachments import SENTENCE, Attachment, find_numbers, read_attachment
+from ..subwords import warn_of_subwords
 from ..text_files import check_output_files, read_sentences, require_same_count, stream_sentences, write_text
 
 #: The options that name a file each, and all that run folders have no use for.
@@ -46,6 +49,10 @@ PLAIN_FILES = (
     *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens"),
 )
 FILE_OPTIONS = (*PLAIN_FILES, "source_lang", "target_lang", "lowercase")
+#: So many sentences of the training text show what its words are.
+FIRST_SENTENCES = 1000
+#: Names of systems may have a comma within them, as in ``lstm, <unk> forbidden``.
+BETWEEN_NAMES = ",(?! )"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
 #: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
 RUN_FILES = (
@@ -163,6 +170,9 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
         systems = [read_system(name, files.split(","), options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
+            first = list(islice(training_text, FIRST_SENTENCES))
+            warn_of_subwords(options.training_text, first)
+            training_text = chain(first, training_text)
     if options.detailed is None:
         options.detailed = ("bleu",) if "bleu" in options.metrics else options.metrics[:1]
     if others := [name for name in options.detailed if name not in options.metrics]:
@@ -171,7 +181,7 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
         *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed
     )
     if options.only:
-        systems = [find_system(systems, name, "--only") for name in options.only.split(",")]
+        systems = [find_system(systems, name, "--only") for name in re.split(BETWEEN_NAMES, options.only)]
     name = options.baseline or choose_baseline(
         [one.name for one in systems], [one.name_in_run or one.name for one in systems], recorded
     )

@@ -30,6 +30,7 @@ from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
 from ..evaluation.translated_files import TestSet, read_system
 from ..metrics import warn_of_language
+from ..subwords import warn_of_subwords
 from ..text_files import FileError, check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form
 from .analyze import add_metrics_argument, find_system, refuse_options
@@ -156,6 +157,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
         refuse_options(options, FILE_OPTIONS[3:], "needs a run folder")
         reference = options.reference
         test_set = TestSet(read_sentences(reference), options.target_lang or "", options.lowercase)
+        warn_of_subwords(reference, test_set.reference)
         warn_of_language(test_set.reference, options.target_lang or options.tokenize or "", "--target-lang")
     named = split_named(options.parser, options.system)
     if options.paired and len(named) < 2:

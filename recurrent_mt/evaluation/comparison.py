@@ -282,10 +282,10 @@ def score_test_set(
         return ScoredTestSet(name, len(references), baseline, {}, {}, failures), make_frame([])
     scores = score_systems(references, systems, settings)
     records, signatures = scores.records, dict(scores.signatures)
-    if words and trained.runs[0].form.has_words:
+    if words and trained.runs[0].form.has_words and (produced := trained.read_words(systems)):
         tokenized = score_systems(
             trained.read_references("text/words"),
-            [trained.read_words(one.name, one.translations) for one in systems],
+            produced,
             Settings(metrics=("bleu",), detailed=(), tokenize="none", resamples=0),
         )
         signatures |= {TOKENIZED.format(metric): text for metric, text in tokenized.signatures.items()}

@@ -25,6 +25,8 @@ from typing import Any
 from ..text_files import FileError, read_lines, write_text
 from .outcomes import OUTCOME, Status, read_end, read_outcome
 
+#: What fairseq says where a training does not go on from a checkpoint.
+BEGINNING = "No existing checkpoint found "
 PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,30})(?![\d,])")
 # fairseq-train writes " | train_inner | {…}", fairseq-hydra-train "[train_inner][INFO] - {…}".
 REPORT = re.compile(r"(?:\| |\[)(train_inner|train|valid)(?: \||\]).*?(\{\"epoch\".*\})$")
@@ -130,6 +132,8 @@ class ReportTotals:
 def read_train_log(path: str | PathLike[str]) -> TrainLog:
     """Reads a log, also one to which several calls that resumed each other were appended.
 
+    What came before a call that began anew is left out: another training, or one that was stopped before it was saved.
+
     A line that a kill cut in half is not a report, and only its interval is lost; the last line of a file may be one.
 
     Raises:
@@ -148,6 +152,8 @@ def read_train_log(path: str | PathLike[str]) -> TrainLog:
             totals.report(match[1], parse_report(path, match, line), call=len(parameters))
         elif INTERRUPTION.search(text):
             totals.interrupt()
+        elif BEGINNING in text:
+            totals = ReportTotals()
         elif match := GPU_MEMORY.search(text):
             gpu_size = float(match[1])
         else:

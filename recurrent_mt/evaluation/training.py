@@ -102,14 +102,20 @@ class TrainedRuns:
                 raise ValueError(f"{path} and {first[0]} have different test sets or casing: compare like with like")
         return first[1]
 
-    def read_words(self, system: str, seeds: Iterable[str]) -> System:
-        """The translations of these seeds as a system produced them.
+    def read_words(self, systems: Iterable[System]) -> list[System]:
+        """Systems' translations as they produced them; none of a system that lacks the log of a seed.
 
-        Of a search that is made again, there may be the former log without its text.
+        A mean of fewer seeds would pass for one of all. Of a search that is made again, there may be the former log
+        without its text.
         """
-        logs = self.find_files(system, "test.log")
-        read = {seed: read_generate_log(logs[seed]) for seed in seeds if seed in logs}
-        return System(system, {seed: [one.tokens for one in log.best()] for seed, log in read.items()})
+        produced = []
+        for system in systems:
+            logs = self.find_files(system.name, "test.log")
+            if system.translations.keys() <= logs.keys():
+                read = {seed: read_generate_log(logs[seed]) for seed in system.translations}
+                words = {seed: [one.tokens for one in log.best()] for seed, log in read.items()}
+                produced.append(System(system.name, words))
+        return produced
 
 
 def read_system_trainings(name: str, folder: Path, *, seeds: Collection[int]) -> list[Record]:
@@ -159,32 +165,34 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
 
 
 def find_ended_logs(folders: Iterable[Path]) -> list[Path]:
-    """The ``train.log`` in each ``seed-N`` whose model has translated the test set; seeds in order."""
+    """``train.log`` of each ``seed-N`` whose model has translated the test set, in order; none if all are missing."""
     logs = [folder / "train.log" for folder in folders if (folder / "test.detokenized").is_file()]
-    return sorted((log for log in logs if log.is_file()), key=seed_of)
+    return sorted(logs, key=seed_of) if any(log.is_file() for log in logs) else []
 
 
 def read_trainings(name: str, logs: Sequence[Path]) -> list[Record]:
     """One system from the ``train.log`` of each seed and the ``test.log`` and ``peak-memory`` beside it.
 
+    What a missing one would say is unknown.
+
     Raises:
         FileError: if a log is damaged.
         ValueError: if the seeds are models of different size.
     """
-    trainings = [read_train_log(log) for log in logs]
-    sizes = sorted({training.parameters for training in trainings})
+    trainings = [read_train_log(log) if log.is_file() else None for log in logs]
+    sizes = sorted({training.parameters for training in trainings if training})
     if len(sizes) > 1:
         raise ValueError(f"{name}: its seeds have {' and '.join(map(str, sizes))} parameters: they are not one system")
     seeds = [str(seed_of(log)) for log in logs]
     values: dict[str, list[float | None]] = {
-        PARAMETERS: [training.parameters for training in trainings],
-        UPDATES: [training.updates for training in trainings],
-        VALID_LOSS: [training.best_valid_loss for training in trainings],
-        SECONDS: [training.wall_seconds for training in trainings],
-        WORDS: [training.words_per_second for training in trainings],
+        PARAMETERS: [*sizes * len(logs)],
+        UPDATES: [getattr(training, "updates", None) for training in trainings],
+        VALID_LOSS: [getattr(training, "best_valid_loss", None) for training in trainings],
+        SECONDS: [getattr(training, "wall_seconds", None) for training in trainings],
+        WORDS: [getattr(training, "words_per_second", None) for training in trainings],
         SENTENCES: [read_translation_speed(log.with_name("test.log")) for log in logs],
         MEMORY: [read_peak_memory(log.with_name("peak-memory")) for log in logs],
-        GPU_MEMORY: [training.gpu_memory for training in trainings],
+        GPU_MEMORY: [getattr(training, "gpu_memory", None) for training in trainings],
     }
     return [record for metric, column in values.items() for record in summarize_seeds(name, metric, seeds, column)]
 
@@ -259,7 +267,7 @@ def read_learning_curves(logs: Sequence[str | PathLike[str]], *, every: int = 1)
     seeds = [read_train_log(log).validations for log in logs]
     for log, validations in zip(logs, seeds):
         if not validations:
-            raise FileError(log, "it has no validation")
+            raise FileError(log, "it has no validation, or is a file of fairseq's --log-file, which does not name them")
     shared = [update for update in sorted(set.intersection(*map(set, seeds))) if update % every == 0]
     if not shared:
         others = f" that the {len(logs) - 1} other logs have as well" if len(logs) > 1 else ""

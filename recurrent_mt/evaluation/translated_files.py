@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..metrics import SentenceStatistics, split_words, statistics, warn_of_language
-from ..subwords import is_subword, warn_of_tokens
+from ..subwords import is_subword, warn_of_subwords, warn_of_tokens
 from ..text_files import (
     FileError,
     dictionary_folder,
@@ -21,13 +22,15 @@ from ..text_files import (
     require_same_count,
     stream_sentences,
 )
-from ..text_form import read_text_form
+from ..text_form import mark_unknown, read_text_form
 from .generate_log import NBestLists, collect_lists, read_detokenized_lists, read_generate_log
 from .outcomes import seed_of
 
 if TYPE_CHECKING:
     from .analysis import Analysis, Settings
 
+
+LOG = logging.getLogger(__name__)
 
 Place = str | PathLike[str]
 
@@ -123,9 +126,18 @@ def read_unknown_words(texts: Sequence[Place], dictionaries: Sequence[Place]) ->
         # A few short sentences may well have no word that was split: then all of their words are in the dictionary.
         if of_subwords and any(unknown) and not any(is_subword(token) for line in tokens for token in line):
             raise FileError(text, f"it is not split into subwords, which {file} has: give the text that models read")
+        attached = [line[-1] for line in tokens if line and is_attached(line[-1], dictionary)]
+        if 10 * len(attached) > len(tokens):
+            message = "%s: %s is unknown, but %s has it without its last sign: give the words that models read"
+            LOG.warning(message, text, attached[0], file)
         counts.append(unknown)
     require_same_count(texts[1], counts[1], texts[0], counts[0])
     return UnknownWords(*counts)
+
+
+def is_attached(token: str, dictionary: Collection[str]) -> bool:
+    """Whether a token is unknown, and what it is without its last sign, such as a full stop, and that sign are not."""
+    return token not in dictionary and token[:-1] in dictionary and token[-1] in dictionary
 
 
 def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = (), recorded: str = "") -> str:
@@ -188,6 +200,9 @@ def read_test_set(
         require_same_count(source, sources, reference, references)
     for side, language, option in zip((sources, references), languages, ("--source-lang", "--target-lang")):
         warn_of_language(side, language, option)
+    for file, side in ((source, sources), (reference, references)):
+        if file:
+            warn_of_subwords(file, side)
     return TestSet(
         source=sources,
         reference=references,
@@ -213,9 +228,12 @@ def read_system(
 
 
 def read_translations(file: Place) -> tuple[list[str], NBestLists | None]:
-    """Lines of text, or the best hypotheses of a log of fairseq-generate and its n-best lists if it has any."""
+    """Lines of text, or the best hypotheses of a log of fairseq-generate and its n-best lists if it has any.
+
+    An unknown word is one wrong word in either.
+    """
     if not str(file).endswith(".log"):
-        return read_sentences(file), None
+        return list(map(mark_unknown, read_sentences(file))), None
     log = read_generate_log(file)
     return [hypothesis.marked_text for hypothesis in log.best()], collect_lists(log, file)
 
@@ -311,6 +329,11 @@ class RunFolder:
         return systems
 
 
+def name_of_training(system: System) -> str:
+    """The name of a run's system, the same whatever its search was."""
+    return system.name.removesuffix(TRANSLATIONS["test-without-unknown.detokenized"])
+
+
 def read_lists_beside(file: Path, translations: Sequence[str]) -> NBestLists | None:
     """The n-best lists that a file of translations was taken from; None where the recipe kept none."""
     text = file.with_suffix(".nbest")
@@ -340,10 +363,10 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
                 f"{run.path} and {runs[0].path} have different test sets or casing: compare like with like"
             )
     found = [(run, system) for run in runs for system in run.systems()]
-    names = Counter(system.name for _, system in found)
+    names = Counter(name for _, name in {(run.path, name_of_training(system)) for run, system in found})
     systems = [
         replace(system, name=f"{run.path.name}/{system.name}", name_in_run=system.name)
-        if names[system.name] > 1
+        if names[name_of_training(system)] > 1
         else system
         for run, system in found
     ]

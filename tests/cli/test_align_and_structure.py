@@ -144,6 +144,17 @@ def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path)
     assert again.stdout == done.stdout
 
 
+def test_links_of_words_are_not_compared_with_links_of_their_parts(tmp_path):
+    line = {"sentence": 0, "source": ["un", "ch@@", "at", "</s>"], "target": ["a", "cat", "</s>"]}
+    line["weights"] = [[0.25] * 4] * 3
+    (tmp_path / "alignments.jsonl").write_text(json.dumps(line) + "\n")
+    (tmp_path / "gold").write_text("0-0 1-1\n")
+    options = ("--alignments", tmp_path / "alignments.jsonl", "--gold", tmp_path / "gold", "--out", tmp_path / "out")
+    done = call("align", *options)
+    assert done.returncode == 2 and "--gold has links of words, and ch@@ is a part of one" in done.stderr
+    assert call("align", *options, "--segmentation", "bpe").returncode == 0
+
+
 def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
     toy.run(
         *(

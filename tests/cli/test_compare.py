@@ -190,7 +190,31 @@ def test_text_as_models_read_it_is_warned_of(files, write, token, caplog):
     printed(files, systems=("tokens",))
     (warning,) = caplog.messages
     assert warning.startswith(f"{files / 'tokens'}, line 1: ")
-    assert f"{token} looks as models read it: scores are of detokenized text" in warning
+    assert f"{token} looks as models read it: words and scores are counted in detokenized text" in warning
+
+
+def test_subwords_are_warned_of_wherever_they_are(files, tmp_path, caplog):
+    """References that are subwords as well make no translation detokenized."""
+    pieces = {}
+    for name in ("reference", "one"):
+        pieces[name] = tmp_path / name
+        lines = (files / name).read_text(encoding="utf-8").splitlines()
+        pieces[name].write_text("".join(f"{line[:3]}@@ {line[3:]}\n" for line in lines), encoding="utf-8")
+    for tool, more in (("compare", ()), ("analyze", ("--source", pieces["one"], "--training-text", pieces["one"]))):
+        caplog.clear()
+        system = ("--system", f"a={pieces['one']}", *more, "--out", tmp_path / "out")
+        assert call(tool, "--reference", pieces["reference"], *system).returncode == 0
+        named = [message.split(",")[0] for message in caplog.messages if "looks as models read it" in message]
+        read = [pieces["reference"], pieces["one"]]
+        assert named == [*map(str, read if tool == "compare" else [read[1], read[0], read[1], read[1]])]
+
+
+def test_an_unknown_word_is_one_wrong_word_in_any_file(files, tmp_path):
+    lines = (files / "one").read_text(encoding="utf-8").splitlines()
+    for name, unknown in (("tag", "<unk>"), ("one", "⁇")):
+        (files / name).write_text("".join(f"{line} {unknown}\n" for line in lines), encoding="utf-8")
+    found = {name: printed(files, systems=(name,)).replace(name, "name") for name in ("tag", "one")}
+    assert found["tag"] == found["one"]
 
 
 @pytest.mark.parametrize("tool", ["compare", "analyze"])

@@ -270,3 +270,39 @@ def test_the_note_of_a_star_names_the_test(run):
     done = call("compare", run, "--seeds", "1", "--resamples", "0", "--paired", "randomization", "--metrics", "bleu")
     assert "*: differs from lstm (paired approximate randomization, p < 0.05)." in done.stdout
     assert "|ar:10000|seed:12345|" in done.stdout
+
+
+@pytest.fixture
+def words_run(tmp_path):
+    systems = {name: {"1": REFERENCES, "2": REFERENCES} for name in ("lstm", "transformer")}
+    return make_run(tmp_path / "words", systems, SEGMENTATION="bpe:100", TOKENIZER="moses")
+
+
+def test_of_a_system_that_lacks_the_log_of_a_search_there_is_no_tokenized_score(words_run):
+    """A mean of fewer seeds would pass for one of all."""
+    whole = [record for record in tokenized(words_run) if record["seed"]]
+    assert {(record["system"], record["seed"]) for record in whole} == {
+        (name, seed) for name in ("lstm", "transformer") for seed in "12"
+    }
+    (words_run / "systems" / "lstm" / "seed-2" / "test.log").unlink()
+    assert {record["system"] for record in tokenized(words_run)} == {"transformer"}
+    for log in words_run.glob("systems/*/*/test.log"):
+        log.unlink()
+    assert tokenized(words_run) == []
+
+
+def tokenized(run):
+    records = compared(run, models=("lstm", "transformer")).records.to_dict("records")
+    return [record for record in records if "tokenized" in record["metric"]]
+
+
+def test_what_the_missing_log_of_a_training_would_say_is_unknown(run):
+    before = cost_rows(compared(run))
+    (run / "systems" / "lstm" / "seed-2" / "train.log").unlink()
+    after = cost_rows(compared(run))
+    assert [row for row in after if row[0] != "lstm"] == [row for row in before if row[0] != "lstm"]
+    (known,), (unknown,) = ([row for row in rows if row[0] == "lstm"] for rows in (before, after))
+    parameters = before[0].index("parameters")
+    assert unknown[parameters] == known[parameters]
+    updates = before[0].index("updates")
+    assert unknown[updates] == "–" != known[updates]

@@ -95,6 +95,18 @@ def test_copies_for_a_fast_path_are_no_parameters(tmp_path):
     assert read_train_log(write(tmp_path / "log", [*model, *model])).parameters == 1234567 - 312
 
 
+def test_what_came_before_a_training_that_began_anew_is_left_out(tmp_path):
+    def report(updates: int, loss: float) -> str:
+        return f'… | valid | {{"epoch": 1, "valid_loss": {loss}, "valid_num_updates": {updates}}}'
+
+    beginning = "… | INFO | fairseq.trainer | No existing checkpoint found save/checkpoint_last.pt"
+    first = [MODEL, beginning, report(10, 3.0), report(20, 2.0)]
+    resumed = read_train_log(write(tmp_path / "log", [*first, MODEL, report(30, 2.5)]))
+    assert resumed.validations == {10: 3.0, 20: 2.0, 30: 2.5}
+    anew = read_train_log(write(tmp_path / "log", [*first, MODEL, beginning, report(10, 4.0)]))
+    assert anew.validations == {10: 4.0} and anew.updates == 10 and anew.best_valid_loss == 4.0
+
+
 BAD_LOGS = {
     "no model": (["hello"], "no line 'num. shared model params'"),
     "two models": ([MODEL, MODEL.replace("567", "568")], "line 2: a second model, of another size"),

@@ -45,3 +45,15 @@ def test_sentences_without_a_word_that_was_split_are_read(tmp_path):
     text.write_text("un chat\n")
     dictionary.write_text("ch@@ 2\nun 2\nchat 2\n")
     assert read_unknown_words([text, text], [dictionary, dictionary]).source == [0]
+
+
+def test_words_with_punctuation_attached_are_warned_of(tmp_path, caplog):
+    text, dictionary = tmp_path / "test.fr", tmp_path / "dict.fr.txt"
+    dictionary.write_text("chat 2\nun 2\n. 3\n")
+    text.write_text("un chat .\nun chien .\n")
+    read_unknown_words([text, text], [dictionary, dictionary])
+    assert not caplog.messages
+    text.write_text("un chat.\nun chien.\n")
+    assert read_unknown_words([text, text], [dictionary, dictionary]).source == [1, 1]
+    said = f"{text}: chat. is unknown, but {dictionary} has it without its last sign: give the words that models read"
+    assert caplog.messages == [said] * 2
