@@ -83,17 +83,27 @@ def _counting_sentences(state_dict):
 
 def _differences(saved, trainer):
     """Say what differs between a checkpoint and this training; nothing in a process that has not read it."""
-    if not saved.get("cfg"):
-        return []
+    return option_differences(saved["cfg"], saved["sentences"], trainer) if saved.get("cfg") else []
+
+
+def option_differences(cfg, sentences, trainer, more=()):
+    """Say in which options and in how many sentences a training differs from one of this configuration.
+
+    Args:
+        cfg: of the other training; None if its checkpoint is of an earlier version of fairseq.
+        sentences: of its training data; None if that is not known.
+        trainer: of this training.
+        more: options to compare, besides those that decide which pairs are in which batch.
+    """
     found = []
-    for option in OPTIONS:
-        before, now = _value(saved["cfg"], option), _value(trainer.cfg, option)
+    for option in (*OPTIONS, *more) if cfg else ():
+        before, now = _value(cfg, option), _value(trainer.cfg, option)
         if (before or 0) != (now or 0):
-            name = "--" + option.rpartition(".")[2].replace("_", "-")
+            name = "--" + option.removesuffix("._name").rpartition(".")[2].replace("_", "-")
             found.append(f"{name} was {before} and is {now}")
     now = len(trainer.task.dataset(trainer.cfg.dataset.train_subset))
-    if saved["sentences"] not in (None, now):
-        found.append(f"the training data had {saved['sentences']} sentences and has {now}")
+    if sentences not in (None, now):
+        found.append(f"the training data had {sentences} sentences and has {now}")
     return found
 
 

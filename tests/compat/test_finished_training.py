@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import fairseq_cli.train
 import pytest
+
+from tests.cli import toy
+from tests.once import build_once
 
 
 class EpochBegunError(Exception):
@@ -72,3 +76,44 @@ def test_a_training_with_patience_left_begins_an_epoch(worse: int, patience: int
     monkeypatch.setattr(fairseq_cli.train.should_stop_early, "num_runs", worse, raising=False)
     with pytest.raises(EpochBegunError):
         train(30, 0, patience=patience)
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus with a training of one epoch, which has ended."""
+
+    def build(folder: Path) -> Path:
+        toy.write_corpus(folder, train=100)
+        toy.preprocess(folder, folder / "data")
+        toy.train(folder / "data", folder / "save", "--arch", "gru_encoder", "--max-epoch", 1, "--save-interval", 1)
+        return folder
+
+    return build_once(tmp_path_factory, "ended", build)
+
+
+def call_again(ended: Path, save: Path, *options: object):
+    save.mkdir()
+    (save / "checkpoint_last.pt").write_bytes((ended / "save" / "checkpoint_last.pt").read_bytes())
+    return toy.train(ended / "data", save, "--arch", "gru_encoder", *options, check=False)
+
+
+def test_a_training_with_its_epochs_behind_it_says_so(ended: Path, tmp_path: Path):
+    done = call_again(ended, tmp_path / "save", "--max-epoch", 1)
+    assert done.returncode == 0 and "nothing is left to train: epoch: 1 >= max_epoch: 1" in done.stdout
+    more = call_again(ended, tmp_path / "more", "--max-epoch", 2, "--seed", 2)
+    assert more.returncode == 0 and "nothing is left" not in more.stdout and '"epoch": 2' in more.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--max-epoch", 1, "--seed", 2), "--seed was 1 and is 2"),
+        (("--max-epoch", 1, "--lr", 0.5), "--lr was [0.01] and is [0.5]"),
+        (("--max-update", 1, "--dropout", 0.5), "--dropout was 0.0 and is 0.5"),
+    ],
+    ids=["seed", "rate", "dropout"],
+)
+def test_a_training_that_has_ended_is_not_taken_for_another(options: tuple, said: str, ended: Path, tmp_path: Path):
+    done = call_again(ended, tmp_path / "save", *options)
+    assert done.returncode == 1
+    assert "checkpoint_last.pt is of a training that has ended, and this is another one: " + said in done.stderr
