@@ -8,6 +8,7 @@ for hypotheses in translate(model, ["un homme dort"], beam=5):
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,10 @@ FORMAT = "recurrent-mt-onnx-1"
 
 #: The symbols whose numbers the manifest has.
 SPECIAL = ("<pad>", "</s>", "<unk>")
+
+#: A translation has at most so many times the words of the longest source of its batch, and so many more, as with the
+#: recipes (`text_form.LENGTH_LIMITS`).
+TIMES, MORE = 2, 10
 
 #: What hypotheses carry from step to step, by name; rows are hypotheses.
 State = dict[str, np.ndarray]
@@ -164,12 +169,19 @@ def check_numbers(**numbers: int) -> None:
             raise ValueError(f"{name} must be at least 1, not {number}")
 
 
+def check_search(beam: int, max_words: int | None, length_penalty: float) -> None:
+    """Raises ValueError as `check_numbers`, and for a length penalty that is no finite number."""
+    check_numbers(beam=beam, max_words=1 if max_words is None else max_words)
+    if not math.isfinite(length_penalty):
+        raise ValueError(f"length_penalty must be a finite number, not {length_penalty!r}")
+
+
 def beam_search(
     model: OnnxModel,
     sentences: Sequence[np.ndarray],
     *,
     beam: int = 5,
-    max_words: int = 200,
+    max_words: int | None = None,
     length_penalty: float = 1.0,
 ) -> list[list[Hypothesis]]:
     """Translates a batch.
@@ -181,18 +193,18 @@ def beam_search(
         model: an exported model.
         sentences: each as numbers, with ``</s>`` at the end.
         beam: k, hypotheses for each sentence, 1 or more.
-        max_words: the most words of a translation, 1 or more.
+        max_words: the most of a translation, 1 or more; None for twice as many as in the longest sentence, and ten.
         length_penalty: 1 compares hypotheses by their mean log-probability for each word; more favors long ones.
 
     Returns:
         For each sentence, up to k hypotheses, best first.
 
     Raises:
-        ValueError: as `check_numbers`.
+        ValueError: as `check_search`.
     """
-    check_numbers(beam=beam, max_words=max_words)
+    check_search(beam, max_words, length_penalty)
     beam = min(beam, len(model.target_words) - 1)
-    limit = min(max_words, model.longest_target - 1)
+    limit = min(max_words or TIMES * max(map(len, sentences)) + MORE, model.longest_target - 1)
     sources, state = model.encode(sentences)
     state = {name: rows.repeat(beam, axis=0) for name, rows in state.items()}
     running = np.arange(len(sentences))
@@ -258,8 +270,11 @@ def translate(
 
     Raises:
         ValueError: if a sentence is too long for the model, or if a number is less than 1.
+        TypeError: for one sentence in place of several.
     """
     check_numbers(batch=batch)
+    if isinstance(sentences, str):
+        raise TypeError(f"sentences must be a list, not {sentences!r}")
     numbers = [model.numbers(sentence) for sentence in sentences]
     for place, words in enumerate(numbers, start=1):
         if len(words) > model.longest_source:

@@ -42,6 +42,14 @@ def word_numbers(pieces: Sequence[str], scheme: str | None) -> list[int]:
     return list(accumulate(new, initial=0))[: len(pieces)]
 
 
+def find_scheme(sentences: Sequence[Sequence[str]]) -> str | None:
+    """The scheme whose pieces sentences are: SentencePiece marks the first of most, BPE some; None without marks."""
+    first = [tokens[0].startswith(BEGINS) for tokens in sentences if tokens]
+    if 2 * sum(first) > len(first):
+        return "sentencepiece"
+    return "bpe" if any(token.endswith(CONTINUES) for tokens in sentences for token in tokens) else None
+
+
 def require_scheme(sentences: Iterable[Sequence[str]], scheme: str | None) -> None:
     """Checks that tokens are the pieces of a scheme: with another's, words would be counted that are none.
 

@@ -205,7 +205,7 @@ class TextForm:
 
     def join(self, words: str) -> str:
         """From the words of a translation to text in the form in which the run's references came."""
-        return self._joiner(mark_unknown(words))
+        return self._joiner(mark_unknown(words)).strip()
 
     def rejoin(self, text: str) -> str:
         """Text in the target language after its words were split and joined; Chinese ones come back by themselves."""

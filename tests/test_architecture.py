@@ -99,7 +99,7 @@ ALLOWED = {
                 "fairseq_compat",
             ),
         },
-        "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf"},
+        "segmented_translation": {"torch", "numpy", "fairseq", "omegaconf", "recurrent_mt.subwords"},
         "tasks": {
             *("torch", "numpy", "fairseq", "omegaconf", "sentencepiece", "subword_nmt"),
             *("recurrent_mt.layers", "recurrent_mt.kernels", "recurrent_mt.subwords", "user_dir.models"),

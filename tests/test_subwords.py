@@ -1,7 +1,7 @@
 import pytest
 
 from recurrent_mt.data.words import make_tokenizer
-from recurrent_mt.subwords import load_bpe, load_sentencepiece, merge_pieces, require_scheme, word_numbers
+from recurrent_mt.subwords import find_scheme, load_bpe, load_sentencepiece, merge_pieces, require_scheme, word_numbers
 
 CASES = {
     "bpe": ("bpe", "un ter@@ ri@@ er blanc", [0, 1, 1, 1, 2], "un terrier blanc"),
@@ -20,6 +20,20 @@ def test_pieces_of_words(scheme, pieces, numbers, words):
     pieces = pieces.split()
     assert word_numbers(pieces, scheme) == numbers
     assert merge_pieces(pieces, numbers, scheme) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "lines"),
+    [
+        ("bpe", ["le chi@@ en", "un"]),
+        ("sentencepiece", ["▁le ▁chi en", "", "▁un"]),
+        (None, ["le chien", ""]),
+        (None, []),
+        (None, ["un ▁ mot", "deux"]),
+    ],
+)
+def test_the_scheme_of_sentences_is_found_by_their_marks(scheme, lines):
+    assert find_scheme([line.split() for line in lines]) == scheme
 
 
 @pytest.mark.parametrize(

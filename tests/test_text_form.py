@@ -110,6 +110,8 @@ def test_what_models_read_is_put_together_again(tmp_path):
     assert pieces == "le d@@ o@@ s , l@@ &@@ a@@ p@@ o@@ s@@ ; e@@ a@@ u ."
     assert form.merge(pieces.split()) == ["le", "dos", ",", "l&apos;", "eau", "."]
     assert form.join("it 's <unk> .") == "it's ⁇."
+    pieces = TextForm(tmp_path, "fr", "en", "sentencepiece", "none", lowercase=False, truecased=False)
+    assert pieces.join(" ".join(pieces.merge(["▁", "▁the", "▁man", "▁"]))) == "the man", "as fairseq joins them"
 
 
 def test_text_that_was_segmented_already_is_read_with_one_warning(tmp_path, caplog):

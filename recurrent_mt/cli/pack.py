@@ -136,4 +136,5 @@ def score_system(form: TextForm, command: list[str], test: PackedTest) -> Score:
         if subprocess.run(line, check=False).returncode:
             raise RuntimeError(f"recurrent-mt {command[0]} could not translate {test.source}")
         translations = read_sentences(file)
-    return score("bleu", translations, read_sentences(test.reference), target_language=form.target)
+    references = read_sentences(test.reference)
+    return score("bleu", translations, references, target_language=form.target, lowercase=form.lowercase)

@@ -183,6 +183,8 @@ def check_options(options: argparse.Namespace) -> None:
     for flag in options.flags:
         if flag.partition("=")[0] in ("--input", "--buffer-size", "--results-path"):
             options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
+        if flag.partition("=")[0] == "--constraints":
+            options.parser.error(f"{flag} is of tokens, and this tool reads text: call fairseq-interactive")
     options.buffer_size = options.buffer_size or BUFFER
 
 

@@ -15,11 +15,23 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..arguments import natural, positive
-from ..text_files import check_output_files, read_sentences, read_standard_input, write_text
+from ..text_files import (
+    FileError,
+    check_output_files,
+    dictionary_folder,
+    read_dictionary,
+    read_sentences,
+    read_standard_input,
+    write_text,
+)
 from ..text_form import TextForm, read_text_form
 from ..translation.box import ONNX, find_folder
+
+if TYPE_CHECKING:
+    from ..onnx_translation import OnnxModel
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="text file to write (default: standard output)")
     parser.add_argument("--beam", type=positive, default=5, help="hypotheses per sentence (default: 5)")
     parser.add_argument("--lenpen", type=float, default=1.0, help="length penalty, as in fairseq-generate (default: 1)")
-    parser.add_argument("--max-words", type=positive, default=200, help="longest translation (default: 200)")
+    parser.add_argument(
+        "--max-words",
+        type=positive,
+        help="longest translation (default: twice as many words as the longest source of its batch, and ten)",
+    )
     parser.add_argument("--batch", type=positive, default=32, help="sentences translated at a time (default: 32)")
     parser.add_argument("--threads", type=natural, default=0, help="processor threads (default: as many as cores)")
 
@@ -52,6 +68,8 @@ def run(options: argparse.Namespace) -> None:
         ]
         check_output_files([*read, *filter(None, [options.input])], [options.out])
     model = OnnxModel(folder, threads=options.threads)
+    if form:
+        check_words(model, form, folder)
     lines = read_sentences(options.input) if options.input else list(read_standard_input())
     tokens = [split(line) for line in lines]
     if form:
@@ -74,6 +92,15 @@ def run(options: argparse.Namespace) -> None:
         write_text(options.out, text)
     else:
         sys.stdout.write(text)
+
+
+def check_words(model: OnnxModel, form: TextForm, folder: Path) -> None:
+    """Raises FileError if a model was trained with other words than those of a run folder or box."""
+    data = dictionary_folder(form.folder / "data")
+    for language, known in ((form.source, model.source_words), (form.target, model.target_words)):
+        file = data / f"dict.{language}.txt"
+        if not read_dictionary(file).keys() <= set(known):
+            raise FileError(file, f"{folder} has other words: it was exported from a model of another run")
 
 
 def find_onnx(place: Path | None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -42,6 +43,8 @@ package-dir = {{"" = "."}}
 {package} = ["**/*"]
 """
 VERSION = "1.0"
+#: What the name of a box looks like, whose distribution has it.
+DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
 
 
 class Facts(Protocol):
@@ -106,12 +109,16 @@ def read_description(file: Path) -> BoxDescription:
     for part, what in (("examples", "sentences with their translations"), ("systems", "at least one, by name")):
         if not isinstance(found[part], dict) or not found[part]:
             raise FileError(file, f"{part} must be {what}")
+    if others := [sentence for sentence in found["examples"] if not isinstance(sentence, str)]:
+        raise FileError(file, f"examples: {others[0]!r} must be text: put it in quotation marks")
     check_texts(file, found["examples"], tuple(found["examples"]), tuple(found["examples"]), "examples.")
     for name, said in found["systems"].items():
         if not isinstance(said, dict):
             raise FileError(file, f"systems.{name} must have {' and '.join(SYSTEM_FIELDS)}")
         check_texts(file, said, SYSTEM_FIELDS, SYSTEM_FIELDS, f"systems.{name}.")
     check_names(file, (found["name"], *found["systems"]), found["title"])
+    if not DISTRIBUTION.fullmatch(found["name"]):
+        raise FileError(file, f"pip installs nothing that is called {found['name']}: letters and digits, and - within")
     return BoxDescription(**found)
 
 

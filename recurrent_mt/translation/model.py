@@ -231,7 +231,10 @@ class Model:
 
         Raises:
             ValueError: if there are none, as in a text of characters that nobody sees, or more than the model takes.
+            TypeError: for something else than text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a sentence must be text, not {text!r}")
         tokens = (self.split_target if target else self.split_source)(" ".join(text.split()))
         count, most = len(tokens.split()), min(LONGEST, self.translator.longest - 1)
         if not count:
@@ -243,7 +246,7 @@ class Model:
     def write(self, tokens: Sequence[str]) -> str:
         """Joins tokens to a translation as people write it."""
         words = merge_pieces(tokens, word_numbers(tokens, self.segmentation), self.segmentation)
-        return self.detokenize(" ".join(word for word in words if word != END_OF_SENTENCE))
+        return self.detokenize(" ".join(word for word in words if word != END_OF_SENTENCE)).strip()
 
     def merge(self, tokens: Sequence[str]) -> list[str]:
         """Merges subword tokens into words, as they are shown."""

@@ -61,15 +61,21 @@ def test_translate_onnx_takes_utf_8_lines_that_end_in_a_line_feed(monkeypatch, t
 
 def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_path, caplog):
     run_folder(tmp_path, TOKENIZER="none")  # with BPE
-    (tmp_path / "data/dict.fr.txt").write_text("a 1\n")
+    for language, word in {"fr": "a", "en": "t"}.items():
+        (tmp_path / f"data/dict.{language}.txt").write_text(f"{word} 1\n")
     (tmp_path / "source").write_text("a\n\na \N{SNOWMAN}\n")
-    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: None)
+    model = SimpleNamespace(source_words={"a": 4}, target_words=["</s>", "t"])
+    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: model)
     found = [SimpleNamespace(text=lambda model: "t")]
     monkeypatch.setattr("recurrent_mt.onnx_translation.translate", lambda model, lines, **_: [found] * len(lines))
     monkeypatch.setattr("recurrent_mt.cli.translate_onnx.find_onnx", lambda place: place)
     done = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
     assert done.stdout == "t\n\nt\n"
     assert "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
+    model.target_words = ["</s>", "u"]
+    refused = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
+    assert refused.returncode == 1
+    assert f"dict.en.txt: {tmp_path} has other words: it was exported from a model of another run" in refused.stderr
 
 
 def test_translate_onnx_does_not_overwrite_its_input(tmp_path):

@@ -355,6 +355,7 @@ def searches(go, tool):
         ("--split", "test", "--jobs", 2),
         ("--", "--buffer-size", "9"),
         ("--", "--input=x"),
+        ("--", "--constraints", "ordered"),
         ("--split", "test", "--", "--results-path", "x"),
     ],
 )

@@ -1,6 +1,7 @@
 """Exported models translate as fairseq's search does with the models they were exported from."""
 
 import json
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,8 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.sequence_generator import SequenceGenerator
 
 from recurrent_mt.onnx_export import export_model
-from recurrent_mt.onnx_translation import OnnxModel, beam_search, largest, translate
+from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, largest, translate
+from recurrent_mt.text_form import LENGTH_LIMITS
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
 from tests.parity.made_up import made_up
@@ -234,6 +236,27 @@ def test_translations_come_in_the_order_of_the_sentences_and_do_not_depend_on_th
         assert [one.text(exported) for one in some] == [one.text(exported) for one in same]
     assert together[1] != together[2] and len(together) == 4
     assert exported.numbers("s1 never-seen").tolist() == [4 + 1, exported.unk, exported.eos]
+
+
+def test_a_translation_that_does_not_end_has_twice_the_words_of_its_source_and_ten(tmp_path, monkeypatch):
+    """As with the recipes."""
+    assert {"max_len_a": TIMES, "max_len_b": MORE} == LENGTH_LIMITS
+    exported = export(build("gru_encoder"), tmp_path)
+    step = exported.step
+
+    def step_on(*given):
+        scores, state = step(*given)
+        scores[:, exported.eos] = -1e9
+        return scores, state
+
+    monkeypatch.setattr(exported, "step", step_on)
+    words = [exported.numbers("s1 s2"), exported.numbers("s1 s2 s3 s4")]
+    assert {len(one.words) for found in beam_search(exported, words) for one in found} == {2 * 5 + 10}
+    assert {len(one.words) for found in beam_search(exported, words, max_words=4) for one in found} == {4}
+    with pytest.raises(ValueError, match="length_penalty must be a finite number, not nan"):
+        translate(exported, ["s1"], length_penalty=math.nan)
+    with pytest.raises(TypeError, match="sentences must be a list, not 's1 s2'"):
+        translate(exported, "s1 s2")
 
 
 def test_a_word_like_the_padding_symbol_is_an_unknown_word(tmp_path):

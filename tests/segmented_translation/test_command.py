@@ -75,6 +75,16 @@ def test_segments_cover_each_sentence_and_add_up(out, mode):
         assert [segment["start"] for segment in segments[1:]] == [segment["end"] for segment in segments[:-1]]
 
 
+def test_no_cut_divides_a_word(run, tmp_path):
+    """w1@@ is no word of the model's, but a piece of one with what follows it."""
+    (tmp_path / "input").write_text("w1 w2@@ w3 w4@@ w5@@ w6 w7\n")
+    options = ("--input", tmp_path / "input", "--mode", "norm", "--max-span", 1)
+    translate(run, tmp_path / "out", *options)
+    (record,) = records(tmp_path / "out" / "norm.jsonl")
+    assert [segment["source"] for segment in record["segments"]] == ["w1", "w2@@ w3", "w4@@ w5@@ w6", "w7"]
+    assert [(segment["start"], segment["end"]) for segment in record["segments"]] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
 def test_costs_of_rev_are_those_that_fairseq_generate_prints(run, out, tmp_path):
     """Forward and inverse scores of the chosen pairs, with --score-reference."""
     segments = [segment for record in records(out / "rev.jsonl") for segment in record["segments"]]

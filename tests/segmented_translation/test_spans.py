@@ -124,6 +124,13 @@ def test_short_spans_are_cheaper_here_and_the_words_come_in_order():
     assert result.cost == 3.0
 
 
+def test_the_part_of_a_word_that_a_translation_ends_with_is_joined_to_none():
+    def cut_off(spans):
+        return [[Candidate(("we@@",), 1.0)] for _ in spans]
+
+    assert translated("a b", translate=cut_off, longest=1).text == "we we@@"
+
+
 def test_a_sentence_costs_what_its_mode_says():
     spans = table()
     spans.add([("a", "b")])

@@ -13,6 +13,7 @@ import yaml
 from recurrent_mt.cli import pack
 from recurrent_mt.metrics import Score
 from recurrent_mt.text_files import FileError
+from recurrent_mt.text_form import TextForm
 from recurrent_mt.translation import load_model, load_models
 from recurrent_mt.translation.box import PARAMETERS, list_boxes
 from recurrent_mt.translation.distribution import read_description
@@ -191,6 +192,9 @@ def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_p
         ({"limits": 3}, "limits must be text, not 3"),
         ({"licence": "x"}, "licence is unknown"),
         ({"name": "../toy"}, "'../toy' is no name"),
+        ({"name": "fr+en"}, r"pip installs nothing that is called fr\+en"),
+        ({"name": "fr-"}, "pip installs nothing that is called fr-"),
+        ({"examples": {False: "Non"}}, "examples: False must be text: put it in quotation marks"),
         ({"examples": {"s1": 3}}, "examples.s1 must be text, not 3"),
         ({"examples": []}, "examples must be sentences with their translations"),
         ({"systems": {}}, "systems must be at least one"),
@@ -202,6 +206,23 @@ def test_a_description_that_lacks_something_is_refused_by_its_key(tmp_path, chan
     (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**DESCRIPTION, **change}))
     with pytest.raises(FileError, match=message):
         read_description(tmp_path / "toy.yaml")
+
+
+def test_a_box_of_lowercase_text_is_scored_without_case(tmp_path, monkeypatch):
+    def translate(line, *, check):
+        Path(line[-1]).write_text("the cat sat down here\n")
+        return subprocess.CompletedProcess(line, 0)
+
+    monkeypatch.setattr(pack.subprocess, "run", translate)
+    for name in ("source", "reference"):
+        (tmp_path / name).write_text("The cat sat down here\n")
+    test = pack.PackedTest("news", tmp_path / "source", tmp_path / "reference")
+    scores = [
+        pack.score_system(TextForm(tmp_path, "fr", "en", None, "none", lowercase, False), ["translate"], test)
+        for lowercase in (False, True)
+    ]
+    assert scores[0].value < scores[1].value == pytest.approx(100)
+    assert "case:mixed" in scores[0].signature and "case:lc" in scores[1].signature
 
 
 def test_a_folder_with_something_else_is_left_alone(packed, tmp_path):

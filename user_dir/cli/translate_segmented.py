@@ -1,8 +1,8 @@
 """Translates long sentences in segments: cuts each one where that costs least, translates the pieces, and joins them.
 
-The input is tokens like those that the forward model was trained on, one sentence per line; DIR holds the dictionaries
-of both languages. For each mode, OUT/MODE.txt gets the translations, and OUT/MODE.jsonl gets the segments of each
-sentence with their costs.
+The input is tokens like those that the forward model was trained on, one sentence per line; no cut divides a word whose
+subwords have the marks of BPE or SentencePiece. DIR holds the dictionaries of both languages. For each mode,
+OUT/MODE.txt gets the translations, and OUT/MODE.jsonl gets the segments of each sentence with their costs.
 
 Every span of up to --max-span words is translated. A mode says what a span costs: default, the forward model's negative
 log-probability; rev, the mean of the forward and the inverse model's; norm and normrev, the same divided by the
@@ -32,6 +32,7 @@ from ..segmented_translation.segmentation import (
     SpanOptions,
     SpanTable,
     Words,
+    group_subwords,
     translate_by_segments,
 )
 from ..segmented_translation.translation import (
@@ -103,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
         *(path for paths in (options.forward, options.inverse) if paths for path in paths.split(":")),
     ]
     check_output_files(read, (Path(options.out) / name for name in file_names(modes)))
-    sentences = [tuple(text.split()) for _, text in read_lines(options.input)]
+    sentences = group_subwords([text.split() for _, text in read_lines(options.input)])
     table = build_table(options, inverse=inverse)
     write_modes(Path(options.out), modes, translate(sentences, modes, table, options.buffer_size))
 

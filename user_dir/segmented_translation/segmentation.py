@@ -10,6 +10,8 @@ the words and the end of the sentence, natural logarithm, and n the number of wo
     norm       as default              f / divisor(n)
     normrev    as rev                  (f + r) / 2 / divisor(n)
 
+A word that a model reads as several subwords is one word here, with spaces between its subwords: no cut divides it.
+
 divisor(n) is log(n + 2) in the authors' code (``segment.py``: log of the span's length, its end counted, plus one). The
 paper's score, from memory and not checked against its text, is ``normrev`` with divisor(n) = |log n|.
 """
@@ -19,6 +21,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
+
+from recurrent_mt.subwords import CONTINUES, find_scheme, word_numbers
 
 Words = tuple[str, ...]
 
@@ -113,6 +119,16 @@ def normalize(cost: float, words: int, divisor: Callable[[int], float] = code_di
     return cost / divided_by if divided_by and cost < LAST_RESORT else LAST_RESORT
 
 
+def group_subwords(sentences: Sequence[Sequence[str]]) -> list[Words]:
+    """The words of sentences that are tokens; one of several subwords has spaces between them."""
+    scheme = find_scheme(sentences)
+    found = []
+    for tokens in sentences:
+        numbered = zip(word_numbers(tokens, scheme), tokens, strict=True)
+        found.append(tuple(" ".join(token for _, token in word) for _, word in groupby(numbered, itemgetter(0))))
+    return found
+
+
 def spans_of(length: int, longest: int) -> Iterator[tuple[int, int]]:
     """(start, end) of every span of up to ``longest`` words in a sentence of ``length`` words."""
     for start in range(length):
@@ -205,6 +221,9 @@ class SpanTable:
         if self._unknown(span):
             return span
         words = self._choice(span, mode).words
+        if words and not last:
+            # The next span's first word is none of its parts.
+            words = (*words[:-1], words[-1].removesuffix(CONTINUES))
         if not self.options.add_period or not words:
             return words
         if not first:

@@ -135,19 +135,21 @@ class ForwardTranslator:
         self.generator = system.task.build_generator(system.models, arguments)
 
     def is_unknown(self, word: str) -> bool:
+        """Whether a word, or a subword of it, is in no dictionary."""
         dictionary = self.system.task.source_dictionary
-        return number_of(word, dictionary) == dictionary.unk()
+        return any(number_of(token, dictionary) == dictionary.unk() for token in word.split())
 
     def candidates(self, spans: Sequence[Words]) -> list[list[Candidate]]:
         """The best translations of each span, cheapest first; none if the search found no end."""
         task = self.system.task
         found: list[list[Candidate]] = [[] for _ in spans]
+        encoded = [encode(task.source_dictionary, span) for span in spans]
         by_length = defaultdict(list)
-        for position, span in enumerate(spans):
-            by_length[len(span)].append(position)
+        for position, tokens in enumerate(encoded):
+            by_length[len(tokens)].append(position)
         for _, positions in sorted(by_length.items()):
-            tokens = [encode(task.source_dictionary, spans[position]) for position in positions]
-            dataset = task.build_dataset_for_inference(tokens, [len(sentence) for sentence in tokens])
+            chosen = [encoded[position] for position in positions]
+            dataset = task.build_dataset_for_inference(chosen, list(map(len, chosen)))
             for batch in batches(self.system, dataset, self.limits.tokens, self.limits.sentences):
                 beams = task.inference_step(self.generator, self.system.models, batch)
                 for row, beam in zip(batch["id"].tolist(), beams, strict=True):
@@ -222,8 +224,8 @@ def number_of(word: str, dictionary: Dictionary) -> int:
 
 
 def encode(dictionary: Dictionary, words: Words) -> Tensor:
-    """The ids of the words and of the end, (words + 1,)."""
-    return torch.tensor([*(number_of(word, dictionary) for word in words), dictionary.eos()])
+    """The ids of the words, or of all their subwords, and of the end."""
+    return torch.tensor([*(number_of(token, dictionary) for token in " ".join(words).split()), dictionary.eos()])
 
 
 def batches(
