@@ -278,9 +278,10 @@ class TextForm:
     def learn_command(self, texts: object, model: object, threads: int) -> str:
         """Learns merges, or pieces, on both sides."""
         if self.segmentation == "bpe":
-            # The command subword-nmt has --num-workers, too, and does not use it.
+            # The command subword-nmt has --num-workers, too, and does not use it. With --output, it ends with status 0
+            # on a full disk.
             learn = f"python -m subword_nmt.learn_bpe --symbols {self.size} --num-workers {threads}"
-            return f"{learn} --input {texts} --output {model}"
+            return f"{learn} --input {texts} > {model}"
         return f"recurrent-mt sentencepiece train --size {self.size} --model {model} {texts}"
 
     def segment_command(self, words: object, model: object, threads: int) -> str:

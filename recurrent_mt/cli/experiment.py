@@ -8,6 +8,7 @@ earlier results. A failing system does not stop the others; failures are listed 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -91,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
     for corpus in plan["corpora"].values():
         for note in check_files(text, corpus):
             print(note)
+        if plan["systems"] and (others := [split for split in corpus["splits"] if re.fullmatch("test[1-9].*", split)]):
+            print(f"Of the test sets, the first is translated and scored, and {', '.join(others)} only prepared.")
     settings = Launch(out, options.jobs, options.dry_run, options.retry, options.profile)
     failed = launch(plan, settings, say=lambda text: print(text, flush=True))
     if not options.dry_run:

@@ -24,7 +24,10 @@ class OptionError(ValueError):
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """YAML whose keys are text, and none of a mapping there twice: the first would be lost without a word."""
+    """YAML whose keys are text, and none of a mapping there twice: the first would be lost without a word.
+
+    Numbers are decimal: YAML takes 010 for 8, and 1:30 for 90.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set()
@@ -36,6 +39,20 @@ class UniqueKeyLoader(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+def construct_number(loader: UniqueKeyLoader, node: yaml.ScalarNode) -> Any:
+    """A decimal number."""
+    text = loader.construct_scalar(node)
+    if re.match(r"[+-]?0[0-9xbo_]", text) or ":" in text:
+        said = f"{text} is no decimal number: write it as one, or put it in quotation marks"
+        raise yaml.constructor.ConstructorError(None, None, said, node.start_mark)
+    whole = node.tag.endswith(":int")
+    return loader.construct_yaml_int(node) if whole else loader.construct_yaml_float(node)
+
+
+for tag in ("int", "float"):
+    UniqueKeyLoader.add_constructor(f"tag:yaml.org,2002:{tag}", construct_number)
 
 
 def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) -> Experiment:

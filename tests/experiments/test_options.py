@@ -166,6 +166,7 @@ def test_what_another_option_makes_useless_is_refused_on_the_command_line(change
     [
         ("- pair\n", "it must be a mapping of options to values"),
         ("pair: fr-en\npair: en-fr\n", "'pair' is there twice"),
+        *((f"warmup: {number}\n", f"{number} is no decimal number") for number in ("1:30", "010", "0x10", "1:30.5")),
         ("pair: [fr\n", "mine.yaml: "),
         ("seeds: [1]\n", "pair is a required property"),
         ("pair: fr-en\nsystems: [lstm]\n", "give a budget: updates, epochs, minutes"),

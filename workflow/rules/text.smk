@@ -84,7 +84,7 @@ rule learn_segmentation:
     message:
         "Learning subwords"
     shell:
-        "{params.command} > {log} 2>&1"
+        "( {params.command} ) > {log} 2>&1"
 
 
 rule segment:
