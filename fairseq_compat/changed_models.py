@@ -45,7 +45,7 @@ def repair(trainer_module):
         def load_and_compare(path, *args, **kwargs):
             state = load(path, *args, **kwargs)
             changes = changed_options(model_options(state), self.cfg.model)
-            changes += changed_dictionaries(state.get("task_state", {}), self.task)
+            changes += changed_dictionaries(state.get("task_state") or {}, self.task)
             if changes:
                 if not any(resets):
                     raise ValueError(_refusal(path, changes))
