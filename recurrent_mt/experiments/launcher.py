@@ -222,13 +222,14 @@ def find_profile(settings: Launch) -> Path | None:
 def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> list[str]:
     """The command line of Snakemake. That of a dry run writes nothing."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(WORKFLOW / "Snakefile")]
+    # Only what is named here steers an experiment, not what Snakemake finds in the folder of the call.
+    command += ["--workflow-profile", "none", "--profile", str(find_profile(settings) or "none")]
     command += ["--directory", str(folder), "--configfile", str(plan)]
     command += ["--logger", "progress", "--printshellcmds", "--keep-going"]
     # What decides a result is in its path: no other change makes a training begin anew.
     command += ["--rerun-incomplete", "--rerun-triggers", "mtime", "input"]
     command += ["--scheduler", "greedy", "--resources", "downloads=1"]
     if settings.profile:
-        command += ["--profile", str(find_profile(settings))]
         command += ["--jobs", str(settings.jobs)] if settings.jobs else []
     else:
         command += ["--cores", str(threads * (settings.jobs or 1))]
@@ -238,6 +239,7 @@ def engine_command(settings: Launch, folder: Path, plan: Path, threads: int) -> 
 def environment(folder: Path) -> dict[str, str]:
     """The tools of this environment by their names, the workflow's own plugin, and the mark of this call."""
     variables = dict(os.environ)
+    variables.pop("SNAKEMAKE_PROFILE", None)  # for workflows of the user's own
     programs = str(Path(sys.executable).parent)
     variables["PATH"] = f"{programs}{os.pathsep}{variables.get('PATH', '')}"
     paths = [str(WORKFLOW), variables.get("PYTHONPATH", "")]

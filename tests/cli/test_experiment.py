@@ -64,6 +64,12 @@ def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, mo
     assert not (folder / "out").exists()
 
 
+def test_a_profile_for_other_workflows_steers_no_experiment(folder, said, tmp_path, monkeypatch):
+    (tmp_path / "config.yaml").write_text("omit-from: split_words\n")
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", str(tmp_path))
+    assert dry_run(folder, folder / "corpus").count("\n  $ ") == said.count("\n  $ ")
+
+
 @pytest.fixture(scope="module")
 def spaced(folder, tmp_path_factory):
     """A folder with a space in its path, and the text in it."""

@@ -14,6 +14,7 @@ from recurrent_mt.experiments.launcher import (
     CALL,
     Launch,
     engine_command,
+    environment,
     find_failed,
     find_home,
     find_workers,
@@ -216,6 +217,17 @@ def test_a_cluster_gets_as_many_jobs_as_its_profile_says_or_the_call(tmp_path):
     assert " --cores 2" in words() and " --cores 6" in words(jobs=3) and "--jobs" not in words(jobs=3)
     assert "--jobs" not in words(profile="slurm") and "--cores" not in words(profile="slurm", jobs=3)
     assert words(profile="slurm", jobs=3).endswith(" --jobs 3")
+
+
+def test_a_profile_is_that_of_the_call_or_none(tmp_path, monkeypatch):
+    def words(**settings):
+        return " ".join(engine_command(Launch(tmp_path, **settings), tmp_path, tmp_path / "plan.json", 2))
+
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", str(tmp_path))
+    assert "SNAKEMAKE_PROFILE" not in environment(tmp_path)
+    assert " --workflow-profile none --profile none " in words()
+    assert f" --workflow-profile none --profile {launcher.WORKFLOW}/profiles/slurm " in words(profile="slurm")
+    assert " --profile mine " in words(profile="mine")
 
 
 @pytest.mark.parametrize("home", ["/dev/null/none", None])
