@@ -27,6 +27,7 @@ ALLOWED = {
         "silence.py": set(),
         "ordered_map.py": set(),
         "text_files.py": set(),
+        "file_lock.py": set(),
         "resumable_file.py": {"recurrent_mt.text_files"},
         "languages.py": {"langcodes"},
         "subwords.py": {"sentencepiece", "subword_nmt"},
@@ -62,7 +63,7 @@ ALLOWED = {
         "plugin_finder.py": set(),
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
-            "recurrent_mt.text_files",
+            *("recurrent_mt.file_lock", "recurrent_mt.text_files"),
             *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
             *("recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
@@ -70,6 +71,7 @@ ALLOWED = {
             *("yaml", "pydantic", "pydantic_core", "typing_extensions", "psutil", "hydra", "omegaconf"),
             *(
                 "recurrent_mt.evaluation",
+                "recurrent_mt.file_lock",
                 "recurrent_mt.ordered_map",
                 "recurrent_mt.text_files",
                 "recurrent_mt.text_form",

@@ -5,7 +5,6 @@ Files that belong together appear together, and a long pass over them says how f
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .. import text_files
+from ..file_lock import lock_file
 from ..text_files import DAMAGE, OPENERS, FileError, check_output_files, find_file, require_damage
 
 _SECONDS = 5.0
@@ -76,13 +76,9 @@ def _lock_folder(folder: Path) -> int:
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not lock_file(lock):
             os.close(lock)
-            raise FileError(
-                folder, "another process is writing there: wait for that, or choose another --out"
-            ) from error
+            raise FileError(folder, "another process is writing there: wait for that, or choose another --out")
         # Another may have removed it before the lock was there.
         if folder.exists() and os.path.samestat(os.fstat(lock), folder.stat()):
             return lock

@@ -15,12 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
 
 import psutil  # before a signal comes: an import that a second one interrupts is not whole
 import yaml
 
 from ..evaluation.outcomes import Outcome, Status, read_outcome
+from ..file_lock import lock_file
 from ..ordered_map import processors
 from .experiment import PROJECT
 from .plan import later_outcomes, lay_out_results, search_outcomes, show_results, training_outcomes
@@ -31,6 +32,8 @@ WORKFLOW = PROJECT / "workflow"
 PATIENCE = 10
 #: A variable of all processes that a call starts: the number of the call's own process, and the run folder.
 CALL = "RECURRENT_MT_CALL"
+#: The file of a run folder that a call, and everything that it starts here, holds locked.
+LOCK = ".lock"
 #: The name of all jobs of a call on a cluster, in Snakemake's log.
 CLUSTER_RUN = r"SLURM run ID: (\S+)"
 #: Seconds in which a command of Slurm answers, if it does.
@@ -94,16 +97,17 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         return f"Snakemake ended with status {status}, see above" if status else ""
     if out.is_dir() and any(out.iterdir()) and not (out / "results").is_dir():
         raise ValueError(f"{out} is not empty, and no run folder of this project: choose another with out=DIR")
-    out.mkdir(parents=True, exist_ok=True)
-    take_over(out, say)
-    lay_out_results(plan, out)
-    for file in again:
-        file.unlink()
-    for name, title in training_outcomes(plan).items():
-        if (outcome := read_outcome(out / name)) and outcome.failed:
-            say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
-    status = run_workflow(plan, settings, out, out / plan["results"])
-    show_results(plan, out)
+    (out / "results").mkdir(parents=True, exist_ok=True)
+    with (out / LOCK).open("a+b") as lock:
+        take_over(out, lock, say)
+        lay_out_results(plan, out)
+        for file in again:
+            file.unlink()
+        for name, title in training_outcomes(plan).items():
+            if (outcome := read_outcome(out / name)) and outcome.failed:
+                say(f"Failed before: {title}: {outcome.reason} (--retry to try again)")
+        status = run_workflow(plan, settings, out, out / plan["results"], lock=lock)
+        show_results(plan, out)
     return describe_failures(plan, out, status, say)
 
 
@@ -132,32 +136,72 @@ def describe_failures(plan: Mapping[str, Any], out: Path, status: int, say: Call
     return "; ".join(f"{'; '.join(names)} ({hint})" for hint, names in hints.items() if names)
 
 
-def take_over(out: Path, say: Callable[[str], None]) -> None:
+def take_over(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
     """Makes sure that no other call works in a folder, and clears up after one that was killed.
 
+    Args:
+        out: the folder.
+        lock: its file to lock.
+        say: takes a line for people.
+
     Raises:
-        RuntimeError: if one works there, or may do so on another machine.
+        RuntimeError: if one works there, or may do so, on another machine or unseen.
     """
     calls, left = find_workers(out)
     if calls:
         raise RuntimeError(f"process {min(calls)} is working in {out}: wait for it, or stop it: kill {min(calls)}")
-    if locks := list_locks(out):
+    if remains := list_locks(out):
         host = read_last_log(out, r"^  Host: (.*)$")
         if host not in (None, platform.node()):
             raise RuntimeError(
                 f"{out} is locked by a call on {host}: wait for it; if it is gone, remove {out}/.snakemake/locks"
             )
-        cancel_jobs(read_last_log(out, CLUSTER_RUN))
     if left:
         numbers = ", ".join(str(process.pid) for process in left)
         say(f"Waiting for what is left of a call that was killed in {out}: process {numbers}.")
         psutil.wait_procs(left)
-    for lock in locks:
-        lock.unlink(missing_ok=True)
+    hold(out, lock, locked=bool(remains))
+    if remains:
+        cancel_jobs(read_last_log(out, CLUSTER_RUN))
+    for file in remains:
+        file.unlink(missing_ok=True)
+
+
+def hold(out: Path, lock: IO[bytes], *, locked: bool) -> None:
+    """Locks the file of a run folder; what is left of a killed call still holds it, though it may not be seen.
+
+    Args:
+        out: the folder.
+        lock: its file.
+        locked: whether Snakemake's locks are there, which say something where the file system has none.
+
+    Raises:
+        RuntimeError: if another holds it, or nobody knows.
+    """
+    try:
+        free = lock_file(lock.fileno())
+    except OSError as error:
+        if locked:
+            raise RuntimeError(
+                f"{out} is locked, and whether a call still works there is not known ({lock.name}: {error.strerror}): "
+                f"wait for it; if it is gone, remove {out}/.snakemake/locks"
+            ) from error
+        return
+    if not free:
+        raise RuntimeError(
+            f"another call, or what is left of one, is working in {out}: it has just begun, or is that of another user "
+            "or in another container; wait for it, and rerun the same command"
+        )
 
 
 def run_workflow(
-    plan: Mapping[str, Any], settings: Launch, folder: Path, place: Path, *, again: Sequence[str] = ()
+    plan: Mapping[str, Any],
+    settings: Launch,
+    folder: Path,
+    place: Path,
+    *,
+    again: Sequence[str] = (),
+    lock: IO[bytes] | None = None,
 ) -> int:
     """One call of Snakemake.
 
@@ -167,6 +211,7 @@ def run_workflow(
         folder: to run in.
         place: the folder of the file with the plan.
         again: files that are made again though they are there, in a dry run.
+        lock: the locked file of the folder.
 
     Returns:
         Its status.
@@ -186,7 +231,8 @@ def run_workflow(
         command += status_options(profile)
     command += ["--forcerun", *again] if again else []
     home = find_home(place if settings.dry_run else folder, shared=settings.profile is not None)
-    status, stopped = run_engine(command, environment(folder) | home, patience=PATIENCE if profile else None)
+    patience = PATIENCE if profile else None
+    status, stopped = run_engine(command, environment(folder) | home, lock, patience=patience)
     if stopped:
         if profile:
             cancel_jobs(read_last_log(folder, CLUSTER_RUN))
@@ -274,12 +320,15 @@ def find_home(folder: Path, *, shared: bool = False) -> dict[str, str]:
     return variables
 
 
-def run_engine(command: Sequence[str], variables: Mapping[str, str], *, patience: float | None) -> tuple[int, bool]:
+def run_engine(
+    command: Sequence[str], variables: Mapping[str, str], lock: IO[bytes] | None, *, patience: float | None
+) -> tuple[int, bool]:
     """Runs Snakemake, whose status it returns, and whether a signal has stopped it.
 
     Args:
         command: its command line.
         variables: of its environment.
+        lock: a file at its end, for standard input, which nothing reads: Snakemake's jobs inherit no other open file.
         patience: seconds after a signal when it is killed; None to wait for its jobs, which may have to keep something.
     """
     stopped = False
@@ -298,7 +347,7 @@ def run_engine(command: Sequence[str], variables: Mapping[str, str], *, patience
     # Set before Snakemake starts: it would inherit signals that are ignored, as SIGINT is in a shell's background.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        started.append(subprocess.Popen(command, env=dict(variables)))
+        started.append(subprocess.Popen(command, env=dict(variables), stdin=lock))
         return started[0].wait(), stopped
     finally:
         for number, handler in before.items():

@@ -2,16 +2,20 @@
 
 import os
 import platform
+import signal
 import subprocess
 import sys
+from errno import ENOLCK
 from pathlib import Path
 
+import psutil
 import pytest
 
 from recurrent_mt.experiments import launcher
 from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.launcher import (
     CALL,
+    LOCK,
     Launch,
     engine_command,
     environment,
@@ -19,11 +23,13 @@ from recurrent_mt.experiments.launcher import (
     find_home,
     find_workers,
     launch,
+    run_engine,
     take_over,
     threads_of_a_training,
 )
 from recurrent_mt.experiments.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
 from recurrent_mt.experiments.reading import read_experiment
+from recurrent_mt.file_lock import lock_file
 from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
@@ -153,37 +159,86 @@ def leave_lock(out, host):
     return write(out / ".snakemake" / "locks" / "0.output.lock", "")
 
 
-def test_a_second_call_is_refused_while_the_first_works(out, worker):
+@pytest.fixture
+def lock(out):
+    """The file that a call of this process is to lock."""
+    with (out / LOCK).open("a+b") as file:
+        yield file
+
+
+def test_a_second_call_is_refused_while_the_first_works(out, worker, lock):
     worker(os.getpid())
-    lock = leave_lock(out, platform.node())
+    left = leave_lock(out, platform.node())
     with pytest.raises(RuntimeError, match=f"^process {os.getpid()} is working in .*: wait for it, or stop it: kill "):
-        take_over(out, print)
-    assert lock.exists()
+        take_over(out, lock, print)
+    assert left.exists()
 
 
-def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_removed(out, worker, monkeypatch):
+def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_removed(out, worker, lock, monkeypatch):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     process = worker(gone.pid)
-    lock = leave_lock(out, platform.node())
+    left = leave_lock(out, platform.node())
     said, cancelled = [], []
     monkeypatch.setattr(launcher, "cancel_jobs", cancelled.append)
 
     def say(text):
         said.append(text)
-        assert lock.exists()
+        assert left.exists()
         process.stdin.close()
 
-    take_over(out, say)
-    assert process.wait() == 0 and not lock.exists() and cancelled == ["7"]
+    take_over(out, lock, say)
+    assert process.wait() == 0 and not left.exists() and cancelled == ["7"]
     assert said == [f"Waiting for what is left of a call that was killed in {out}: process {process.pid}."]
 
 
-def test_the_lock_of_a_call_on_another_machine_stays(out):
-    lock = leave_lock(out, "another-machine")
+def test_the_lock_of_a_call_on_another_machine_stays(out, lock):
+    left = leave_lock(out, "another-machine")
     with pytest.raises(RuntimeError, match="locked by a call on another-machine: wait for it; if it is gone, remove "):
-        take_over(out, print)
-    assert lock.exists()
+        take_over(out, lock, print)
+    assert left.exists()
+
+
+def test_the_lock_of_a_call_that_cannot_be_seen_stays(plan, out, monkeypatch):
+    left = leave_lock(out, platform.node())
+    lines = f"import fcntl, sys; file = open({str(out / LOCK)!r}, 'a'); fcntl.flock(file, fcntl.LOCK_EX)\n"
+    lines += "print('locked', flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", lines], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"locked\n"
+        with pytest.raises(RuntimeError, match=r"another call, or what is left of one, is working in .*: it has"):
+            call(plan, out, monkeypatch)
+        assert left.exists()
+        process.stdin.close()
+        process.wait()
+    assert call(plan, out, monkeypatch) == ("", "") and not left.exists()
+
+
+def test_a_lock_stays_where_nobody_can_tell_whether_the_call_still_works(plan, out, monkeypatch):
+    def flock(*_):
+        raise OSError(ENOLCK, os.strerror(ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    assert call(plan, out, monkeypatch) == ("", "")
+    left = leave_lock(out, platform.node())
+    with pytest.raises(RuntimeError, match=r"is not known \(.*: No locks available\): wait for it; if it is "):
+        call(plan, out, monkeypatch)
+    assert left.exists()
+
+
+def test_what_is_left_of_a_killed_call_holds_its_lock(out, lock):
+    """The engine here is killed at once; its job, which Snakemake starts like this, goes on."""
+    take_over(out, lock, print)
+    job = [sys.executable, "-c", "import time; time.sleep(600)"]
+    engine = f"import os, subprocess; print(subprocess.Popen({job}).pid, flush=True); os.kill(os.getpid(), 9)"
+    file = out / "pid"
+    line = ["sh", "-c", 'exec "$0" -c "$1" > "$2"', sys.executable, engine, str(file)]
+    assert run_engine(line, os.environ, lock, patience=None) == (-signal.SIGKILL, False)
+    job = psutil.Process(int(file.read_text()))
+    lock.close()
+    with (out / LOCK).open("a+b") as other:
+        assert not lock_file(other.fileno())
+        job.kill()
+        wait_until(lambda: lock_file(other.fileno()))
 
 
 @pytest.mark.parametrize(
