@@ -121,7 +121,8 @@ class CorpusFiles:
 
     def held_out_prefixes(self) -> list[str]:
         """The texts of which no sentence is in the training text."""
-        return [*(f"{self.folder}/clean/held-out/{split}" for split in self.held_out), *self.extra.values()]
+        extra = [f"{self.folder}/extra/{test}/raw/test" for test in self.extra]
+        return [*(f"{self.folder}/clean/held-out/{split}" for split in self.held_out), *extra]
 
     @property
     def cleaned_text(self) -> str:

@@ -78,6 +78,15 @@ def spaced(folder, tmp_path_factory):
     return place
 
 
+def test_further_test_sets_may_be_in_a_folder_with_braces_in_its_path(folder, tmp_path, monkeypatch):
+    place = tmp_path / "a #{b} *ü'$x"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    copy(folder / "corpus", place / "c")
+    options = {"corpus": "c", "extra_tests": "far=c/valid", "cleaning": "true", "out": folder / "out"}
+    assert "== Cleaning" in experiment("wmt-fr-en.yaml", "--dry-run", **options)
+
+
 @pytest.fixture(scope="module")
 def collected(folder, spaced):
     """The commands of an experiment that copies this text, named from the folder of the call."""
@@ -108,7 +117,9 @@ def test_paths_may_have_spaces_in_them(folder, spaced, monkeypatch):
     for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
         assert re.search(rf"get local '{spaced}/{path}' --pair fr-en --out \S+/raw/{name}.new ", said)
     said = experiment("wmt-fr-en.yaml", "--dry-run", **given, extra_tests="far=far away")
-    assert re.search(rf" --exclude \S+/held-out/valid \S+/held-out/test '{spaced}/far away' --jobs ", said)
+    assert re.search(
+        r" --exclude \S+/held-out/valid \S+/held-out/test corpora/\S+/extra/far-\w+/raw/test --jobs ", said
+    )
 
 
 def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tmp_path):

@@ -80,7 +80,7 @@ def test_texts_are_joined_to_splits():
     for split, name in held_out.items():
         assert corpus.held_out_texts(split, "fr") == [f"{raw}/{name}/text.fr"]
     prefixes = [f"corpora/bpe-100-x/clean/held-out/{split}" for split in held_out]
-    assert corpus.held_out_prefixes() == [*prefixes, "/other/more"]
+    assert corpus.held_out_prefixes() == [*prefixes, "corpora/bpe-100-x/extra/more-1/raw/test"]
     assert corpus.in_domain == ["corpora/bpe-100-x/clean/held-out/valid", f"{raw}/news_commentary-1/text"]
 
 
