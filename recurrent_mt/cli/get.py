@@ -14,6 +14,7 @@ import argparse
 import re
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..arguments import positive
@@ -21,8 +22,8 @@ from ..data import published_sets
 from ..data.download import file_sha256
 from ..data.parallel_text import read_pairs, require_room, write_pairs
 from ..data.synthetic import writing
-from ..experiments.corpora import limit_lengths
-from ..text_files import FileError, check_output_files, read_lines
+from ..experiments.corpora import limit_lengths, require_unchanged
+from ..text_files import FileError, check_output_files, find_file, read_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading = commands.add_parser("local", help="read local files")
     reading.set_defaults(get=get_local)
     reading.add_argument("prefix", metavar="PREFIX")
+    reading.add_argument("--unchanged", nargs=2, metavar="CRC32", help="checksums that the files must have")
     for command in (getting, reading):
         command.add_argument("--pair", required=True, type=parse_pair, metavar="SRC-TGT")
     for command in (finding, getting, reading):
@@ -100,8 +102,19 @@ def get_published(options: argparse.Namespace) -> None:
 
 def get_local(options: argparse.Namespace) -> None:
     """Copies parallel text from local files."""
-    count = write_pairs(read_pairs(options.prefix, options.pair), options.out, options.pair)
+    count = write_pairs(read_local(options), options.out, options.pair)
     print(f"{options.prefix}: {count:,} pairs")
+
+
+def read_local(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """The pairs of local files.
+
+    Raises:
+        FileError: at the end, if a file has another checksum than is expected.
+    """
+    yield from read_pairs(options.prefix, options.pair)
+    for language, expected in zip(options.pair, options.unchanged or (), strict=False):
+        require_unchanged(find_file(options.prefix, language), expected)
 
 
 def report_replaced(count: int) -> None:

@@ -20,9 +20,11 @@ import argparse
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from ..arguments import positive
 from ..data.words import make_tokenizer
+from ..experiments.corpora import require_unchanged
 from ..languages import lowercase, normalize
 from ..ordered_map import map_lines
 from ..subwords import CONTINUES, find_piece, load_bpe
@@ -35,6 +37,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--whole-words", action="store_true", help="refuse words that end in @@, as subwords of BPE do")
     parser.add_argument("--lowercase", action="store_true", help="lowercase the output")
     parser.add_argument("--codes", metavar="FILE", help="subword-nmt's file of merges, for segment")
+    parser.add_argument(
+        "--unchanged",
+        nargs=2,
+        metavar=("CRC32", "FILE"),
+        help="fail if the file that is standard input has another checksum once it was read",
+    )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
 
 
@@ -43,7 +51,8 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: if there is no file of merges.
-        FileError: at the first line that is not UTF-8, or has subwords; those before it have been written.
+        FileError: at the first line that is not UTF-8, or has subwords; those before it have been written. At the end,
+            if the file has changed.
     """
     if (options.action == "segment") != bool(options.codes):
         options.parser.error("--codes goes with segment, and segment with --codes")
@@ -55,6 +64,9 @@ def run(options: argparse.Namespace) -> None:
         lines = map_lines(lowered, read_standard_input(), options.jobs)
         for line in require_whole_words(lines) if options.whole_words else lines:
             target.write(line + "\n")
+    if options.unchanged:
+        expected, file = options.unchanged
+        require_unchanged(Path(file), expected)
 
 
 def require_whole_words(lines: Iterable[str]) -> Iterator[str]:

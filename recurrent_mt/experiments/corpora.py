@@ -42,6 +42,16 @@ def checksum(file: Path) -> str:
     return f"{value:08x}"
 
 
+def require_unchanged(file: Path, expected: str) -> None:
+    """Checks that a text, now that it was read, is still the one that results are named after.
+
+    Raises:
+        FileError: if its checksum is not the expected one.
+    """
+    if checksum(file) != expected:
+        raise FileError(file, "it has changed since the experiment began: start the experiment again")
+
+
 def describe_corpus(options: Mapping[str, Any], segmentation: str | None, *, positions: bool) -> dict[str, Any]:
     """Everything that decides what the data of an experiment are; its ``id`` is made of that.
 
@@ -209,16 +219,15 @@ def find_checksums(options: Mapping[str, Any]) -> str | None:
     return str(file)
 
 
-def describe_extra_tests(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def describe_extra_tests(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Name to prefix and to what tells its text from another."""
     sides: Sequence[str] = options["pair"].split("-")
-    return {
-        name: {
-            "prefix": str(Path(prefix).resolve()),
-            "id": f"{name}-{identify([checksum(Path(f'{prefix}.{side}')) for side in sides])}",
-        }
-        for name, prefix in options["extra_tests"].items()
-    }
+    tests = {}
+    for name, prefix in options["extra_tests"].items():
+        marks = {side: checksum(Path(f"{prefix}.{side}")) for side in sides}
+        place = str(Path(prefix).resolve())
+        tests[name] = {"prefix": place, "checksums": marks, "id": f"{name}-{identify([*marks.values()])}"}
+    return tests
 
 
 def list_published(options: Mapping[str, Any]) -> list[str]:

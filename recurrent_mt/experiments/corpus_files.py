@@ -25,13 +25,13 @@ class CorpusFiles:
         name: of its folder in ``corpora``.
         entry: of the plan.
         languages: source and target.
-        extra: id to prefix of each further test set.
+        extra: id to entry of the plan of each further test set.
     """
 
     name: str
     entry: Mapping[str, Any]
     languages: tuple[str, str]
-    extra: Mapping[str, str]
+    extra: Mapping[str, Mapping[str, Any]]
 
     @property
     def folder(self) -> str:
@@ -67,7 +67,7 @@ class CorpusFiles:
     def source(self, place: str, split: str, language: str) -> str:
         """The file from which the text of a split is taken."""
         if place != "text":
-            return f"{self.extra[place.removeprefix('extra/')]}.{language}"
+            return f"{self.extra[place.removeprefix('extra/')]['prefix']}.{language}"
         if self.entry["source"] == "collected":
             step = self.training_text if split == "train" else "held-out"
             return f"{self.folder}/clean/{step}/{split}.{language}"
@@ -85,6 +85,16 @@ class CorpusFiles:
         Its checksum is in the name of what is made of it, so the same text in another place is not read again.
         """
         return place != "text" or self.entry["source"] == "files"
+
+    def unchanged_flags(self, place: str, split: str, language: str) -> str:
+        """What `recurrent-mt words copy` is told of a local text: the checksum from the name of what is made of it."""
+        if not self.is_local(place):
+            return ""
+        if place == "text":
+            expected = self.entry["checksums"][f"{split}.{language}"]
+        else:
+            expected = self.extra[place.removeprefix("extra/")]["checksums"][language]
+        return f"--unchanged {expected} {shlex.quote(self.source(place, split, language))}"
 
     # Published text, or local text in its place.
 
@@ -104,7 +114,8 @@ class CorpusFiles:
     def get_command(self, name: str, sources: str, mirror: str | None, checksums: str | None) -> str:
         """What follows `recurrent-mt get`: it copies a local text, or downloads a published one."""
         if prefix := self.prefix_of(name):
-            return f"local {shlex.quote(prefix)}"
+            expected = " ".join(self.entry["checksums"][f"{name}.{language}"] for language in self.languages)
+            return f"local {shlex.quote(prefix)} --unchanged {expected}"
         flags = f" --mirror {mirror}" if mirror else ""
         flags += f" --checksums {shlex.quote(checksums)}" if checksums else ""
         return f"published {name} --sources {sources} --downloads downloads{flags}"
@@ -214,5 +225,5 @@ class CorpusFiles:
 def corpora_of(plan: Mapping[str, Any]) -> dict[str, CorpusFiles]:
     """All corpora of a plan, by their names."""
     source, target = plan["languages"]
-    extra = {test["id"]: test["prefix"] for test in plan["extra_tests"].values()}
+    extra = {test["id"]: test for test in plan["extra_tests"].values()}
     return {name: CorpusFiles(name, entry, (source, target), extra) for name, entry in plan["corpora"].items()}

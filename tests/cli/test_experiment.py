@@ -115,11 +115,14 @@ def test_paths_may_have_spaces_in_them(folder, spaced, monkeypatch):
     # What results are called after such a text has none.
     said = experiment("wmt-fr-en.yaml", "--dry-run", **given, test="test,../far away", add="far away")
     for path, name in (("far away", "added-far-away"), ("corpus/../far away", "test-far-away")):
-        assert re.search(rf"get local '{spaced}/{path}' --pair fr-en --out \S+/raw/{name}.new ", said)
+        assert re.search(
+            rf"get local '{spaced}/{path}' --unchanged \w+ \w+ --pair fr-en --out \S+/raw/{name}.new ", said
+        )
     said = experiment("wmt-fr-en.yaml", "--dry-run", **given, extra_tests="far=far away")
     assert re.search(
         r" --exclude \S+/held-out/valid \S+/held-out/test corpora/\S+/extra/far-\w+/raw/test --jobs ", said
     )
+    assert re.search(rf" --unchanged \w+ '{spaced}/far away.fr' < '{spaced}/far away.fr' > \S+/raw/test.fr ", said)
 
 
 def test_a_copy_that_was_killed_before_its_last_step_is_made_again(collected, tmp_path):
@@ -188,6 +191,20 @@ def test_text_that_was_moved_is_not_read_again_and_changed_text_is(folder, tmp_p
     assert "== " not in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
     (place / "train.fr").write_text((place / "train.fr").read_text().replace("chien", "chat"))
     assert "== Reading train.fr" in experiment(folder / "mine.yaml", "--dry-run", corpus=place, **options)
+
+
+@pytest.mark.parametrize(("file", "name"), [("mine.yaml", "train.fr"), ("wmt-fr-en.yaml", "test.en")])
+def test_text_that_is_edited_before_it_is_read_is_not_taken_for_the_old_one(file, name, folder, tmp_path, monkeypatch):
+    place = copy(folder / "corpus", tmp_path / "corpus")
+
+    def edit(plan, out):
+        (place / name).write_text((place / name).read_text().replace("d", "D"))
+        lay_out_results(plan, out)
+
+    monkeypatch.setattr("recurrent_mt.experiments.launcher.lay_out_results", edit)
+    options = {"corpus": place, "segmentation": "word:40", "systems": "", "out": tmp_path / "out"}
+    said = experiment(folder / file if file == "mine.yaml" else file, succeeds=False, **options)
+    assert f"{place / name}: it has changed since the experiment began: start the experiment again" in said
 
 
 def test_the_data_are_announced_once_they_are_there(folder, tmp_path, capsys):

@@ -14,6 +14,7 @@ LOCAL = {
     "files": {split: {side: f"/text/{split}.{side}" for side in LANGUAGES} for split in ("train", "valid", "test")},
     "raw": {side: f"/raw/test.{side}" for side in LANGUAGES},
     "lengths": {"train": 50, "valid": 50, "test": None},
+    "checksums": {f"{split}.{side}": f"{split}-{side}" for split in ("train", "valid", "test") for side in LANGUAGES},
 }
 SETS = {
     "train": {"europarl": None, "news_commentary-1": None, "added-own": "/my text/own"},
@@ -23,11 +24,13 @@ SETS = {
 COLLECTED = {
     **{"source": "collected", "form": RECORD, "shards": 2, "splits": ["train", "valid", "test", "test1"]},
     **{"sets": SETS, "cleaning": True, "select_words": None},
+    "checksums": {"added-own.fr": "1a", "added-own.en": "2b"},
 }
+MORE = {"prefix": "/other/more", "checksums": {"fr": "3c", "en": "4d"}}
 
 
 def files(entry, **changes):
-    return CorpusFiles("bpe-100-x", {**entry, **changes}, LANGUAGES, {"more-1": "/other/more"})
+    return CorpusFiles("bpe-100-x", {**entry, **changes}, LANGUAGES, {"more-1": MORE})
 
 
 def test_text_is_taken_from_where_it_is():
@@ -41,6 +44,14 @@ def test_text_is_taken_from_where_it_is():
         assert corpus.source(place, "test", "fr") == corpus.reference(place, "test", "fr") == "/other/more.fr"
         assert corpus.is_local(place)
     assert (local.is_local("text"), collected.is_local("text")) == (True, False)
+
+
+def test_a_local_text_must_be_what_it_was():
+    local, collected = files(LOCAL), files(COLLECTED)
+    assert local.unchanged_flags("text", "train", "fr") == "--unchanged train-fr /text/train.fr"
+    assert collected.unchanged_flags("text", "train", "fr") == ""
+    for corpus in (local, collected):
+        assert corpus.unchanged_flags("extra/more-1", "test", "en") == "--unchanged 4d /other/more.en"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +72,7 @@ def test_published_text_goes_through_the_steps_that_are_asked_for(cleaning, word
 
 def test_a_local_text_is_copied_and_a_published_one_downloaded():
     corpus = files(COLLECTED)
-    assert corpus.get_command("added-own", "known", None, None) == "local '/my text/own'"
+    assert corpus.get_command("added-own", "known", None, None) == "local '/my text/own' --unchanged 1a 2b"
     assert corpus.download_inputs("added-own", "known", "sums") == []
     published = "published dev --sources known --downloads downloads"
     assert corpus.get_command("dev", "known", None, None) == published

@@ -30,8 +30,10 @@ rule get_text:
         out=lambda wildcards: f"corpora/{wildcards.corpus}/raw/{wildcards.set}",
     log:
         "logs/{corpus}/get-{set}.log",
+    # A local text may be edited while others are downloaded.
+    priority: 1
     resources:
-        downloads=1,
+        downloads=lambda wildcards: 0 if CORPORA[wildcards.corpus].prefix_of(wildcards.set) else 1,
     message:
         "Getting {wildcards.set}"
     shell:

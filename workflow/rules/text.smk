@@ -14,6 +14,7 @@ rule synthetic_corpus:
         "recurrent-mt synthetic-corpus --pair {PAIR} --max-words 20 --out corpora/synthetic-{PAIR} > {log} 2>&1"
 
 
+# Before all else: a local text may be edited at any time.
 rule copy_text:
     input:
         lambda wildcards: [] if CORPORA[wildcards.corpus].is_local(wildcards.place) else CORPORA[wildcards.corpus].source(wildcards.place, wildcards.split, wildcards.lang),
@@ -21,12 +22,14 @@ rule copy_text:
         "corpora/{corpus}/{place}/input/{split}.{lang}",
     params:
         source=lambda wildcards: CORPORA[wildcards.corpus].source(wildcards.place, wildcards.split, wildcards.lang),
+        unchanged=lambda wildcards: CORPORA[wildcards.corpus].unchanged_flags(wildcards.place, wildcards.split, wildcards.lang),
     log:
         "logs/{corpus}/{place}/input-{split}.{lang}.log",
+    priority: 1
     message:
         "Reading {wildcards.split}.{wildcards.lang}"
     shell:
-        "recurrent-mt words copy --language {wildcards.lang} < {params.source:q} > {output} 2> {log}"
+        "recurrent-mt words copy --language {wildcards.lang} {params.unchanged} < {params.source:q} > {output} 2> {log}"
 
 
 rule copy_reference:
@@ -36,12 +39,14 @@ rule copy_reference:
         "corpora/{corpus}/{place}/raw/{split}.{lang}",
     params:
         source=lambda wildcards: CORPORA[wildcards.corpus].reference(wildcards.place, wildcards.split, wildcards.lang),
+        unchanged=lambda wildcards: CORPORA[wildcards.corpus].unchanged_flags(wildcards.place, wildcards.split, wildcards.lang),
     log:
         "logs/{corpus}/{place}/raw-{split}.{lang}.log",
+    priority: 1
     message:
         "Reading the references {wildcards.split}.{wildcards.lang}"
     shell:
-        "recurrent-mt words copy --language {wildcards.lang} < {params.source:q} > {output} 2> {log}"
+        "recurrent-mt words copy --language {wildcards.lang} {params.unchanged} < {params.source:q} > {output} 2> {log}"
 
 
 rule split_words:
