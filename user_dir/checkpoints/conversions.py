@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FACTORED = ("input_weight", "gate_weight", "candidate_weight", "context_weight")
 
 
-#: The least cosine of the parameters of two models of one training. Two trainings from other random numbers stayed below
-#: 0.03, with seven kinds of models; two checkpoints of one training are close to 1.
+#: The least cosine of the parameters of two models of one training. Two trainings from other random numbers stayed
+#: below 0.03, with seven kinds of models; two checkpoints of one training are close to 1.
 RELATED = 0.1
 
 
