@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ PATIENCE = 10
 CALL = "RECURRENT_MT_CALL"
 #: The file of a run folder that a call, and everything that it starts here, holds locked.
 LOCK = ".lock"
+#: Seconds in which a killed process gives its lock back: it says nothing of itself any more, and is not gone yet.
+DYING = 10
 #: The name of all jobs of a call on a cluster, in Snakemake's log.
 CLUSTER_RUN = r"SLURM run ID: (\S+)"
 #: Seconds in which a command of Slurm answers, if it does.
@@ -179,7 +182,9 @@ def hold(out: Path, lock: IO[bytes], *, locked: bool) -> None:
         RuntimeError: if another holds it, or nobody knows.
     """
     try:
-        free = lock_file(lock.fileno())
+        end = time.monotonic() + DYING
+        while not (free := lock_file(lock.fileno())) and time.monotonic() < end:
+            time.sleep(0.1)
     except OSError as error:
         if locked:
             raise RuntimeError(
