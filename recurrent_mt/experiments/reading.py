@@ -51,8 +51,8 @@ def construct_number(loader: UniqueKeyLoader, node: yaml.ScalarNode) -> Any:
     return loader.construct_yaml_int(node) if whole else loader.construct_yaml_float(node)
 
 
-for tag in ("int", "float"):
-    UniqueKeyLoader.add_constructor(f"tag:yaml.org,2002:{tag}", construct_number)
+UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", construct_number)
+UniqueKeyLoader.add_constructor("tag:yaml.org,2002:float", construct_number)
 
 
 def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) -> Experiment:
