@@ -8,7 +8,6 @@ for hypotheses in translate(model, ["un homme dort"], beam=5):
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +26,9 @@ SPECIAL = ("<pad>", "</s>", "<unk>")
 #: A translation has at most so many times the words of the longest source of its batch, and so many more, as with the
 #: recipes (`text_form.LENGTH_LIMITS`).
 TIMES, MORE = 2, 10
+
+#: As in `translation.model`: larger powers of a translation's length are no floating-point numbers.
+MOST_PENALTY = 50
 
 #: What hypotheses carry from step to step, by name; rows are hypotheses.
 State = dict[str, np.ndarray]
@@ -170,10 +172,10 @@ def check_numbers(**numbers: int) -> None:
 
 
 def check_search(beam: int, max_words: int | None, length_penalty: float) -> None:
-    """Raises ValueError as `check_numbers`, and for a length penalty that is no finite number."""
+    """Raises ValueError as `check_numbers`, and for a length penalty whose powers of a length are no numbers."""
     check_numbers(beam=beam, max_words=1 if max_words is None else max_words)
-    if not math.isfinite(length_penalty):
-        raise ValueError(f"length_penalty must be a finite number, not {length_penalty!r}")
+    if not abs(length_penalty) <= MOST_PENALTY:
+        raise ValueError(f"length_penalty must be from -{MOST_PENALTY} to {MOST_PENALTY}, not {length_penalty!r}")
 
 
 def beam_search(

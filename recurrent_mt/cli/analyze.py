@@ -23,7 +23,7 @@ from typing import Any
 
 from ..arguments import add_jobs_argument, make_settings, natural, positive, split_named, whole_numbers
 from ..evaluation.analysis import Settings, analyze
-from ..evaluation.plots import write_plots
+from ..evaluation.plots import name_earlier_plots, write_plots
 from ..evaluation.tables import tables_as_text
 from ..evaluation.training import read_run_trainings
 from ..evaluation.translated_files import (
@@ -71,8 +71,9 @@ def run(options: argparse.Namespace) -> None:
     folder = Path(options.out)
     check_output_files([], [folder / "analysis.txt"])
     analysis = analyze(**read_input(options))
+    earlier = name_earlier_plots(folder / "analysis.json")
     analysis.write(folder / "analysis")
-    write_plots(analysis, folder)
+    write_plots(analysis, folder, earlier)
     print(tables_as_text(analysis.list_tables()), end="")
 
 

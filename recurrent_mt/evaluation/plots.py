@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -91,9 +92,20 @@ def draw(analysis: Analysis, name: str) -> Figure:
     return plots[name].draw(analysis.records, analysis.settings.window)
 
 
-def write_plots(analysis: Analysis, folder: str | Path) -> None:
-    """Writes one SVG file for each figure of the analysis."""
-    for plot in list_plots(analysis.records):
+def name_earlier_plots(results: Path) -> set[str]:
+    """The figures of an earlier analysis, by its ``analysis.json``; none without one that can be read."""
+    try:
+        return {plot.file_name for plot in list_plots(pandas.DataFrame(json.loads(results.read_text())["records"]))}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return set()
+
+
+def write_plots(analysis: Analysis, folder: str | Path, earlier: Collection[str] = ()) -> None:
+    """Writes one SVG file for each figure of the analysis, and removes the earlier ones that it does not have."""
+    plots = list_plots(analysis.records)
+    for name in {*earlier} - {plot.file_name for plot in plots}:
+        (Path(folder) / f"{name}.svg").unlink(missing_ok=True)
+    for plot in plots:
         save_figure(draw(analysis, plot.file_name), Path(folder) / f"{plot.file_name}.svg")
 
 

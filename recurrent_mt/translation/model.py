@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import unescape
@@ -19,6 +18,8 @@ from ..text_form import TextForm, mark_unknown
 
 #: Hypotheses of a search, unless more or fewer are asked for.
 BEAM = 5
+#: Larger powers of a translation's length are no floating-point numbers. No search has use for penalties beyond ten.
+MOST_PENALTY = 50
 #: Tokens of a sentence, at most: a longer one would keep other users waiting.
 LONGEST = 1000
 #: Words of a sentence that is drawn and cut, at most.
@@ -222,8 +223,8 @@ class Model:
         for name, value in (("beam", beam), ("count", count)):
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number above zero, not {value!r}")
-        if not math.isfinite(length_penalty):
-            raise ValueError(f"length_penalty must be a finite number, not {length_penalty!r}")
+        if not abs(length_penalty) <= MOST_PENALTY:
+            raise ValueError(f"length_penalty must be from -{MOST_PENALTY} to {MOST_PENALTY}, not {length_penalty!r}")
         return self.translator.translate(tokens, beam=beam, length_penalty=length_penalty, count=count)
 
     def split(self, text: str, *, target: bool = False) -> str:

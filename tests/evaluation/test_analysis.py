@@ -246,6 +246,20 @@ def test_the_command_on_plain_files(tmp_path):
     assert "<svg" in (tmp_path / "out" / "chrf2-by-both-length.svg").read_text()
 
 
+def test_figures_of_an_earlier_analysis_do_not_stay(tmp_path):
+    """Otherwise those of one system would stand beside the tables of another."""
+    test_set, out = small(copies=3), tmp_path / "out"
+    write_lines(tmp_path / "ref.en", test_set.reference)
+    write_lines(tmp_path / "src.fr", test_set.source)
+    given = "--reference", tmp_path / "ref.en", "--system", f"ref={tmp_path / 'ref.en'}", "--resamples", 0
+    assert run_analyze(*given, "--source", tmp_path / "src.fr", "--metrics", "chrf", "--out", out).returncode == 0
+    write(out / "mine-by-hand.svg", [])
+    assert run_analyze(*given, "--metrics", "bleu", "--out", out).returncode == 0
+    names = {path.name for path in out.glob("*.svg")}
+    assert "mine-by-hand.svg" in names and "bleu-by-reference-length.svg" in names
+    assert not [name for name in names if "chrf" in name or "source" in name]
+
+
 @pytest.mark.parametrize(
     "option",
     [

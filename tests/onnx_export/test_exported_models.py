@@ -253,8 +253,9 @@ def test_a_translation_that_does_not_end_has_twice_the_words_of_its_source_and_t
     words = [exported.numbers("s1 s2"), exported.numbers("s1 s2 s3 s4")]
     assert {len(one.words) for found in beam_search(exported, words) for one in found} == {2 * 5 + 10}
     assert {len(one.words) for found in beam_search(exported, words, max_words=4) for one in found} == {4}
-    with pytest.raises(ValueError, match="length_penalty must be a finite number, not nan"):
-        translate(exported, ["s1"], length_penalty=math.nan)
+    for penalty in (math.nan, 51):
+        with pytest.raises(ValueError, match=f"length_penalty must be from -50 to 50, not {penalty}"):
+            translate(exported, ["s1"], length_penalty=penalty)
     with pytest.raises(TypeError, match="sentences must be a list, not 's1 s2'"):
         translate(exported, "s1 s2")
 

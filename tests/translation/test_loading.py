@@ -140,8 +140,9 @@ def test_words_of_a_given_translation_are_what_they_are_and_a_model_writes_unkno
         ({"beam": 2.5}, "beam must be a whole number above zero, not 2.5"),
         ({"beam": 0}, "beam must be a whole number above zero, not 0"),
         ({"beam": True}, "beam must be a whole number above zero, not True"),
-        ({"length_penalty": float("nan")}, "length_penalty must be a finite number, not nan"),
-        ({"length_penalty": float("inf")}, "length_penalty must be a finite number, not inf"),
+        ({"length_penalty": float("nan")}, "length_penalty must be from -50 to 50, not nan"),
+        ({"length_penalty": float("inf")}, "length_penalty must be from -50 to 50, not inf"),
+        ({"length_penalty": -51}, "length_penalty must be from -50 to 50, not -51"),
     ],
 )
 def test_settings_that_no_search_can_have_are_named(boxes, settings, message):
