@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 
@@ -20,14 +20,14 @@ def keep_sentences(rows: Tensor, *, sentences: int, beam: int) -> tuple[Tensor |
         The sentences (B',) to keep, or None for all of them unchanged; and how many hypotheses each of them then has,
         in turn. If that differs from sentence to sentence, a sentence is kept once for each of its hypotheses.
     """
-    sentence = rows.div(beam, rounding_mode="floor")
-    kept, counts = torch.unique_consecutive(sentence, return_counts=True)
-    if kept.numel() == 0 or bool((counts != counts[0]).any()):
-        return sentence, 1
-    beam = int(counts[0])
-    if kept.numel() == sentences and torch.equal(kept, torch.arange(sentences, device=kept.device)):
-        return None, beam
-    return kept, beam
+    # As a list, which waits for a GPU once: any question to a tensor would.
+    sentence = [row // beam for row in rows.tolist()]
+    groups = [(one, len(list(same))) for one, same in groupby(sentence)]
+    counts = {count for _, count in groups}
+    if len(counts) != 1:
+        return rows.div(beam, rounding_mode="floor"), 1
+    kept = [one for one, _ in groups]
+    return None if kept == list(range(sentences)) else rows.new_tensor(kept), counts.pop()
 
 
 def select(field: Tensor, sentences: Tensor | None) -> Tensor:

@@ -109,8 +109,8 @@ class Decoder(FairseqIncrementalDecoder):
                 features, attention, state = self._start(prev_output_tokens, encoder_out)
             else:
                 words, word = prev_output_tokens[:, -1], None
-                # Each word once, unless dropout draws for each hypothesis.
-                if not self.dropout_in.retained:
+                # Each word once, unless dropout draws for each hypothesis. A GPU would rather multiply more than sort.
+                if words.device.type == "cpu" and not self.dropout_in.retained:
                     words, word = words.unique(return_inverse=True)
                 features, attention, state = self.layer.step(self._embed(words), encoder_out, state, word)
                 features = self.dropout_out(features).unsqueeze(1)
