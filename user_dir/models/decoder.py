@@ -214,6 +214,10 @@ class Decoder(FairseqIncrementalDecoder):
         if state is not None:
             self.set_incremental_state(incremental_state, "decoder_state", state.index_select(new_order)._asdict())
 
+    def reorder_incremental_state_scripting(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
+        """What a search calls at each step; fairseq would ask each module whether it has a state."""
+        self.reorder_incremental_state(incremental_state, new_order)
+
     def _cached_state(self, incremental_state: IncrementalState | None) -> DecoderState | None:
         cached = self.get_incremental_state(incremental_state, "decoder_state") if incremental_state else None
         return None if cached is None else DecoderState(**cached)
