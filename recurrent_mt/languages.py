@@ -89,9 +89,12 @@ _JOINED = (
     "\u0620-\u065f\u066e-\u06d3\u06d5-\u06ff\u0710-\u0963\u0966-\u0dff\u1000-\u109f\u1780-\u17d3\u1820-\u18aa"
     "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
 )
+# After these, a zero-width joiner may end a word, as in Malayalam, Bengali, and Persian: viramas, and the letter heh.
+_JOINED_AT_THE_END = "\u0647\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039"
 # Joiners elsewhere than between two of them, and all but the last of several.
 _VAIN_JOINERS = re.compile(
-    f"(?<![{_JOINED}{JOINERS}])[{JOINERS}]+|[{JOINERS}]+(?![{_JOINED}{JOINERS}])|[{JOINERS}](?=[{JOINERS}])"
+    f"(?<![{_JOINED}{JOINERS}])[{JOINERS}]+|(?<![{_JOINED_AT_THE_END}{JOINERS}](?=\u200d))[{JOINERS}]+(?![{_JOINED}{JOINERS}])"
+    f"|[{JOINERS}](?=[{JOINERS}])"
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # SentencePiece's sign for a space.

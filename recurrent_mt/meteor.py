@@ -68,7 +68,7 @@ class METEORSignature(Signature):
 
 
 class METEOR(Metric):
-    """METEOR of Lavie and Agarwal (2007), with the words matched by nltk.
+    """METEOR of Banerjee and Lavie (2005), with the words matched by nltk.
 
     Words are matched in stages, each on what the earlier stages left: equal words, words with equal Porter stems, and
     synonyms if WordNet's data are installed; the signature lists the stages. nltk looks up the stems, so "house", whose

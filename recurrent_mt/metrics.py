@@ -65,7 +65,7 @@ def ter(tokenize: str | None, lowercase: bool) -> Metric:
 
 
 def meteor(tokenize: str | None, lowercase: bool) -> Metric:
-    """METEOR (Lavie and Agarwal 2007) by nltk on BLEU's tokens; ignores case by default; see `recurrent_mt.meteor`.
+    """METEOR (Banerjee and Lavie 2005) by nltk on BLEU's tokens; ignores case by default; see `recurrent_mt.meteor`.
 
     Raises:
         ModuleNotFoundError: without nltk.

@@ -17,7 +17,7 @@ from html import unescape
 from os import PathLike
 from pathlib import Path
 
-from .data.words import has_own_marks, make_known_word_splitter, make_tokenizer, require_splittable
+from .data.words import make_known_word_splitter, make_tokenizer, require_splittable
 from .languages import base_language, is_chinese, lowercase, normalize
 from .subwords import CONTINUES, find_piece, load_bpe, load_sentencepiece, merge_pieces, word_numbers
 from .text_files import FileError, dictionary_folder, read_dictionary, read_lines
@@ -295,10 +295,9 @@ class TextForm:
         """Turns the words of translations into text, as `join` does but for unknown words."""
         if not (self.splits_words or self.truecased):
             return "cat"
-        if is_chinese(self.target) or has_own_marks(self.target):
-            return f"recurrent-mt words join --language {self.target}"
-        truecase = "detruecase " if self.truecased else ""
-        return f"sacremoses --quiet --language {base_language(self.target)} {truecase}detokenize"
+        if self.truecased and not is_chinese(self.target):
+            return f"sacremoses --quiet --language {base_language(self.target)} detruecase detokenize"
+        return f"recurrent-mt words join --language {self.target}"
 
     # Options of other programs.
 

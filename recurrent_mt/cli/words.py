@@ -7,11 +7,11 @@
     recurrent-mt words segment --codes MERGES <WORDS >SUBWORDS
 
 Languages with spaces are split as in Moses (sacremoses), Chinese with jieba. Where Moses has no rules, words keep their
-apostrophes, and the punctuation of other scripts is joined to its words. normalize does not change words; it makes
-characters and spaces regular, which split does, too; with --whole-words, it accepts no text that BPE has split already.
-copy leaves characters alone, so that every program finds the same lines: carriage returns and NULs become spaces, and a
-byte order mark is dropped, which all of these do. segment splits words into subwords by subword-nmt's merges, as its
-apply-bpe does, but on as many processors as --jobs says.
+apostrophes, and typographic quotation marks and the punctuation of other scripts are joined to their words. normalize
+does not change words; it makes characters and spaces regular, which split does, too; with --whole-words, it accepts no
+text that BPE has split already. copy leaves characters alone, so that every program finds the same lines: carriage
+returns and NULs become spaces, and a byte order mark is dropped, which all of these do. segment splits words into
+subwords by subword-nmt's merges, as its apply-bpe does, but on as many processors as --jobs says.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Words of raw text: characters made uniform, words counted, separated and put together again.
 
-French, English and other languages with spaces are tokenized as Moses does, with three exceptions: where it has no
-rules, words with an apostrophe within them stay whole, and so do all with accents, letters, or signs that it does not
-know; and the punctuation of other scripts is joined to its words.
+French, English and other languages with spaces are tokenized as Moses does, but where it has no rules, words with an
+apostrophe within them stay whole, and so do all with accents, letters, or signs that it does not know. They are joined
+as by Moses, but for what it does not know: typographic quotation marks and apostrophes, the punctuation of other
+scripts, and emoji of several parts.
 
 Chinese is split by jieba within runs of Chinese characters; whatever else lies between spaces stays one token. So its
 text comes back exactly, whatever jieba decides, if it has single spaces and none of them beside a Chinese character; a
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -48,6 +49,9 @@ _ENDING_MARKS = {
     **dict.fromkeys(("Deva", "Beng", "Gujr", "Guru", "Knda", "Mlym", "Orya", "Taml", "Telu"), "\u0964\u0965\u0970"),
     "Ethi": "\u1362-\u1367»",  # full stop to question mark
     "Grek": "\u00b7»",  # semicolon
+    "Mong": "\u1802\u1803",  # comma, full stop
+    "Nkoo": "\u060c\u061b\u061f\u07f8\u07f9",  # Arabic's, comma, exclamation mark
+    "Thaa": "\u060c\u061b\u061f",  # Arabic's
 }
 #: Languages with « » without spaces, which Moses knows as little as those of these scripts; French has spaces.
 _GUILLEMETS = ("be", "ca", "es", "eu", "gl", "it", "kk", "nb", "nn", "no", "pt", "ru", "uk")
@@ -56,8 +60,27 @@ _GUILLEMETS = ("be", "ca", "es", "eu", "gl", "it", "kk", "nb", "nn", "no", "pt",
 _INNER_SIGNS = "\u00b7\u05be\u05f3\u05f4\u055b\u055c\u055e\u066b\u066c\u0970\u2010"
 #: What Moses separates within words of some languages: the colon of Finnish EU:n, the quotation mark of Hebrew צה"ל.
 _INNER_SIGNS_OF = {"fi": ":", "he": '"', "sv": ":", "yi": '"'}
-#: Languages whose apostrophes Moses separates, and joins again, by rules of their own.
+#: Languages whose apostrophes Moses separates, and joins again, by rules of their own; of the typographic one, ’, it
+#: knows nothing, and separates it.
 _APOSTROPHE_RULES = ("en", "fr", "it")
+#: What follows or precedes an English ’ within a word, in lowercase: it's, o'clock, D'Arcy, y'all.
+_AFTER_APOSTROPHE, _BEFORE_APOSTROPHE = ("s", "t", "d", "m", "re", "ve", "ll", "am"), ("o", "d", "l", "y")
+#: Italian words that end in an apostrophe: after po', the next word is another.
+_SHORTENED = ("po", "mo", "be", "va", "fa", "sta", "da", "di", "to", "ca", "de")
+#: Typographic quotation marks. Where „ or ‚ opens, “ or ‘ closes; elsewhere these open. Moses would join “ and „ by
+#: turns to the left and to the right, so it sees other characters, which normalized text never has.
+_MARKS, _HIDDEN_MARKS = "„‚“‘”’", "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+_HIDE = dict(zip(_MARKS, _HIDDEN_MARKS, strict=True))
+_HIDDEN = re.compile(f" ?([{_HIDDEN_MARKS}])")
+#: The word at the end of what is before a mark, and the word, or the mark that opens, after it.
+_LAST_WORD, _FOLLOWING = re.compile(r"\w+$"), re.compile(f" ?(\\w+|[«{_HIDDEN_MARKS[:4]}])")
+#: Languages in which ” may open, too.
+_EQUAL_MARKS = ("fi", "sv")
+#: What Moses takes apart: a sign and what changes it, as in emoji, and the two letters of a flag.
+_SPLIT_VARIANT = re.compile(" (?=[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff])")
+_SPLIT_FLAG = re.compile("([\U0001f1e6-\U0001f1ff]) ([\U0001f1e6-\U0001f1ff])")
+#: Languages with frequent words that end in an apostrophe, such as Maltese ta'.
+_FINAL_APOSTROPHES = ("el", "eo", "mt", "so")
 _APOSTROPHE = re.compile("['’]")
 _SPLIT_APOSTROPHE = re.compile(" ?(&apos;|’) ?")
 
@@ -97,11 +120,6 @@ def ending_marks(language: str) -> str:
     return _ENDING_MARKS.get(script, "»" * (base in _GUILLEMETS))
 
 
-def has_own_marks(language: str) -> bool:
-    """Whether punctuation that Moses does not know is joined to words here."""
-    return ending_marks(language) != ""
-
-
 class Tokenizer(NamedTuple):
     """How the words of one language are separated."""
 
@@ -129,10 +147,13 @@ def make_tokenizer(language: str) -> Tokenizer:
             text = normalize(text)
             # Moses splits words at zero-width joiners, and normalized text has them within words alone.
             tokens = _SPLIT_JOINER.sub(r"\1", tokenizer.tokenize(text, return_str=True))
-            return tokens if code in _APOSTROPHE_RULES else join_at_apostrophes(tokens, text)
+            final = code in _FINAL_APOSTROPHES
+            return tokens if code in _APOSTROPHE_RULES else join_at_apostrophes(tokens, text, final=final)
 
         def detokenize(tokens: str) -> str:
-            text = str(detokenizer.detokenize(tokens.split(), return_str=True))
+            hidden = [_HIDE.get(token, token) for token in tokens.split()]
+            text = join_quotation_marks(str(detokenizer.detokenize(hidden, return_str=True)), code)
+            text = _SPLIT_FLAG.sub(r"\1\2", _SPLIT_VARIANT.sub("", text))
             return beside_mark.sub("", text) if beside_mark else text
 
         marks = ending_marks(language)
@@ -165,13 +186,15 @@ def separate(inner_signs: str, found: re.Match[str]) -> str:
     is_inner = sign in _INNER_SIGNS and is_of_words(before) and after.isalnum()
     is_inner |= sign in inner_signs and is_of_words(before) and after.isalpha()
     is_letter = sign.isalpha() and unicodedata.east_asian_width(sign) == "N"
-    is_mark = unicodedata.category(sign).startswith("M") and is_of_words(before)
+    is_mark = (unicodedata.category(sign).startswith("M") or sign in JOINERS) and is_of_words(before)
     joins = is_inner or is_letter or (is_mark and unicodedata.east_asian_width(before) != "W")
     return sign if joins else f" {sign} "
 
 
-def join_at_apostrophes(tokens: str, text: str) -> str:
+def join_at_apostrophes(tokens: str, text: str, *, final: bool = False) -> str:
     """Moses' tokens of a text, but words with an apostrophe between letters or digits whole.
+
+    With ``final``, words that end in one are whole, too, unless it closes a quotation.
 
     Without rules for a language, Moses makes a token of every apostrophe, and joins it again as a quotation mark: of
     Turkish İstanbul'da, İstanbul 'da.
@@ -179,8 +202,59 @@ def join_at_apostrophes(tokens: str, text: str) -> str:
     places = [sign.start() for sign in _APOSTROPHE.finditer(text)]
     if len(places) != len(_SPLIT_APOSTROPHE.findall(tokens)):
         return tokens
-    inner = (is_of_words(text[max(place - 1, 0) : place]) and text[place + 1 : place + 2].isalnum() for place in places)
-    return _SPLIT_APOSTROPHE.sub(lambda sign: sign[1] if next(inner) else sign[0], tokens)
+    opened = False
+
+    def join(sign: re.Match[str]) -> str:
+        nonlocal opened
+        place = places.pop(0)
+        ends, begins = is_of_words(text[max(place - 1, 0) : place]), text[place + 1 : place + 2].isalnum()
+        if ends and begins:
+            return sign[1]
+        is_final = final and ends and not opened
+        opened = begins or (opened and not ends)
+        return sign[0].lstrip() if is_final else sign[0]
+
+    return _SPLIT_APOSTROPHE.sub(join, tokens)
+
+
+def join_quotation_marks(text: str, code: str) -> str:
+    """Typographic quotation marks and apostrophes, hidden from Moses, back and without spaces towards their words."""
+    pieces, opened, place, glued = list[str](), list[str](), 0, False
+    for found in _HIDDEN.finditer(text):
+        mark = _MARKS[_HIDDEN_MARKS.index(found[1])]
+        before, after = _LAST_WORD.search(text, place, found.start()), _FOLLOWING.match(text, found.end())
+        left, right = find_sides(mark, before[0] if before else "", after[1] if after else "", opened, code)
+        if left != right:
+            opened = [*opened, mark] if right else opened[:-1]
+        left |= glued and found.start() == place
+        pieces += [text[place : found.start()], "" if left else " " * (found.start(1) - found.start()), mark]
+        glued = right
+        place = found.end()
+        if right and text.startswith(" ", place) and not _HIDDEN.match(text, place):
+            place += 1
+    return "".join([*pieces, text[place:]])
+
+
+def find_sides(mark: str, before: str, after: str, opened: Sequence[str], code: str) -> tuple[bool, bool]:
+    """Whether a mark between two words, if any, belongs to what is left of it, and to what is right of it.
+
+    ``opened`` are the quotations that have begun, by the marks that began them.
+    """
+    if mark == "’" and code in _APOSTROPHE_RULES:
+        if code == "en" and after[:1].isdigit():  # the ’90s
+            return False, True
+        return True, before != "" and after != "" and is_elision(before.lower(), after.lower(), code)
+    opens = mark in "„‚" or (mark == "”" and code in _EQUAL_MARKS and mark not in opened)
+    if opens or (mark in "“‘" and {"“": "„", "‘": "‚"}[mark] not in opened):
+        return False, True
+    return mark != "’" or bool(opened), False
+
+
+def is_elision(before: str, after: str, code: str) -> bool:
+    """Whether an English, French, or Italian ’ between two words in lowercase stands within a word."""
+    if code == "en":
+        return after in _AFTER_APOSTROPHE or before in _BEFORE_APOSTROPHE
+    return before not in _SHORTENED
 
 
 @cache

@@ -95,6 +95,18 @@ def test_chinese_comes_back_exactly(chinese, text):
         ("ru", "Он сказал: «Да, «Правда» — газета», и ушёл."),
         ("es", "Dijo: «sí». «¿Y tú?», preguntó."),
         ("it", "L'ho detto: «sì» e «no»."),
+        ("dv", "ކިހިނެއް؟ އާ، ނޫން."),
+        ("nqo", "ߒ ߓߘߊ߫߸ ߞߊ߲߹"),
+        ("mn_Mong", "ᠮᠣᠩᠭᠣᠯ᠂ ᠪᠢᠴᠢᠭ᠃"),
+        ("en", "“Brazil’s ‘Iron Lady’ isn’t,” he said. “It’s 5 o’clock; the workers’ rights.” (“x”)"),
+        ("en", "L’Oréal in the ’90s, ‘x’ “‘Yes’” well.”"),
+        ("fr", "L’été, aujourd’hui, « l’eau » d’“ici” et d’« ici »."),
+        ("it", "L’uomo, un po’ di “acqua”."),
+        ("de", "Er sagte: „Ja, ‚nein‘“, und ging."),
+        ("pl", "Powiedział: „tak” i „nie”."),
+        ("es", "Dijo: “sí”."),
+        ("sv", "Han sa: ”ja” och ”nej”."),
+        ("tr", "Işık’ı ‘evet’ dedi"),
     ],
 )
 def test_marks_that_moses_does_not_know_stay_with_their_words(language, text):
@@ -162,6 +174,7 @@ CASES = {
     "control": ("a\x00b\x7fc\x9fd", "a b c d"),
     "zero width": ("wo\u200brd \ufeffs\u00adoft \u2066x\u2069", "word soft x"),
     "joiners": ("\u200cمی\u200cرود، کتاب\u200c\u200cها\u200d", "می\u200cرود، کتاب\u200cها"),
+    "joiners at the end": ("അവന്\u200d വ\u200d হঠাত্\u200d\u200d", "അവന്\u200d വ হঠাত্\u200d"),
     "other joiners": ("क्\u200dष a\u200db", "क्\u200dष ab"),
     "emoji": ("👩\u200d🔬 🏳️\u200d🌈 a\u200d🔬", "👩\u200d🔬 🏳️\u200d🌈 a🔬"),
     "Mongolian": ("ᠬᠠᠷ\u180eᠠ", "ᠬᠠᠷ\u180eᠠ"),
@@ -180,6 +193,8 @@ def test_normalized_text(text, expected):
     [
         ("fa", "او به خانه می\u200cرود.", "او به خانه می\u200cرود ."),
         ("si", "ශ්\u200dරී ලංකාව", "ශ්\u200dරී ලංකාව"),
+        ("ml", "അവന്\u200d വന്നു.", "അവന്\u200d വന്നു ."),
+        ("fa", "سال ه\u200d.ش. رفت", "سال ه\u200d.ش. رفت"),
     ],
 )
 def test_joiners_within_words_come_through(code, text, tokens):
@@ -287,6 +302,8 @@ def test_moses_own_rules_for_apostrophes_stay_and_what_cannot_be_told_apart_is_l
         ("tr", "İstanbul'da Işık’ı gördü, 'evet' dedi; 1923'te TBMM'si."),
         ("uk", "М'ята, п’ять і об'єкт: 'так'."),
         ("ca", "l'home d'avui"),
+        ("mt", "Il-belt ta' Malta u ma' l-ilma: 'iva'."),
+        ("el", "απ' το σπίτι 'ναι' σ' αυτό"),
         ("sw", "ng'ombe"),
         ("bn", "দু'টি বই, মা'কে 'দাও'"),
         ("yo", "Mìkẹ́lọ̀n, ọ̀rọ̀ (kẹ́)."),
@@ -313,7 +330,13 @@ def test_signs_that_are_no_part_of_words_are_separated_as_before():
     assert make_tokenizer("en").tokenize("a\u2764\ufe0f 北京\ufe00a") == "a \u2764 \ufe0f 北 京 \ufe00 a"
 
 
-@pytest.mark.parametrize(("language", "came_back"), [("en", "5% of “x ”"), ("zh", "5 % of “x”")])
+def test_signs_of_several_characters_come_back_whole():
+    tokenizer = make_tokenizer("en")
+    text = "I love it ❤️ 👍🏽 🇫🇷 🇩🇪 #️⃣ 🏳️\u200d🌈 👩\u200d🔬!"
+    assert tokenizer.detokenize(tokenizer.tokenize(text)) == text
+
+
+@pytest.mark.parametrize(("language", "came_back"), [("en", "5% of “x”"), ("zh", "5 % of “x”")])
 def test_text_is_rejoined_where_joining_it_could_lose_something(language, came_back):
     form = TextForm(Path(), "fr", language, "word", "moses", lowercase=False, truecased=False)
     assert form.rejoin("5 % of “x”") == came_back

@@ -29,7 +29,7 @@ IDENTITIES = {
     "comparison": "1662635f",
     "quickstart": "c38a6da2",
     "replication": "53075800",
-    "wmt-fr-en": "2262c8a1",
+    "wmt-fr-en": "d2c5b460",
     "wmt-zh-en": "120f0dbc",
 }
 
@@ -274,8 +274,8 @@ def test_a_pair_of_no_languages_is_refused_before_any_work(tmp_path):
 @pytest.mark.parametrize(
     ("pair", "tokenizer", "segmentation", "command"),
     [
-        ("en-fr_CA", "moses", "bpe:50", "sacremoses --quiet --language fr detokenize"),
-        ("eng-FRA", "moses", "word:50", "sacremoses --quiet --language fr detokenize"),
+        ("en-fr_CA", "moses", "bpe:50", "recurrent-mt words join --language fr_CA"),
+        ("eng-FRA", "moses", "word:50", "recurrent-mt words join --language FRA"),
         ("en-zho_Hant", "moses", "bpe:50", "recurrent-mt words join --language zho_Hant"),
         ("en-ar_EG", "moses", "bpe:50", "recurrent-mt words join --language ar_EG"),
         ("en-fr", "none", "bpe:50", "cat"),
