@@ -35,6 +35,7 @@ from ..evaluation.translated_files import (
     read_runs,
     read_system,
     read_test_set,
+    read_translations,
     read_unknown_words,
 )
 from ..metrics import METRICS
@@ -368,7 +369,11 @@ class Samples:
         parser.add_argument("--source", required=True, metavar="FILE", help="raw sources")
         parser.add_argument("--reference", required=True, metavar="FILE", help="raw references")
         parser.add_argument(
-            "--system", action="append", required=True, metavar="NAME=FILE", help="detokenized translations; repeatable"
+            "--system",
+            action="append",
+            required=True,
+            metavar="NAME=FILE",
+            help="translations, detokenized, or a log of fairseq-generate (*.log); repeatable",
         )
         parser.add_argument(
             "--count", type=positive, default=3, metavar="N", help="sentences of each kind (%(default)s)"
@@ -389,7 +394,7 @@ class Samples:
                 f"{options.reference} has {len(references)} sentences, too few for 3 x {options.count} samples"
             )
         files = dict(split_named(options.parser, options.system))
-        systems = {name: read_sentences(file) for name, file in files.items()}
+        systems = {name: read_translations(file)[0] for name, file in files.items()}
         for name, translations in systems.items():
             require_same_count(files[name], translations, options.reference, references)
         test_set = TestSet(references, target_language="", lowercase=False, source=sources)

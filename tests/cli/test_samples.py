@@ -3,6 +3,7 @@
 import pytest
 
 from recurrent_mt.cli.analyze import choose_samples
+from recurrent_mt.evaluation.translated_files import TestSet, read_translations
 from tests.commands import call
 
 
@@ -38,6 +39,15 @@ def test_every_system_is_shown_with_its_score_and_the_first_one_decides(files):
     assert best.endswith("  other (0): zzz  \n\n")
     assert median.startswith("Median\n\n- line 2, source: un chat noir") and "mine (56): a black bat" in median
     assert worst.startswith("Worst\n\n- line 3, source: deux hommes") and "mine (0): zzz" in worst
+
+
+def test_an_unknown_word_is_one_wrong_word_as_for_the_other_tools(files):
+    (files / "mine").write_text("a dog\na black <unk>\nzzz\n")
+    done = call(*words(files, "mine"), "--count", 1)
+    test_set = TestSet(["a black cat"], target_language="", lowercase=False)
+    translations, _ = read_translations(files / "mine")
+    (score,) = test_set.count("chrf", translations[1:2]).score_sentences()
+    assert f"  mine ({score:.0f}): a black ⁇  \n" in done.stdout
 
 
 def test_files_that_do_not_fit_are_named(files):
