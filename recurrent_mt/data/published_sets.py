@@ -16,7 +16,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, Literal
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 from ..languages import three_letter_code
 from ..text_files import OPENERS, write_text
@@ -24,6 +27,8 @@ from .download import download, extract
 from .parallel_text import one_line
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+# TMX 1.4b: these hold codes of another format, such as RTF; all other tags within a segment are around its text.
+_CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,11 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
 
     # Of compressed text alone, mtdata takes a lone carriage return for the end of a line.
     COMPRESSORS.update({ending: partial(opener, newline="\n") for ending, opener in OPENERS.items()})
+    if "tmx" in corpus.format:
+        import mtdata.tmx
+
+        # Of a segment, mtdata takes what comes before its first tag.
+        mtdata.tmx.ET = SimpleNamespace(iterparse=_parse_segments)
     # An Entry of an archive wants the names in it, which matter no more here.
     entry = Entry(corpus.identifier, url=corpus.url, ext=corpus.format, cols=corpus.columns)
     number = 0
@@ -158,6 +168,23 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
         raise ValueError(f"{corpus.identifier}: the line after {number:,} pairs has too few columns") from error
     except Exception as error:  # mtdata raises nothing narrower
         raise ValueError(f"{corpus.identifier}: {error}") from error
+
+
+def _parse_segments(file: IO[str], events: list[Literal["end"]]) -> Iterator[tuple[str, ElementTree.Element]]:
+    """`ElementTree.iterparse` for TMX: a segment has text alone, without the tags within and the codes in them."""
+    for event, element in ElementTree.iterparse(file, events):
+        if element.tag == "seg" and len(element):
+            text = _text_outside_codes(element)
+            element.clear()
+            element.text = text
+        yield event, element
+
+
+def _text_outside_codes(element: ElementTree.Element) -> str:
+    parts = [element.text or ""]
+    for child in element:
+        parts += ["" if child.tag in _CODES else _text_outside_codes(child), child.tail or ""]
+    return "".join(parts)
 
 
 def count_replaced(pairs: Iterator[tuple[str, str]], report: Callable[[int], None]) -> Iterator[tuple[str, str]]:

@@ -142,3 +142,23 @@ def test_a_line_without_a_column_is_named(server, tmp_path):
     corpus = write_table(server, b"un\tone\ndeux\n")
     with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: the line after 1 pairs has too few columns"):
         get(corpus, server, tmp_path, ("fr", "en"))
+
+
+def write_file(server, name, content, form):
+    path = server.folder / "mirror" / "data.statmt.org" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+    return PublishedSet("Statmt-t-1-fra-eng", f"http://data.statmt.org/{name}", None, form, None)
+
+
+def test_tags_within_a_segment_of_tmx_do_not_end_it(server, tmp_path):
+    sides = {
+        "en": 'Click <bpt i="1">&lt;b&gt;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>right <it>x</it>now</hi>.',
+        "fr": "<ph>{\\cs6 <sub>note</sub>}</ph>Cliquez sur <ut>\\b</ut>OK &amp; attendez.",
+    }
+    variants = [f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>' for language, text in sides.items()]
+    plain = [f'<tuv xml:lang="{language}"><seg>{language}</seg></tuv>' for language in sides]
+    units = "\n".join(f"<tu>{''.join(one)}</tu>" for one in (variants, plain))
+    corpus = write_file(server, "t.tmx", f'<tmx version="1.4"><header/><body>{units}</body></tmx>\n', "tmx")
+    pairs = get(corpus, server, tmp_path, ("fr", "en"))
+    assert pairs == [("Cliquez sur OK & attendez.", "Click OK right now."), ("fr", "en")]
