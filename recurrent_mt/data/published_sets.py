@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from .parallel_text import one_line
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 # TMX 1.4b: these hold codes of another format, such as RTF; all other tags within a segment are around its text.
 _CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
+_SEGMENT = re.compile(rb"<seg\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
     entry = Entry(corpus.identifier, url=corpus.url, ext=corpus.format, cols=corpus.columns)
     number = 0
     try:
+        require_all_segments(corpus, paths)
         for pair in Parser(paths, ext=corpus.format, ent=entry).read_segs(show_pbar=False):
             yield pair
             number += 1
@@ -168,6 +171,33 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
         raise ValueError(f"{corpus.identifier}: the line after {number:,} pairs has too few columns") from error
     except Exception as error:  # mtdata raises nothing narrower
         raise ValueError(f"{corpus.identifier}: {error}") from error
+
+
+def require_all_segments(corpus: PublishedSet, paths: list[Path]) -> None:
+    """Refuses SGM and WMT's XML of which mtdata would leave out segments or parts of them, without a word.
+
+    Of SGM, it reads a line at a time; where a line is skipped on either side, sentences no longer translate each other.
+
+    Raises:
+        ValueError: naming the file, and how many segments it has.
+    """
+    for name, path in zip(corpus.members or [corpus.url], paths, strict=True):
+        if "sgm" in corpus.format:
+            from mtdata.sgm import read_sgm
+
+            with OPENERS.get(path.suffix, open)(path, "rb") as file:
+                count = sum(len(_SEGMENT.findall(line)) for line in file)
+            read, form = sum(1 for _ in read_sgm(path)), 'on a line of their own, as <seg id="1">text</seg>'
+        elif "wmt21xml" in corpus.format:
+            segments = list(ElementTree.parse(path).iter("seg"))
+            count, read, form = len(segments), sum(not len(segment) for segment in segments), "text without tags"
+        else:
+            return
+        if read != count:
+            raise ValueError(
+                f"{corpus.identifier}: of the {count:,} segments of {name}, only {read:,} are {form}; others would be "
+                "lost: leave this corpus out"
+            )
 
 
 def _parse_segments(file: IO[str], events: list[Literal["end"]]) -> Iterator[tuple[str, ElementTree.Element]]:

@@ -10,7 +10,7 @@ from recurrent_mt.data.published_sets import PublishedSet, fetch, load, look_up,
 from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.reading import read_experiment
 from tests.commands import call
-from tests.data.published import PUBLISHED, publish
+from tests.data.published import PUBLISHED, pack, publish, text_file
 
 pytest.importorskip("mtdata")
 
@@ -162,3 +162,31 @@ def test_tags_within_a_segment_of_tmx_do_not_end_it(server, tmp_path):
     corpus = write_file(server, "t.tmx", f'<tmx version="1.4"><header/><body>{units}</body></tmx>\n', "tmx")
     pairs = get(corpus, server, tmp_path, ("fr", "en"))
     assert pairs == [("Cliquez sur OK & attendez.", "Click OK right now."), ("fr", "en")]
+
+
+@pytest.mark.parametrize(
+    ("segment", "read"),
+    [('<seg id="3">Phrase\n3.</seg>', 29), ("<seg id=3>Phrase 3.</seg>", 29), ('<seg id="3">a</seg> <seg id="x">', 30)],
+)
+def test_segments_of_sgm_that_would_be_skipped_are_counted(segment, read, server, tmp_path):
+    corpus, languages, _ = publish("sgm", server.folder / "mirror")
+    (archive,) = server.folder.rglob("*.tgz")
+    sides = {name: text_file([f"Phrase {number}." for number in range(1, 31)], "sgm") for name in corpus.members}
+    source = corpus.members[0]
+    sides[source] = sides[source].replace(b'<seg id="3">Phrase 3.</seg>', segment.encode())
+    pack(archive, sides)
+    count = 29 + segment.count("<seg")
+    with pytest.raises(ValueError, match=rf"of the {count} segments of {source}, only {read} are on a line"):
+        get(corpus, server, tmp_path, languages)
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_segment_of_the_xml_of_wmt_that_would_be_cut_is_refused(damaged, server, tmp_path):
+    text = "One <b>more</b> line" if damaged else "One more\nline"
+    content = f"<dataset><doc><src><p><seg id='1'>Une</seg></p></src><ref><p><seg id='1'>{text}</seg></p></ref></doc>"
+    corpus = write_file(server, "t.xml", f"{content}</dataset>", "wmt21xml")
+    if not damaged:
+        assert get(corpus, server, tmp_path, ("fr", "en")) == [("Une", "One more line")]
+        return
+    with pytest.raises(ValueError, match=r"of the 2 segments of http\S+t\.xml, only 1 are text without tags"):
+        get(corpus, server, tmp_path, ("fr", "en"))
