@@ -26,7 +26,7 @@ from .parallel_text import (
     read_raw_lines,
 )
 from .reports import quote_pair, table
-from .rules import CORPUS_RULES, RECORD, Rule, SentencePair, pair_record, pair_rules
+from .rules import CORPUS_RULES, RECORD, Rule, SentencePair, fold, pair_record, pair_rules
 from .words import has_words
 
 # Lines that are not UTF-8, named for each file; all are counted.
@@ -254,14 +254,14 @@ def clean(cleaning: Cleaning) -> CleaningCounts:
 
 
 def held_out_lines(prefixes: Sequence[Path], languages: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Normalized, casefolded lines of each side of held-out sets.
+    """Normalized lines of each side of held-out sets, as :func:`.fold` has them.
 
     Raises:
         FileError: a side is missing or damaged.
     """
     source, target = (
         frozenset(
-            normalize(line.decode(errors="replace")).casefold()
+            fold(normalize(line.decode(errors="replace")), language)
             for prefix in prefixes
             for line in read_raw_lines(find_file(prefix, language))
         )
@@ -301,7 +301,7 @@ def clean_block(block: Block, rules: Sequence[Rule], languages: tuple[str, str])
         else:
             source.append(pair.source)
             target.append(pair.target)
-    records = np.array([pair_record(*pair) for pair in zip(source, target, strict=True)], RECORD)
+    records = np.array([pair_record(*pair, languages) for pair in zip(source, target, strict=True)], RECORD)
     lines = ["".join(f"{text}\n" for text in side).encode() for side in (source, target)]
     kept = (lines[0], lines[1], records.tobytes())
     return CleanedBlock(block.file, block.progress, len(block.source), normalized, kept, dropped, broken)

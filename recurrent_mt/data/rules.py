@@ -15,7 +15,7 @@ import numpy as np
 import pycld2
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from ..languages import HAN, base_language, is_chinese
+from ..languages import HAN, base_language, is_chinese, join_chinese
 from .words import count_words, has_words
 
 # CLD2 finds several languages in a line, with percentages of its text.
@@ -147,6 +147,14 @@ class SentencePair:
         return (self.source, self.target)
 
 
+def fold(text: str, language: str) -> str:
+    """What lines have in common that differ in case alone, or in spaces between Chinese characters, which mean nothing.
+
+    Some corpora are published with their words apart, and test sets are not.
+    """
+    return (join_chinese(text) if is_chinese(language) else text).casefold()
+
+
 def pair_rules(
     languages: tuple[str, str],
     held_out: tuple[frozenset[str], frozenset[str]],
@@ -157,8 +165,8 @@ def pair_rules(
 ) -> tuple[Rule, ...]:
     """The rules, in the order in which they are tried: a pair goes by the first whose test is true.
 
-    ``held_out`` are casefolded lines of each side; the rest is as of :class:`.Cleaning`. Where words of a language
-    cannot be counted, as in Japanese, there is no rule of their ratio.
+    ``held_out`` are lines of each side as :func:`fold` has them; the rest is as of :class:`.Cleaning`. Where words of
+    a language cannot be counted, as in Japanese, there is no rule of their ratio.
 
     Raises:
         ValueError: a language that cannot be told.
@@ -174,7 +182,7 @@ def pair_rules(
         Rule("identical", "both sides are the same but for case", _is_copy),
         Rule(
             "held out",
-            "its source or its target occurs in a held-out set (--exclude), but for case",
+            "its source or its target occurs in a held-out set (--exclude), but for case and spaces in Chinese",
             _is_held_out,
             held_out_sides,
         ),
@@ -218,7 +226,8 @@ def _is_copy(pair: SentencePair) -> bool:
 
 def _is_held_out(pair: SentencePair, sources: frozenset[str], targets: frozenset[str]) -> bool:
     """What will be validated or tested on is not trained on."""
-    return pair.source.casefold() in sources or pair.target.casefold() in targets
+    source, target = map(fold, pair.sides, pair.languages)
+    return source in sources or target in targets
 
 
 def _is_unequal(pair: SentencePair, max_ratio: float, slack: int) -> bool:
@@ -258,9 +267,9 @@ _CHUNK = 1 << 18
 _MAD_OF_NORMAL = 0.6745
 
 
-def pair_record(source: str, target: str) -> tuple[int, int, int]:
-    """The values of a :data:`RECORD`: pairs that differ in case alone have the same hash."""
-    text = f"{source}\n{target}".casefold().encode()
+def pair_record(source: str, target: str, languages: tuple[str, str] = ("", "")) -> tuple[int, int, int]:
+    """The values of a :data:`RECORD`: pairs that :func:`fold` makes the same have the same hash."""
+    text = "\n".join(map(fold, (source, target), languages)).encode()
     digest = int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
     return digest, len(source.encode()), len(target.encode())
 
@@ -364,5 +373,10 @@ CORPUS_RULES = (
         mark_misaligned,
         {"max_deviations": 6.0, "min_pairs": 1000},
     ),
-    Rule("duplicate", "the same pair, but for case, comes earlier", mark_duplicates, {"bucket_pairs": 1 << 19}),
+    Rule(
+        "duplicate",
+        "the same pair, but for case and spaces in Chinese, comes earlier",
+        mark_duplicates,
+        {"bucket_pairs": 1 << 19},
+    ),
 )

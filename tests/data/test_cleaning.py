@@ -170,6 +170,29 @@ def test_line_separators_shift_nothing(tmp_path):
     assert (tmp_path / "clean.en").read_text().splitlines() == ["Hello all of you", "Two cats"]
 
 
+def test_chinese_with_and_without_spaces_is_the_same_text(tmp_path):
+    numbers = "一二三四五六七八九"
+    held = "这个句子是留作测试用的。"
+    chinese = [
+        *(f"他们买了{number}本新书。" for number in numbers),
+        "他们 买 了 三 本 新书 。",
+        "这个 句子 是 留作 测试 用 的 。",
+    ]
+    english = [*(f"They bought {number} new books." for number in range(1, 10)), "They bought 3 new books.", "A test."]
+    for name, sides in {"text": (chinese, english), "test": ([held], ["It is held out."])}.items():
+        for language, lines in zip(("zh", "en"), sides, strict=True):
+            write_lines(tmp_path / f"{name}.{language}", lines)
+    files = ("--source", tmp_path / "text.zh", "--target", tmp_path / "text.en", "--exclude", tmp_path / "test")
+    done = run(
+        *("clean", *files, "--source-lang", "zh", "--target-lang", "en"),
+        *("--out", tmp_path / "clean", "--report", tmp_path / "clean.md"),
+    )
+    assert "9 of 11 pairs kept" in done.stdout
+    assert read_lines(tmp_path / "clean.zh") == chinese[:9]
+    dropped = {rule["name"]: rule["dropped"] for rule in json.loads((tmp_path / "clean.json").read_text())["rules"]}
+    assert (dropped["held out"], dropped["duplicate"]) == (1, 1)
+
+
 def failure(tmp_path, pairs, *options):
     source, target = write_pairs(tmp_path / "in", "text", pairs)
     done, _ = clean(tmp_path / "out" / "clean", [source], [target], *options, check=False)

@@ -231,6 +231,16 @@ def test_records_of_pairs():
     assert len(others | {key}) == 4
 
 
+def test_spaces_in_chinese_make_no_other_pair():
+    joined, apart = ("我们在这里。", "We are here."), ("我们 在 这里 。", "we are here.")
+    for languages, turn in ((("zh", "en"), 1), (("en", "zh_TW"), -1)):
+        same = [pair_record(*pair[::turn], languages)[0] for pair in (joined, apart)]
+        assert same[0] == same[1]
+        other = pair_record(*("我们在这里。", "We arehere.")[::turn], languages)[0]
+        assert other != same[0]
+    assert pair_record(*joined, ("ja", "en"))[0] != pair_record(*apart, ("ja", "en"))[0]
+
+
 def lengths(pairs, seed=0):
     rng = np.random.default_rng(seed)
     source = rng.integers(20, 300, pairs)
