@@ -89,9 +89,10 @@ def run(options: argparse.Namespace) -> int:
     plan = make_plan(options.file.stem, experiment)
     if experiment.published:
         print(f"\n== The plan: {experiment.pair}, {experiment.segmentation}, to {out}", *list_published(text), sep="\n")
+    # The corpora are one text in several segmentations.
+    for note in check_files(text, next(iter(plan["corpora"].values()))):
+        print(note)
     for corpus in plan["corpora"].values():
-        for note in check_files(text, corpus):
-            print(note)
         if plan["systems"] and (others := [split for split in corpus["splits"] if re.fullmatch("test[1-9].*", split)]):
             print(f"Of the test sets, the first is translated and scored, and {', '.join(others)} only prepared.")
     settings = Launch(out, options.jobs, options.dry_run, options.retry, options.profile)

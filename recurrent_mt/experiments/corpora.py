@@ -196,13 +196,38 @@ def check_files(options: Mapping[str, Any], corpus: Mapping[str, Any]) -> list[s
     """
     source, target = options["pair"].split("-")
     notes = []
+    prefixes = {}
     if corpus["source"] == "files":
-        for split in corpus["splits"]:
-            prefix = f"{corpus['folder']}/{options[split]}"
+        prefixes = {split: f"{corpus['folder']}/{options[split]}" for split in corpus["splits"]}
+        for split, prefix in prefixes.items():
             notes += check_pair(prefix, (source, target), may_have_empty_lines=split != "test")
     for prefix in options["extra_tests"].values():
         check_pair(prefix, (source, target), may_have_empty_lines=False)
+    if prefixes:
+        tests = [prefixes["test"], *options["extra_tests"].values()]
+        notes += find_learned(prefixes["train"], tests, (source, target))
     return notes
+
+
+def find_learned(train: str, tests: Sequence[str], languages: tuple[str, str]) -> Iterator[str]:
+    """Notes on the test sets of which pairs are in the training text as well, letter for letter but for outer spaces.
+
+    The training text is read once, and no more of it kept than test sets have.
+    """
+    pairs = {test: list(read_stripped(test, languages)) for test in tests}
+    wanted = {pair for own in pairs.values() for pair in own}
+    learned = {pair for pair in read_stripped(train, languages) if pair in wanted}
+    for test, own in pairs.items():
+        if count := sum(pair in learned for pair in own):
+            yield (
+                f"{train} has {count:,} of the {len(own):,} pairs of {test}, too: scores of these are those of a text "
+                "that was learned."
+            )
+
+
+def read_stripped(prefix: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """The pairs of a text without spaces at their ends."""
+    return ((source.strip(), target.strip()) for source, target in read_pairs(prefix, languages, None))
 
 
 def find_checksums(options: Mapping[str, Any]) -> str | None:

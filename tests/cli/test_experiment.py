@@ -57,6 +57,13 @@ def test_a_new_experiment_is_one_new_file(said, folder):
     assert not (folder / "out").exists()
 
 
+def test_that_a_test_set_is_in_the_training_text_is_said_once_for_all_segmentations(folder):
+    options = {"corpus": folder / "corpus", "test": "train", "out": folder / "out"}
+    said = experiment("ablations/vocabulary.yaml", "--dry-run", **options)
+    text = folder / "corpus" / "train"
+    assert said.count(f"{text} has 120 of the 120 pairs of {text}, too: ") == 1
+
+
 def test_an_experiment_needs_no_home_folder_that_can_be_written(folder, said, monkeypatch):
     monkeypatch.setenv("HOME", "/dev/null/none")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recurrent_mt.experiments.corpora import check_pair, limit_lengths
+from recurrent_mt.experiments.corpora import check_files, check_pair, limit_lengths
 from recurrent_mt.text_files import FileError
 
 PAIR = ("fr", "en")
@@ -73,3 +73,30 @@ def test_a_text_that_cannot_be_used_is_named(french, message, tmp_path):
         (tmp_path / "train.fr").write_bytes(french)
     with pytest.raises(FileError, match=message):
         check_pair(str(tmp_path / "train"), PAIR, may_have_empty_lines=True)
+
+
+def notes_of(folder, **extra_tests):
+    options = {"pair": "fr-en", "train": "train", "valid": "valid", "test": "test", "extra_tests": extra_tests}
+    corpus = {"source": "files", "splits": ["train", "valid", "test"], "folder": str(folder)}
+    return check_files(options, corpus)
+
+
+def test_pairs_of_test_sets_that_are_in_the_training_text_are_counted(tmp_path):
+    write(tmp_path, "train", ["un", " deux", "", "trois", "quatre"], ["one", "two ", "none", "three", "four"])
+    write(tmp_path, "valid", ["un"], ["one"])
+    write(tmp_path, "test", ["deux", "deux", "trois", "un"], ["two", "two", "four", "two"])
+    far, near = write(tmp_path, "far", ["Un"], ["one"]), write(tmp_path, "near", ["quatre"], ["four"])
+    end = "too: scores of these are those of a text that was learned."
+    empty, *learned = notes_of(tmp_path, far=far, near=near)
+    assert "1 empty line(s)" in empty
+    assert learned == [
+        f"{tmp_path}/train has 2 of the 4 pairs of {tmp_path}/test, {end}",
+        f"{tmp_path}/train has 1 of the 1 pairs of {near}, {end}",
+    ]
+
+
+def test_nothing_is_said_of_test_sets_that_are_not_in_the_training_text(tmp_path):
+    write(tmp_path, "train", ["un", "deux"], ["one", "two"])
+    write(tmp_path, "valid", ["trois"], ["three"])
+    write(tmp_path, "test", ["un", "trois"], ["two", "one"])
+    assert notes_of(tmp_path) == []
