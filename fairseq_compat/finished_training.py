@@ -11,14 +11,34 @@ import os
 from .resumed_batches import option_differences
 
 #: Options that make another model, of those that do not decide which pairs are in which batch. fairseq itself refuses
-#: another criterion or optimizer.
+#: another criterion or optimizer, and `changed_models` another function.
 OPTIONS = (
     "optimization.lr",
     "optimization.update_freq",
     "optimization.clip_norm",
+    "optimization.sentence_avg",
+    "dataset.curriculum",
     "model.dropout",
+    "model.encoder_dropout_in",
+    "model.encoder_dropout_out",
+    "model.decoder_dropout_in",
+    "model.decoder_dropout_out",
+    "model.recurrent_dropout",
+    "model.word_dropout",
+    "model.initialization",
+    "model.encoder_spectral_radius",
+    "model.decoder_spectral_radius",
+    "model.encoder_freeze_embed",
+    "model.decoder_freeze_embed",
+    "model.autocast",
     "criterion.label_smoothing",
+    "criterion.r_drop_weight",
+    "optimizer.weight_decay",
+    "optimizer.adam_betas",
+    "optimizer.adam_eps",
     "lr_scheduler._name",
+    "lr_scheduler.warmup_updates",
+    "lr_scheduler.lr_shrink",
 )
 
 

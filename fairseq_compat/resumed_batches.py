@@ -26,6 +26,8 @@ OPTIONS = (
     "task.sort_k_batches",
     "task.max_train_words",
 )
+#: Stands for the value of an option that a configuration does not have.
+UNKNOWN = object()
 
 
 def repair(module):
@@ -93,12 +95,13 @@ def option_differences(cfg, sentences, trainer, more=()):
         cfg: of the other training; None if its checkpoint is of an earlier version of fairseq.
         sentences: of its training data; None if that is not known.
         trainer: of this training.
-        more: options to compare, besides those that decide which pairs are in which batch.
+        more: options to compare, besides those that decide which pairs are in which batch. Of these, one that a side
+            does not know, such as a checkpoint that is older than the option, is no difference.
     """
     found = []
     for option in (*OPTIONS, *more) if cfg else ():
-        before, now = _value(cfg, option), _value(trainer.cfg, option)
-        if (before or 0) != (now or 0):
+        before, now = (_value(config, option, None if option in OPTIONS else UNKNOWN) for config in (cfg, trainer.cfg))
+        if _differ(before, now, none_is_zero=option in OPTIONS):
             name = "--" + option.removesuffix("._name").rpartition(".")[2].replace("_", "-")
             found.append(f"{name} was {before} and is {now}")
     now = len(trainer.task.dataset(trainer.cfg.dataset.train_subset))
@@ -107,7 +110,18 @@ def option_differences(cfg, sentences, trainer, more=()):
     return found
 
 
-def _value(config, option):
+def _differ(before, now, *, none_is_zero):
+    if before is UNKNOWN or now is UNKNOWN:
+        return False
+    if none_is_zero:
+        # No limit is the one or the other.
+        return (before or 0) != (now or 0)
+    # Adam's betas are numbers or their text, with or without spaces.
+    first, second = (str(value).replace(" ", "").strip("([])") for value in (before, now))
+    return before != now and first != second
+
+
+def _value(config, option, default):
     for name in option.split("."):
-        config = getattr(config, name, None)
+        config = getattr(config, name, default)
     return config

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from pathlib import Path
 from types import SimpleNamespace
 
 import fairseq_cli.train
 import pytest
+from omegaconf import OmegaConf
 
+from fairseq_compat.finished_training import OPTIONS
+from fairseq_compat.resumed_batches import option_differences
 from tests.cli import toy
 from tests.once import build_once
+from tests.training import ADAM, configuration
 
 
 class EpochBegunError(Exception):
@@ -110,10 +115,69 @@ def test_a_training_with_its_epochs_behind_it_says_so(ended: Path, tmp_path: Pat
         (("--max-epoch", 1, "--seed", 2), "--seed was 1 and is 2"),
         (("--max-epoch", 1, "--lr", 0.5), "--lr was [0.01] and is [0.5]"),
         (("--max-update", 1, "--dropout", 0.5), "--dropout was 0.0 and is 0.5"),
+        (
+            ("--max-epoch", 1, "--word-dropout", 0.5, "--autocast", "bfloat16", "--weight-decay", 1, "--sentence-avg"),
+            "--sentence-avg was False and is True; --word-dropout was 0.0 and is 0.5; --autocast was none and is "
+            "bfloat16; --weight-decay was 0.0 and is 1.0. Choose",
+        ),
     ],
-    ids=["seed", "rate", "dropout"],
+    ids=["seed", "rate", "dropout", "four"],
 )
 def test_a_training_that_has_ended_is_not_taken_for_another(options: tuple, said: str, ended: Path, tmp_path: Path):
     done = call_again(ended, tmp_path / "save", *options)
     assert done.returncode == 1
     assert "checkpoint_last.pt is of a training that has ended, and this is another one: " + said in done.stderr
+
+
+def differences(criterion: str, before: tuple[str, ...], now: tuple[str, ...], *missing: str) -> list[str]:
+    """How a training with some flags differs from an ended one, whose checkpoint lacks some options."""
+    saved = copy.deepcopy(configuration(criterion, (*ADAM, *before)))
+    OmegaConf.set_struct(saved, False)
+    for option in missing:
+        group, _, name = option.partition(".")
+        del saved[group][name]
+    task = SimpleNamespace(dataset=lambda _: range(100))
+    trainer = SimpleNamespace(cfg=configuration(criterion, (*ADAM, *now)), task=task)
+    return option_differences(saved, 100, trainer, OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--word-dropout 0.5", "--word-dropout was 0.0 and is 0.5"),
+        ("--recurrent-dropout 0.5", "--recurrent-dropout was 0.0 and is 0.5"),
+        # None is --dropout, which is not 0.
+        ("--encoder-dropout-in 0", "--encoder-dropout-in was None and is 0.0"),
+        ("--encoder-dropout-out 0.5", "--encoder-dropout-out was None and is 0.5"),
+        ("--decoder-dropout-in 0.5", "--decoder-dropout-in was None and is 0.5"),
+        ("--decoder-dropout-out 0.5", "--decoder-dropout-out was None and is 0.5"),
+        ("--initialization published", "--initialization was default and is published"),
+        ("--encoder-spectral-radius 0.5", "--encoder-spectral-radius was 1.0 and is 0.5"),
+        ("--decoder-spectral-radius 0.5", "--decoder-spectral-radius was 1.0 and is 0.5"),
+        ("--encoder-freeze-embed", "--encoder-freeze-embed was False and is True"),
+        ("--decoder-freeze-embed", "--decoder-freeze-embed was False and is True"),
+        ("--autocast bfloat16", "--autocast was none and is bfloat16"),
+        ("--label-smoothing 0.1", "--label-smoothing was 0.0 and is 0.1"),
+        ("--r-drop-weight 50", "--r-drop-weight was 5.0 and is 50.0"),
+        ("--sentence-avg", "--sentence-avg was False and is True"),
+        ("--curriculum 5", "--curriculum was 0 and is 5"),
+        ("--warmup-updates 100", "--warmup-updates was 0 and is 100"),
+        ("--lr-shrink 0.5", "--lr-shrink was 0.1 and is 0.5"),
+        ("--weight-decay 0.1", "--weight-decay was 0.0 and is 0.1"),
+        ("--adam-betas (0.5,0.6)", "--adam-betas was [0.9, 0.999] and is (0.5,0.6)"),
+        ("--adam-eps 0.1", "--adam-eps was 1e-08 and is 0.1"),
+    ],
+)
+def test_each_option_that_makes_another_model_is_named(flags: str, said: str):
+    assert differences("r_drop", (), tuple(flags.split())) == [said]
+
+
+def test_the_same_options_are_no_difference():
+    flags = ("--lr-scheduler", "inverse_sqrt", "--warmup-updates", "5", "--no-epoch-checkpoints")
+    assert differences("r_drop", flags, (*flags, "--kernel-backend", "packed", "--max-epoch", "9")) == []
+    assert differences("r_drop", (), ("--adam-betas", "(0.9,0.999)")) == []
+
+
+def test_an_option_that_is_newer_than_the_checkpoint_is_no_difference():
+    missing = ("model.initialization", "model.autocast", "criterion.r_drop_weight", "optimizer.adam_betas")
+    assert differences("r_drop", (), (), *missing) == []
