@@ -9,6 +9,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
+def owner_names(modules: str | Sequence[str]) -> list[str]:
+    """The names in ``--retain-dropout-modules``: a list, or one string with commas, as the command line has it.
+
+    Another name may be a part of one: ``Encoder`` is one of ``GRUEncoder``.
+    """
+    return [name.strip() for name in modules.split(",")] if isinstance(modules, str) else list(modules)
+
+
 class Dropout(nn.Module):
     """Sets units to zero and scales the rest in training, and in translation if fairseq says so.
 
@@ -30,16 +38,18 @@ class Dropout(nn.Module):
         return F.dropout(values, self.probability, training=self.training or self.retained)
 
     def make_generation_fast_(
-        self, retain_dropout: bool = False, retain_dropout_modules: Sequence[str] | None = None, **kwargs: Any
+        self, retain_dropout: bool = False, retain_dropout_modules: str | Sequence[str] | None = None, **kwargs: Any
     ) -> None:
         """Keeps dropping units in translation if asked to.
 
         Args:
             retain_dropout: ``--retain-dropout``.
-            retain_dropout_modules: ``--retain-dropout-modules``, the owners that are meant; None: all of them.
+            retain_dropout_modules: ``--retain-dropout-modules``, the owners that are meant, as :func:`owner_names`
+                reads them; None: all of them.
             **kwargs: what else fairseq tells every module.
         """
-        self.retained = retain_dropout and (retain_dropout_modules is None or self.owner in retain_dropout_modules)
+        names = None if retain_dropout_modules is None else owner_names(retain_dropout_modules)
+        self.retained = retain_dropout and (names is None or self.owner in names)
 
     def extra_repr(self) -> str:
         return f"p={self.probability}"

@@ -1,10 +1,16 @@
 """Dropout of words and of recurrent matrices, and dropout in translation, as fairseq's --retain-dropout asks for it."""
 
+import logging
+import os
+
+import fairseq.options
 import pytest
 import torch
 from fairseq.dataclass.configs import FairseqConfig
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.modules import FairseqDropout
 
-from recurrent_mt.layers.dropout import EmbeddingDropout
+from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout
 from recurrent_mt.layers.gru import GRU
 from recurrent_mt.layers.gru_cell import GRUVariant
 from tests.kernels.batches import needs_native
@@ -44,6 +50,61 @@ def test_retained_dropout_reaches_the_named_modules_alone():
     batch = sample([5, 3], [4, 2])["net_input"]
     first, second = (model.encoder(batch["src_tokens"]).annotations for _ in range(2))
     assert not torch.equal(first, second)
+
+
+def from_the_command_line(names, *flags, path="model.pt", **options):
+    """A model as fairseq-generate prepares it with --retain-dropout-modules, and the owners that keep their dropout."""
+    words = ["data", "--path", path, "--retain-dropout-modules", names, *flags]
+    parsed = fairseq.options.parse_args_and_arch(fairseq.options.get_generation_parser(), words)
+    model = build("gru_encoder", dropout=0.5, **options)
+    model.prepare_for_inference_(convert_namespace_to_omegaconf(parsed))
+    dropouts = [module for module in model.modules() if isinstance(module, Dropout | FairseqDropout)]
+    kept = {getattr(module, "owner", None) or module.module_name for module in dropouts if is_retained(module)}
+    return model, kept
+
+
+def is_retained(module):
+    return module.retained if isinstance(module, Dropout) else module.apply_during_inference
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        ("GRUEncoder", {"GRUEncoder"}),
+        ("Decoder", {"Decoder"}),
+        ("Encoder,GRU", {"Encoder", "GRU"}),
+        ("Encoder, GRUDecoder", {"Encoder", "GRUDecoder"}),
+    ],
+)
+def test_the_command_line_names_whole_modules(names, kept):
+    assert from_the_command_line(names, "--retain-dropout")[1] == kept
+
+
+def test_the_dropout_of_fairseqs_modules_is_named_likewise():
+    options = {"adaptive_softmax_cutoff": "5"}
+    assert from_the_command_line("AdaptiveSoftmax,GRU", "--retain-dropout", **options)[1] == {"AdaptiveSoftmax", "GRU"}
+    assert from_the_command_line("Decoder", "--retain-dropout", **options)[1] == {"Decoder"}
+
+
+@pytest.mark.parametrize("names", ["Decodr", "GRUEncoderModel", "Encoder,Decodr", "Encoder Decoder", ""])
+def test_a_name_that_no_module_has_is_refused_with_those_there_are(names):
+    message = (
+        f"no dropout in {names.removeprefix('Encoder,')}, but in Decoder, Encoder, GRU, GRUDecoder, GRUEncoder: name"
+    )
+    with pytest.raises(ValueError, match=f"--retain-dropout-modules: this model has {message}"):
+        from_the_command_line(names, "--retain-dropout")
+
+
+def test_a_module_that_another_model_of_an_ensemble_may_have_is_named_in_the_log(caplog):
+    path = os.pathsep.join(["first.pt", "second.pt"])
+    with caplog.at_level(logging.WARNING):
+        _, kept = from_the_command_line("Encoder,SepConvEncoder", "--retain-dropout", path=path)
+    assert kept == {"Encoder"} and "this model has no dropout in SepConvEncoder, but in Decoder, Encoder" in caplog.text
+
+
+def test_modules_alone_keep_no_dropout_and_are_refused():
+    with pytest.raises(ValueError, match="--retain-dropout-modules Encoder needs --retain-dropout"):
+        from_the_command_line("Encoder")
 
 
 def test_retained_dropout_reaches_every_place_that_drops_units():

@@ -10,14 +10,14 @@ from typing import Any, cast
 from fairseq import utils
 from fairseq.dataclass.configs import FairseqConfig
 from fairseq.models import FairseqEncoderDecoderModel
-from fairseq.modules import AdaptiveSoftmax
+from fairseq.modules import AdaptiveSoftmax, FairseqDropout
 from fairseq.tasks import FairseqTask
 from omegaconf import OmegaConf
 from torch import nn
 
 from recurrent_mt.layers.conditioned_gru import AttentiveGRU, FixedContextGRU
 from recurrent_mt.layers.decoder import GRUDecoder, MaxoutReadout
-from recurrent_mt.layers.dropout import EmbeddingDropout
+from recurrent_mt.layers.dropout import Dropout, EmbeddingDropout, owner_names
 from recurrent_mt.layers.published_initialization import has_recurrent_weights, initialize_as_published_
 
 from .config import WORD_FIRST, EncoderDecoderConfig
@@ -113,11 +113,19 @@ class EncoderDecoderModel(FairseqEncoderDecoderModel):
         Raises:
             ValueError: if alignments are asked of a single model that has none. In an ensemble others may have them:
                 the tasks look there. Soft ones of all models are divided by their number, so all must have some.
+                Likewise if dropout is to be kept where a single model has none.
         """
         alone = os.pathsep not in (cfg.common_eval.path or "")
+        check_retained_dropout(self, cfg, alone=alone)
         if cfg.generation.print_alignment and (alone or str(cfg.generation.print_alignment) == "soft"):
             check_alignments([self])
         super().prepare_for_inference_(cfg)
+
+    def make_generation_fast_(self, **kwargs: Any) -> None:
+        """Called by fairseq's ``prepare_for_inference_``; fairseq's own dropout looks for its name in a list."""
+        if kwargs.get("retain_dropout_modules") is not None:
+            kwargs["retain_dropout_modules"] = owner_names(kwargs["retain_dropout_modules"])
+        super().make_generation_fast_(**kwargs)
 
 
 def dropout(cfg: EncoderDecoderConfig, name: str) -> float:
@@ -135,6 +143,30 @@ def check_alignments(models: Sequence[nn.Module]) -> None:
     if all(isinstance(model, EncoderDecoderModel) and not model.decoder.layer.first.has_attention for model in models):
         subject = "this model was" if len(models) == 1 else "all of these models were"
         raise ValueError(f"--print-alignment needs attention, but {subject} trained with --decoder-attention none")
+
+
+def check_retained_dropout(model: nn.Module, cfg: FairseqConfig, *, alone: bool) -> None:
+    """Rejects names in ``--retain-dropout-modules`` that keep no dropout.
+
+    Raises:
+        ValueError: with the names that the model has, or naming the option that is missing. What one model of an
+            ensemble does not have, another may: then it is a line in the log.
+    """
+    modules = getattr(cfg.generation, "retain_dropout_modules", None)
+    if modules is None:
+        return
+    if not cfg.generation.retain_dropout:
+        raise ValueError(f"--retain-dropout-modules {modules} needs --retain-dropout")
+    owners = {module.owner for module in model.modules() if isinstance(module, Dropout)}
+    owners |= {module.module_name for module in model.modules() if isinstance(module, FairseqDropout)}
+    if unknown := [name for name in owner_names(modules) if name not in owners]:
+        message = (
+            f"--retain-dropout-modules: this model has no dropout in {', '.join(unknown)}, but in "
+            f"{', '.join(sorted(owners))}"
+        )
+        if alone:
+            raise ValueError(f"{message}: name some of these, separated by commas")
+        logger.warning("%s", message)
 
 
 def check_sizes(cfg: EncoderDecoderConfig) -> None:
