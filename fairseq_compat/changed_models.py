@@ -6,6 +6,7 @@ heads, or embeddings that are now shared, training continues as another model wi
 
 import dataclasses
 import functools
+import os
 
 from .other_dictionaries import changed_dictionaries
 
@@ -38,8 +39,9 @@ def repair(trainer_module):
     def load_the_same_model(
         self, filename, reset_optimizer=False, reset_lr_scheduler=False, optimizer_overrides=None, reset_meters=False
     ):
-        _check_vectors(filename, self.cfg)
         resets = (reset_optimizer, reset_lr_scheduler, reset_meters, self.cfg.checkpoint.reset_dataloader)
+        if any(resets):
+            _check_vectors(filename, self.cfg, self.checkpoint_suffix)
         load = checkpoint_utils.load_checkpoint_to_cpu
 
         def load_and_compare(path, *args, **kwargs):
@@ -68,13 +70,19 @@ def repair(trainer_module):
     trainer_module.Trainer.load_checkpoint = load_the_same_model
 
 
-def _check_vectors(filename, cfg):
-    """Raises ValueError if a checkpoint's embeddings would take the place of vectors that were asked for."""
-    if filename == cfg.checkpoint.finetune_from_model:
-        for option in ("encoder_embed_path", "decoder_embed_path"):
-            if _value(cfg.model, option):
-                flag = f"--{option.replace('_', '-')}"
-                raise ValueError(f"{flag}: --finetune-from-model {filename} has embeddings of its own: leave one out")
+def _check_vectors(filename, cfg, suffix):
+    """Raises ValueError if a checkpoint's embeddings would take the place of vectors that were asked for.
+
+    Those of this training's own last checkpoint began with these vectors.
+    """
+    last = os.path.join(cfg.checkpoint.save_dir, f"checkpoint_last{suffix}.pt")
+    if not os.path.exists(filename) or os.path.realpath(filename) == os.path.realpath(last):
+        return
+    source = "--finetune-from-model" if filename == cfg.checkpoint.finetune_from_model else "--restore-file"
+    for option in ("encoder_embed_path", "decoder_embed_path"):
+        if _value(cfg.model, option):
+            flag = f"--{option.replace('_', '-')}"
+            raise ValueError(f"{flag}: {source} {filename} has embeddings of its own: leave one out")
 
 
 def _kept_settings(optimizer, overrides):

@@ -157,3 +157,25 @@ def test_vectors_of_which_a_finetuned_model_would_have_none_are_refused(tmp_path
     other.cfg.model.encoder_embed_path = "vectors"
     with pytest.raises(ValueError, match=r"--encoder-embed-path: --finetune-from-model .* has embeddings of its own"):
         other.load_checkpoint(path, reset_optimizer=True)
+
+
+@pytest.mark.parametrize("reset", ["reset_optimizer", "reset_lr_scheduler", "reset_meters", "reset_dataloader"])
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_vectors_of_which_a_training_that_begins_anew_would_have_none_are_refused(side, reset, tmp_path):
+    path = save(tmp_path / "checkpoint_last.pt", GRU)
+    other = training(GRU)
+    other.cfg.checkpoint.save_dir = str(tmp_path / "other")
+    other.cfg.checkpoint.reset_dataloader = reset == "reset_dataloader"
+    setattr(other.cfg.model, f"{side}_embed_path", "vectors")
+    message = f"--{side}-embed-path: --restore-file {path} has embeddings of its own: leave one out"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        other.load_checkpoint(path, **({} if reset == "reset_dataloader" else {reset: True}))
+
+
+def test_a_training_that_began_with_vectors_goes_on(tmp_path):
+    path = save(tmp_path / "checkpoint_last.pt", GRU)
+    other = training(GRU)
+    other.cfg.model.encoder_embed_path = "vectors"
+    assert other.load_checkpoint(path) is not None
+    other.cfg.checkpoint.save_dir = str(tmp_path)
+    assert other.load_checkpoint(path, reset_optimizer=True) is not None
