@@ -20,6 +20,7 @@ OPTIONS = (
     "distributed_training.distributed_world_size",
     "task.max_source_positions",
     "task.max_target_positions",
+    "task.truncate_source",
     "task.num_batch_buckets",
     "task.upsample_primary",
     # those of --task published_translation; other tasks have none of them

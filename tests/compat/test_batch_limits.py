@@ -124,6 +124,8 @@ def test_other_batches_are_named_and_the_same_are_not(data: Path, stopped: Path,
     assert "with other batches: --batch-size was 10 and is 5. In this epoch, some pairs come twice" in done.stdout
     done = resume(data, stopped, tmp_path, "--batch-size", 10)
     assert done.returncode == 0 and "other batches" not in done.stdout and "num_updates 8" in done.stdout
+    done = resume(data, stopped, tmp_path, "--batch-size", 10, "--truncate-source")
+    assert done.returncode == 0 and "with other batches: --truncate-source was False and is True." in done.stdout
     done = resume(data, stopped, tmp_path, "--batch-size", 5, "--reset-dataloader")
     assert done.returncode == 0 and "other batches" not in done.stdout
 
