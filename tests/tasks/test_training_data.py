@@ -107,6 +107,10 @@ def test_of_two_files_the_first_is_for_the_source_and_the_seed_decides(folder):
             {"sample_subwords": "codes", "load_alignments": True},
             "--load-alignments does not work with --sample-subwords",
         ),
+        (
+            {"sample_subwords": "codes", "truncate_source": True},
+            "--truncate-source does not work with --sample-subwords",
+        ),
     ],
 )
 def test_sampling_refuses_what_it_cannot_do_in_training_alone(options, message, folder):

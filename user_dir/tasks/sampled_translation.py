@@ -357,7 +357,8 @@ class SampledTranslationTask(TranslationTask):
 
         Raises:
             ValueError: if a file is missing or of another kind, if there are not one or two of them, or if an option
-                asks for what is not done: dropout without a file, or alignments, which count the subwords on disk.
+                asks for what is not done: dropout without a file, or what counts the subwords on disk, as alignments
+                and a limit to a source do.
         """
         was_loaded = self.datasets.get(split)
         super().load_dataset(split, epoch=epoch, combine=combine, **kwargs)
@@ -371,6 +372,12 @@ class SampledTranslationTask(TranslationTask):
             return
         if self.cfg.load_alignments:
             raise ValueError("--load-alignments does not work with --sample-subwords: it counts the subwords on disk")
+        if self.cfg.truncate_source:
+            # A word that is cut there would be drawn as another word: "hom@@" as "hom".
+            raise ValueError(
+                "--truncate-source does not work with --sample-subwords: it counts the subwords on disk. Leave it out, "
+                "or binarize shorter sources"
+            )
         files = self.cfg.sample_subwords.split(",")
         if len(files) > 2 or not 0 <= self.cfg.subword_dropout <= 1:
             raise ValueError(
