@@ -74,6 +74,8 @@ _HIDE = dict(zip(_MARKS, _HIDDEN_MARKS, strict=True))
 _HIDDEN = re.compile(f" ?([{_HIDDEN_MARKS}])")
 #: The word at the end of what is before a mark, and the word, or the mark that opens, after it.
 _LAST_WORD, _FOLLOWING = re.compile(r"\w+$"), re.compile(f" ?(\\w+|[«{_HIDDEN_MARKS[:4]}])")
+#: No word that an elision depends on is as long.
+_LONGEST_ELIDED = 20
 #: Languages in which ” may open, too.
 _EQUAL_MARKS = ("fi", "sv")
 #: What Moses takes apart: a sign and what changes it, as in emoji, and the two letters of a flag.
@@ -222,7 +224,9 @@ def join_quotation_marks(text: str, code: str) -> str:
     pieces, opened, place, glued = list[str](), list[str](), 0, False
     for found in _HIDDEN.finditer(text):
         mark = _MARKS[_HIDDEN_MARKS.index(found[1])]
-        before, after = _LAST_WORD.search(text, place, found.start()), _FOLLOWING.match(text, found.end())
+        # Not further back: in a text without spaces, the search for the start of the word would take long.
+        start = max(place, found.start() - _LONGEST_ELIDED)
+        before, after = _LAST_WORD.search(text, start, found.start()), _FOLLOWING.match(text, found.end())
         left, right = find_sides(mark, before[0] if before else "", after[1] if after else "", opened, code)
         if left != right:
             opened = [*opened, mark] if right else opened[:-1]
