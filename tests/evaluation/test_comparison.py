@@ -201,7 +201,7 @@ def test_words_as_the_models_produced_them(tmp_path):
 @pytest.mark.parametrize(
     ("reference", "note"),
     [
-        ("He said: “No.” It’s 3 km/h.", "The references themselves, split into words and joined again, have "),
+        ("He said: “No”—it’s 3 km/h.", "The references themselves, split into words and joined again, have "),
         ('He said: "No."', None),
     ],
 )
@@ -214,7 +214,7 @@ def test_what_the_words_lose_of_the_references_is_a_note(tmp_path, reference, no
 
 
 def test_the_references_of_several_runs_are_split_as_by_one_with_words_and_scored_as_the_table(tmp_path):
-    references = [*REFERENCES[1:], "He said: “No.” It’s 3 km/h."]
+    references = [*REFERENCES[1:], "He said: “No”—it’s 3 km/h."]
     kinds = {"pieces": "sentencepiece:9", "words": "word:9"}
     runs = [make_run(tmp_path / name, {name: {"1": REFERENCES}}, SEGMENTATION=kind) for name, kind in kinds.items()]
     for run in runs:
