@@ -168,6 +168,15 @@ def test_moving_averages_are_averaged_instead_where_they_are_asked_for(save, ave
     assert average(paths)["model"]["w"].item() == 1
 
 
+def test_moving_averages_of_a_training_in_16_bits_are_those_of_32(save, average):
+    exact = {"w": torch.tensor([1.001])}
+    [path] = save({"w": torch.ones(1).bfloat16()}, ema=[{"w": torch.ones(1).bfloat16()}])
+    state = torch.load(path)
+    state["extra_state"]["ema_fp32_params"] = exact
+    torch.save(state, path)
+    assert average([path], ema=True)["model"]["w"].equal(exact["w"])
+
+
 def test_what_cannot_be_averaged_is_named_by_the_command(save, tmp_path):
     (path,) = save({"w": torch.ones(1)})
     (tmp_path / "text.pt").write_text("no checkpoint")

@@ -29,6 +29,18 @@ def test_each_parameter_moves_as_far(half: bool, in_float32: bool):
     assert {round(float(distance), 2) for distance in moved.values()} == {round(1 - 0.75**2, 2)}
 
 
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+def test_averages_of_16_bits_move_however_little(precision: torch.dtype):
+    model = torch.nn.Linear(3, 2).to(precision)
+    averages = EMA(model, EMAConfig(store_ema=True, ema_decay=0.9999))
+    before = averages.get_model().weight.float()
+    with torch.no_grad():
+        model.weight += 1
+    for _ in range(1000):
+        averages.step(model, 1)
+    assert (averages.get_model().weight - before).allclose(torch.tensor(1 - 0.9999**1000), atol=0.005)
+
+
 class Versioned(torch.nn.Linear):
     """A layer whose state has more than tensors."""
 

@@ -66,7 +66,8 @@ def average_checkpoints(paths: Sequence[Path], out: Path, *, ema: bool = False) 
         if ema:
             if "ema" not in state["extra_state"]:
                 raise ValueError(f"{path} has no moving average: it was trained without --store-ema")
-            parameters = state["extra_state"]["ema"]
+            # In 16 bits, "ema" is a rounded copy.
+            parameters = state["extra_state"].get("ema_fp32_params", state["extra_state"]["ema"])
         if sums:
             check_related(sums, parameters, f"{path} and {paths[0]}")
         for name, value in parameters.items():
