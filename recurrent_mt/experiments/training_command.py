@@ -52,6 +52,8 @@ ON = ("left_pad_source",)
 VALUED = ("decoder_attention", "encoder_glu", "decoder_glu")
 #: fairseq's default, in the folder of the call.
 SAVE_DIR = "checkpoints"
+#: Keys whose values are paths, though they may look like numbers.
+PATHS = ("task.data", "checkpoint.save_dir")
 NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
 #: What follows the flags on every command line of fairseq-train, so that a flag would do nothing.
 FIXED = (
@@ -169,19 +171,19 @@ def quote_path(override: str) -> str:
     """A ``KEY=VALUE`` that Hydra can read, where VALUE is a path with characters that its grammar has no place for.
 
     Such are letters with accents, quotes, commas and parentheses. What Hydra reads as one text stays as it is; a folder
-    2024_10 of data, which it reads as a number, is quoted, too.
+    2024_10, which it reads as the number 202410, is quoted, too.
     """
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
     key, _, value = override.partition("=")
-    if "/" not in value and key != "task.data":
+    if "/" not in value and key not in PATHS:
         return override
     try:
         parsed = OverridesParser.create().parse_override(override)
     except HydraException:
         return assign(key, value)
-    other = parsed.is_sweep_override() or (key == "task.data" and not isinstance(parsed.value(), str))
+    other = parsed.is_sweep_override() or (key in PATHS and not isinstance(parsed.value(), str))
     return assign(key, value) if other else override
 
 

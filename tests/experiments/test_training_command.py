@@ -62,6 +62,7 @@ def test_what_would_be_something_else_is_refused(configuration, message):
         ("task.data=a,b", "task.data='a,b'"),
         ("+model.file=/it's", r"+model.file='/it\'s'"),
         *((f"task.data={folder}", f"task.data='{folder}'") for folder in ("2024_10", "1e3", "[x]", "null")),
+        *((f"checkpoint.save_dir={folder}", f"checkpoint.save_dir='{folder}'") for folder in ("2024_10", "a=b")),
         *((same, same) for same in ("task.data=/a b:/c", "task.data='/ö'", "task.data=${x}/c", "optimization.lr=[0.1")),
         ("+model.kernels=[a/b,c]", "+model.kernels=[a/b,c]"),
     ],
