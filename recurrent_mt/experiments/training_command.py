@@ -216,6 +216,8 @@ def read_arguments(file: str | PathLike[str], overrides: Sequence[str]) -> list[
     path = Path(file).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no configuration {file}")
+    if path.suffix != ".yaml":  # Hydra would read NAME.yaml in its place
+        raise ValueError(f"{path}: the name of a configuration must end in .yaml: rename the file")
     overrides = name_languages(overrides, path.parent / "pair")
     try:
         settings = compose_settings(path.parent, path.stem, ["common.user_dir=user_dir", *map(quote_path, overrides)])

@@ -83,6 +83,13 @@ def test_what_leads_out_of_the_folder_is_set_by_the_caller_alone(tmp_path):
         read_arguments(file, ["common.log_file=/y"])
 
 
+def test_another_file_of_the_same_stem_is_not_read_in_place_of_the_one_that_is_named(tmp_path):
+    (tmp_path / "mine.yml").write_text("model: {dropout: 0.1}\n")
+    (tmp_path / "mine.yaml").write_text("model: {dropout: 0.9}\n")
+    with pytest.raises(ValueError, match=r"mine\.yml: the name of a configuration must end in \.yaml: rename the file"):
+        read_arguments(tmp_path / "mine.yml", [])
+
+
 #: fairseq's classes to which an option belongs: those of this project, and what a comparison is made with.
 OURS = {"lstm", "fconv", "transformer", "translation", "cross_entropy", "label_smoothed_cross_entropy"}
 #: What these have and no file needs: two of them are evaluated, the others are for other processors or text of audio.
