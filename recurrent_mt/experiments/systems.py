@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +60,13 @@ def training_arguments(
     """
     if is_configuration(name, experiment, configurations):
         return [*read(name), "--seed", SEED]
-    if experiment.ablation:
-        changed = own_flags(name, experiment)
-        model = str(changed.get("arch", ""))
-    else:
-        model, changed = read_name(name)
+    changed = own_flags(name, experiment)
+    model = str(changed.get("arch", "")) if experiment.ablation else read_name(name)[0]
     if experiment.learning_rates and "lr" in changed:
         raise ValueError(f"{name} has a rate of its own, which learning_rates would replace: leave out one of the two")
     if experiment.ablation and experiment.configuration:
         common = read(experiment.configuration)
+        check_left_out(name, experiment, common)
         return [*without(changed, common), *flag_arguments(changed), "--seed", SEED]
     source, target = experiment.pair.split("-")
     rate = [] if experiment.learning_rates else ["--lr", experiment.learning_rate]
@@ -81,6 +79,7 @@ def training_arguments(
         # A model of an ablation has the sizes that its flags say.
         *([] if experiment.ablation else model_arguments(model, changed, experiment)),
     ]
+    check_left_out(name, experiment, shared)
     return [DATA, "--user-dir", PLUGIN, *without(changed, shared), *flag_arguments(changed), "--seed", SEED]
 
 
@@ -100,9 +99,28 @@ def configured_arguments(name: str, experiment: Experiment, configurations: Path
 
 
 def own_flags(name: str, experiment: Experiment) -> dict[str, Any]:
-    """What one system of an ablation sets of fairseq-train's options, by the names that they have on a command line."""
+    """What one system sets of fairseq-train's options, by the names that they have on a command line."""
+    if not experiment.ablation:
+        return read_name(name)[1]
     own = {key: value for key, value in experiment.changes[name].items() if key != "segmentation"}
     return {key.replace("_", "-"): value for flags in (experiment.flags, own) for key, value in flags.items()}
+
+
+def check_left_out(name: str, experiment: Experiment, arguments: Sequence[str]) -> None:
+    """What a system switches off must be on without it, or in another system: else, a mistyped name would do nothing.
+
+    Args:
+        name: of the system.
+        experiment: with all its systems.
+        arguments: that the system starts from.
+
+    Raises:
+        ValueError: naming the option.
+    """
+    known = {*arguments, *chain(*(flag_arguments(own_flags(other, experiment)) for other in experiment.systems))}
+    for key, value in own_flags(name, experiment).items():
+        if (value is None or value is False) and not option_words(key, value) and f"--{key}" not in known:
+            raise ValueError(f"{name} switches off {key}, which is on in no system: is that the name of an option?")
 
 
 def without(flags: Collection[str], arguments: Sequence[str]) -> Iterator[str]:

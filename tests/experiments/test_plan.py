@@ -134,6 +134,20 @@ def test_a_switch_of_a_system_may_be_on_or_off():
     assert "--decoder-attention True --seed" in arguments("lstm+decoder_attention=true")
 
 
+@pytest.mark.parametrize("configuration", ["", "configuration: recommended-small\n"])
+def test_a_mistyped_option_that_a_system_switches_off_is_named(configuration, tmp_path):
+    with pytest.raises(ValueError, match="switches off encoder-bidirectinal, which is on in no system"):
+        plan("systems=gru_encoder-none,gru_encoder-none+encoder-bidirectinal=false")
+    file = tmp_path / "mine.yaml"
+    text = f"pair: fr-en\nupdates: 3\nbaseline: plain\n{configuration}systems: {{plain: {{}}, other: {{skip-io: false}}"
+    file.write_text(f"{text}}}\n")
+    with pytest.raises(ValueError, match="other switches off skip-io, which is on in no system"):
+        plan(file=file)
+    # As the opposite of another system's, it says something.
+    file.write_text(f"{text}, third: {{skip-io: true}}}}\n")
+    assert plan(file=file)["systems"]["other"]["arguments"] == plan(file=file)["systems"]["plain"]["arguments"]
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
