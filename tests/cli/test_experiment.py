@@ -245,6 +245,17 @@ def test_gold_links_are_read_where_the_words_are_still_those_of_the_text(said, f
         assert "--gold " not in experiment(folder / "mine.yaml", "--dry-run", **options), words
 
 
+def test_where_a_training_has_failed_there_is_no_drawing_of_a_former_one(said, tmp_path):
+    command = re.search(r"^  \$ (.* recurrent-mt align .*)$", said, re.MULTILINE)[1]
+    training, outcome = (re.search(pattern, command)[1] for pattern in (r"grep -qsx finished (\S+)", r"> (\S+); exit"))
+    former = tmp_path / re.search(r"--out (\S+)\.new ", command)[1]
+    former.mkdir(parents=True)
+    (tmp_path / training).parent.mkdir(parents=True)
+    (tmp_path / training).write_text("diverged\n")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    assert (tmp_path / outcome).read_text() == "skipped\n" and not former.exists()
+
+
 def test_structure_is_drawn_of_what_has_it_and_scored_where_it_implies_trees(folder, tmp_path):
     corpus = tmp_path / "corpus"
     write_corpus(corpus)

@@ -1,7 +1,7 @@
 # Tables, figures, and the report on everything that has been trained.
 
 
-# A drawing is there once it is whole.
+# A drawing is there once it is whole; that of a former training goes first, since the new one may fail.
 rule draw_alignments:
     input:
         training=lambda wildcards: plan.system_outcomes(config, wildcards.system),
@@ -23,9 +23,9 @@ rule draw_alignments:
     message:
         "Drawing alignments of {wildcards.system}"
     shell:
-        AFTER_TRAINING + "rm -rf {params.out} {params.out}.new && recurrent-mt {params.tool} --checkpoint {params.model}"
-        " --data {params.data} {params.text} {params.flags} {params.gold} --examples 3 --format svg --out {params.out}.new"
-        " > {log} 2>&1 && mv {params.out}.new {params.out}" + OUTCOME
+        "rm -rf {params.out} {params.out}.new; " + AFTER_TRAINING + "recurrent-mt {params.tool}"
+        " --checkpoint {params.model} --data {params.data} {params.text} {params.flags} {params.gold} --examples 3"
+        " --format svg --out {params.out}.new > {log} 2>&1 && mv {params.out}.new {params.out}" + OUTCOME
 
 
 use rule draw_alignments as draw_structure with:
