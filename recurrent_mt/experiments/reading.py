@@ -74,9 +74,9 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
     if "corpus" in changes and changes["corpus"] is options.get("corpus") is None:
         raise OptionError("command line: corpus is empty: name a folder, or leave it out for the synthetic corpus")
     budgets = Budget.model_fields
-    for given in (options, changes):
-        if len(given.keys() & budgets) > 1:
-            raise OptionError(f"{file}: give one budget: {', '.join(budgets)}")
+    for place, given in ((file, options), ("command line", changes)):
+        if sum(given.get(budget) is not None for budget in budgets) > 1:
+            raise OptionError(f"{place}: give one budget: {', '.join(budgets)}")
     options = {key: value for key, value in options.items() if key not in budgets or not changes.keys() & budgets}
     try:
         experiment = Experiment.model_validate({**options, **changes})

@@ -63,6 +63,13 @@ def test_the_command_line_replaces_what_the_file_says():
     assert options.extra_tests == {"far": "c/d", "near": "e"} and options.corpus == "a/b"
 
 
+def test_two_budgets_are_refused_with_their_place_and_an_empty_one_is_none():
+    with pytest.raises(OptionError, match=r"^command line: give one budget"):
+        read_experiment(QUICKSTART, ["epochs=3", "minutes=2"])
+    options = read_experiment(QUICKSTART, ["updates=", "minutes=2"])
+    assert options.updates is options.epochs is None and options.minutes == 2
+
+
 def test_a_flag_of_the_command_line_has_the_value_that_a_file_would_give_it():
     file = PROJECT / "configs" / "experiments" / "ablations" / "skips.yaml"
     flags = read_experiment(file, ["flags=skip-io=true,tied=false,gru-rank=8,clip-norm=.5,arch=lstm,lr=1e-3"]).flags
