@@ -182,7 +182,7 @@ class Text(Options):
     lowercase: Switch = False
     """lowercase the text; scores then ignore case"""
     max_length: Positive = 250
-    """drop training and development pairs with more tokens on a side"""
+    """drop training and development pairs with more tokens on a side; with `published`, training pairs alone"""
 
     @model_validator(mode="after")
     def check_text(self) -> Text:
