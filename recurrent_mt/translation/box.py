@@ -69,7 +69,7 @@ def find_box(name: str | None = None) -> Path:
 
 
 def find_folder(place: str | Path | None) -> Path:
-    """A file or folder of that path, or the folder of the installed box of that name, or of the only one for None.
+    """A checkpoint or run folder, or the folder of the installed box of that name, or of the only one for None.
 
     Raises:
         FileNotFoundError: if there is nothing of that name; names the boxes that there are.
@@ -77,13 +77,14 @@ def find_folder(place: str | Path | None) -> Path:
     """
     if place is None:
         return find_box()
-    if Path(place).exists():
-        return Path(place)
-    boxes = list_boxes()
-    if str(place) not in boxes:
+    path, boxes = Path(place), list_boxes()
+    # A box is installed from a folder of its name, which is neither a run folder nor the box.
+    if str(place) in boxes and not (path.is_file() or (path / "options").is_file()):
+        return boxes[str(place)]
+    if not path.exists():
         installed = f"installed are {', '.join(boxes)}" if boxes else "none is installed"
         raise FileNotFoundError(f"there is no checkpoint, run folder, or installed box {place}: {installed}")
-    return boxes[str(place)]
+    return path
 
 
 def read_default(folder: Path) -> str | None:

@@ -75,6 +75,15 @@ def test_what_is_neither_file_nor_box_is_named_with_the_boxes_that_there_are(box
         load_model("nowhere")
 
 
+def test_a_box_is_found_beside_the_folder_of_its_name_that_it_was_installed_from(boxes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fr-en" / "recurrent_mt_fr_en").mkdir(parents=True)
+    assert load_model("fr-en").name == "gru"
+    shutil.rmtree("fr-en")
+    write_run(tmp_path / "fr-en")
+    assert load_model("fr-en", "rnnenc").form.folder == tmp_path / "fr-en"
+
+
 def test_finding_a_box_runs_no_code_of_it(monkeypatch, tmp_path):
     package = tmp_path / "planted_box"
     package.mkdir()
