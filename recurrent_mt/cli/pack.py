@@ -14,6 +14,8 @@ being installed, too: the folder of its package is a run folder.
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -81,7 +83,9 @@ def run(options: argparse.Namespace) -> None:
         pack(options, description, made, {name: checkpoints[name] for name in names}, tests)
         replace_entries(made, options.out)
     size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
-    print(f"{options.out}: {', '.join(names)}; {size / 1e6:.1f} MB. pip install {options.out}")
+    # Without a slash, pip would take the folder for the name of a package.
+    place = shlex.quote(os.path.join(os.curdir, options.out))
+    print(f"{options.out}: {', '.join(names)}; {size / 1e6:.1f} MB. pip install {place}")
 
 
 def pack(

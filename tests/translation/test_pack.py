@@ -251,6 +251,14 @@ def test_a_box_stays_until_the_new_one_is_whole(packed, tmp_path):
     assert [path.name for path in (package / "systems").iterdir()] == ["gru"]
 
 
+@pytest.mark.parametrize(("out", "place"), [("box", "./box"), ("a box", "'./a box'"), ("{}/box", "{}/box")])
+def test_pip_takes_the_folder_that_is_named_for_a_folder(packed, tmp_path, monkeypatch, out, place):
+    monkeypatch.chdir(tmp_path)
+    model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
+    words = ("--no-onnx", "--run", packed / "run", model, "--out", out.format(tmp_path))
+    assert call("pack", packed / "toy.yaml", *words).stdout.endswith(f" MB. pip install {place.format(tmp_path)}\n")
+
+
 def test_without_a_box_one_line_says_what_to_do(monkeypatch):
     monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", dict)
     for tool in ("translate", "translate-onnx", "demo"):
