@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -81,6 +82,9 @@ def run(options: argparse.Namespace) -> None:
     with partial_folder(options.out) as made:
         names = [name for name in description.systems if name in checkpoints]
         pack(options, description, made, {name: checkpoints[name] for name in names}, tests)
+        # What pip has built of an earlier box, it would install again, with systems that this one does not have.
+        if (built := options.out / "build").is_dir():
+            shutil.rmtree(built)
         replace_entries(made, options.out)
     size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
     # Without a slash, pip would take the folder for the name of a package.

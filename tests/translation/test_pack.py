@@ -251,6 +251,17 @@ def test_a_box_stays_until_the_new_one_is_whole(packed, tmp_path):
     assert [path.name for path in (package / "systems").iterdir()] == ["gru"]
 
 
+def test_what_pip_has_built_of_an_earlier_box_goes(packed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    built = tmp_path / "a box" / "build" / "lib" / "recurrent_mt_toy" / "systems" / "grconv"
+    built.mkdir(parents=True)
+    (tmp_path / "a box" / "recurrent_mt_toy").mkdir()
+    model = f"gru={packed / 'run' / PARAMETERS.format('gru', 1)}"
+    done = call("pack", packed / "toy.yaml", "--no-onnx", "--run", packed / "run", model, "--out", "a box")
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "a box" / "build").exists()
+
+
 @pytest.mark.parametrize(("out", "place"), [("box", "./box"), ("a box", "'./a box'"), ("{}/box", "{}/box")])
 def test_pip_takes_the_folder_that_is_named_for_a_folder(packed, tmp_path, monkeypatch, out, place):
     monkeypatch.chdir(tmp_path)
