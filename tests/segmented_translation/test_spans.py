@@ -191,6 +191,17 @@ def test_periods_are_added_and_taken_off():
     assert result.text == "Xx xx ."
 
 
+@pytest.mark.parametrize(
+    ("translation", "written"),
+    [(("The", "cat"), "the cat"), (("▁The", "▁cat"), "▁the ▁cat"), (("▁", "The"), "▁ the"), (("T@@", "he"), "t@@ he")],
+)
+def test_with_periods_only_the_first_span_begins_with_a_capital(translation, written):
+    spans = table(lambda found: [[Candidate((*translation, "."), 1.0)] for _ in found], add_period=True)
+    spans.add([("a",)])
+    assert spans.translation(("a",), DEFAULT, first=True, last=True) == (*translation, ".")
+    assert spans.translation(("a",), DEFAULT, first=False, last=True) == (*written.split(), ".")
+
+
 def test_the_period_counts_in_the_length_that_divides():
     spans = table(add_period=True)
     spans.add([("a", "b")])

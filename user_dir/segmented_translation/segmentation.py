@@ -19,12 +19,13 @@ paper's score, from memory and not checked against its text, is ``normrev`` with
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from recurrent_mt.subwords import CONTINUES, find_scheme, word_numbers
+from recurrent_mt.subwords import BEGINS, CONTINUES, find_scheme, word_numbers
 
 Words = tuple[str, ...]
 
@@ -33,6 +34,8 @@ Words = tuple[str, ...]
 COPY_COST, LAST_RESORT = 1e-4, 1e9
 
 PERIOD = "."
+#: The first letter of tokens, after SentencePiece's marks of a word.
+FIRST_LETTER = re.compile(f"[{BEGINS} ]*.")
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,7 @@ class SpanTable:
         if not self.options.add_period or not words:
             return words
         if not first:
-            words = (words[0][:1].lower() + words[0][1:], *words[1:])
+            words = tuple(FIRST_LETTER.sub(lambda found: found[0].lower(), " ".join(words), count=1).split(" "))
         return words[:-1] if not last and words[-1] == PERIOD else words
 
     def _unknown(self, span: Words) -> int:
