@@ -257,7 +257,12 @@ def largest(rows: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def translate(
-    model: OnnxModel, sentences: Sequence[str], *, batch: int = 32, **options: int | float
+    model: OnnxModel,
+    sentences: Sequence[str],
+    *,
+    batch: int = 32,
+    places: Sequence[int] | None = None,
+    **options: int | float,
 ) -> list[list[Hypothesis]]:
     """Translates sentences.
 
@@ -265,6 +270,7 @@ def translate(
         model: an exported model.
         sentences: space-separated words or subwords, as the model was trained on.
         batch: how many are translated at a time.
+        places: what their numbers are, for messages; None: from 1.
         **options: of :func:`~recurrent_mt.onnx_translation.beam_search`.
 
     Returns:
@@ -278,7 +284,7 @@ def translate(
     if isinstance(sentences, str):
         raise TypeError(f"sentences must be a list, not {sentences!r}")
     numbers = [model.numbers(sentence) for sentence in sentences]
-    for place, words in enumerate(numbers, start=1):
+    for place, words in zip(places or range(1, len(numbers) + 1), numbers):
         if len(words) > model.longest_source:
             raise ValueError(
                 f"sentence {place} has {len(words)} words, </s> included; the model takes {model.longest_source}"

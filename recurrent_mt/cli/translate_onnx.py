@@ -74,11 +74,13 @@ def run(options: argparse.Namespace) -> None:
     tokens = [split(line) for line in lines]
     if form:
         form.warn_of_unread(enumerate(tokens, 1))
+    # An empty line of raw text stays one; without --run, it is a sentence without words.
+    taken = {line: one for line, one in enumerate(tokens, 1) if form is None or one.split()}
     found = translate(
         model,
-        # An empty line of raw text stays one; without --run, it is a sentence without words.
-        [one for one in tokens if form is None or one.split()],
+        list(taken.values()),
         batch=options.batch,
+        places=list(taken),
         beam=options.beam,
         length_penalty=options.lenpen,
         max_words=options.max_words,

@@ -78,6 +78,17 @@ def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_p
     assert f"dict.en.txt: {tmp_path} has other words: it was exported from a model of another run" in refused.stderr
 
 
+def test_translate_onnx_counts_empty_lines_where_it_names_a_sentence(monkeypatch, tmp_path):
+    run_folder(tmp_path, TOKENIZER="none")
+    (tmp_path / "source").write_text("a\n\na a a\n")
+    model = SimpleNamespace(numbers=str.split, longest_source=2)
+    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: model)
+    monkeypatch.setattr("recurrent_mt.cli.translate_onnx.check_words", lambda model, form, folder: None)
+    monkeypatch.setattr("recurrent_mt.text_form.TextForm.warn_of_unread", lambda form, sentences: None)
+    done = call("translate-onnx", tmp_path, "--run", tmp_path, "--input", tmp_path / "source")
+    assert "sentence 3 has 3 words, </s> included; the model takes 2" in done.stderr
+
+
 def test_translate_onnx_does_not_overwrite_its_input(tmp_path):
     (tmp_path / "text").write_text("a\n")
     done = call("translate-onnx", tmp_path, "--input", tmp_path / "text", "--out", tmp_path / "text")
