@@ -55,6 +55,13 @@ def test_a_broken_dictionary_is_named(folder):
         Checkpoint(folder / "checkpoint.pt", folder)
 
 
+def test_dictionaries_of_another_size_are_said_to_be_that(folder):
+    with (folder / "dict.tgt.txt").open("a") as file:
+        file.write("one-more 1\n")
+    with pytest.raises(ValueError, match=r"size mismatch for decoder\.embed_tokens\.weight: .*[^\n]$"):
+        Checkpoint(folder / "checkpoint.pt", folder)
+
+
 def test_a_model_trained_with_kernels_of_another_machine_is_read(folder):
     path = folder / "checkpoint.pt"
     state = torch.load(path)

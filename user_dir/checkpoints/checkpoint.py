@@ -52,7 +52,7 @@ class Checkpoint:
                 [str(path)], arg_overrides={"data": str(Path(data).resolve()), **ANYWHERE}
             )
         except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
-            reason = (str(error) or type(error).__name__).partition("\n")[0]
+            reason = first_reason(error)
             raise ValueError(f"{path} cannot be loaded with the dictionaries of {data}: {reason}") from error
         if getattr(getattr(task, "args", None), "lang_tok_replacing_bos_eos", False):
             raise ValueError(f"{path}: its sentences begin and end with tags of languages, unlike those of this tool")
@@ -99,6 +99,12 @@ class Checkpoint:
                 yield dataset.collater([dataset[index] for index in indices])
 
 
+def first_reason(error: Exception) -> str:
+    """The first line of what an error says, with the next where it only announces what follows, as PyTorch's does."""
+    first, *others = str(error).splitlines() or [type(error).__name__]
+    return f"{first} {others[0].strip()}" if first.endswith(":") and others else first
+
+
 def encode(sentences: Sequence[str], dictionary: Dictionary) -> list[Tensor]:
     """The dictionary ids of each sentence's tokens, with ``</s>`` at the end."""
     return [dictionary.encode_line(text, add_if_not_exist=False).long() for text in sentences]
@@ -130,8 +136,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         return checkpoint_utils.load_checkpoint_to_cpu(str(path))
     except Exception as error:  # whatever PyTorch and fairseq raise for a file of another kind
-        reason = (str(error) or type(error).__name__).partition("\n")[0]
-        raise ValueError(f"{path} cannot be loaded: {reason}") from error
+        raise ValueError(f"{path} cannot be loaded: {first_reason(error)}") from error
 
 
 def write_model(path: Path, config: Any, parameters: Mapping[str, Tensor], *, state: Mapping[str, Any]) -> None:
