@@ -32,6 +32,7 @@ from ..text_files import dictionary_folder, read_sentences, require_same_count
 from ..text_form import TextForm
 from ..translation.box import ONNX, PARAMETERS, copy_text_form, write_manifest
 from ..translation.distribution import BoxDescription, Card, read_description, write_distribution
+from ..translation.loading import load_checkpoint
 
 OPTIONS_ANYWHERE = True
 
@@ -107,6 +108,10 @@ def pack(
     for name in names:
         file = folder / PARAMETERS.format(name, 1)
         facts = import_from_plugin("inspection").write_half_precision(checkpoints[name], file)
+        try:
+            load_checkpoint(name, file)
+        except ValueError as error:
+            raise ValueError(f"{checkpoints[name]} is not of the text of {options.run}: {error}") from error
         scores = {test.name: score_system(form, ["translate", str(folder), str(file)], test) for test in tests}
         cards[name] = Card(facts, file.stat().st_size, scores)
     small: dict[str, Score] = {}

@@ -251,6 +251,15 @@ def test_a_box_stays_until_the_new_one_is_whole(packed, tmp_path):
     assert [path.name for path in (package / "systems").iterdir()] == ["gru"]
 
 
+def test_a_model_of_another_text_is_refused(packed, tmp_path):
+    torch.manual_seed(0)
+    small_checkpoint(tmp_path, "gru_encoder", ("en", "fr"))
+    words = ("pack", packed / "toy.yaml", "--no-onnx", "--run", packed / "run", "--out", tmp_path / "box")
+    done = call(*words, f"gru={tmp_path / 'checkpoint.pt'}")
+    assert done.returncode == 1 and not (tmp_path / "box").exists()
+    assert f"error: {tmp_path}/checkpoint.pt is not of the text of {packed}/run: " in done.stderr
+
+
 def test_what_pip_has_built_of_an_earlier_box_goes(packed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     built = tmp_path / "a box" / "build" / "lib" / "recurrent_mt_toy" / "systems" / "grconv"
