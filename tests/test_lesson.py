@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 from importlib.util import find_spec
 
@@ -53,6 +54,12 @@ def test_its_outputs_name_no_error():
             assert output["output_type"] != "error", output
 
 
+def test_its_training_takes_a_folder_with_a_space():
+    (line,) = re.findall(r"^!cd .* experiment .*$", "\n".join(text for _, text in read_cells()), re.MULTILINE)
+    words = shlex.split(re.sub(r"\{.*?\}", "/my folder", line), comments=True)
+    assert words[1] == words[3] == "/my folder" and "out=/my folder" in words
+
+
 @pytest.mark.slow
 def test_the_lesson_runs_from_top_to_bottom(tmp_path):
     """With the installed box; trains for minutes."""
@@ -66,11 +73,11 @@ def test_the_lesson_runs_from_top_to_bottom(tmp_path):
     lesson = nbformat.read(LESSON, as_version=4)
     # In a run folder of its own, so that a training of before counts for nothing.
     for cell in lesson.cells:
-        cell.source = cell.source.replace('RUN = ROOT / "runs" / "lesson"', f"RUN = Path({str(tmp_path / 'run')!r})")
+        cell.source = cell.source.replace('RUN = ROOT / "runs" / "lesson"', f"RUN = Path({str(tmp_path / 'a run')!r})")
     client = nbclient.NotebookClient(lesson, timeout=3600, resources={"metadata": {"path": str(LESSON.parent)}})
     client.execute()
-    assert {path.name for path in (tmp_path / "run" / "systems").iterdir()} == {
+    assert {path.name for path in (tmp_path / "a run" / "systems").iterdir()} == {
         "gru_encoder-additive",
         "gru_encoder-none",
     }
-    shutil.rmtree(tmp_path / "run")
+    shutil.rmtree(tmp_path / "a run")
