@@ -177,7 +177,7 @@ def analyze_files(
 
     Raises:
         FileError: if a file cannot be read, or has not as many lines as the references.
-        ValueError: if there is no system, or a setting makes no sense.
+        ValueError: if there is no system, or one without files, or a setting makes no sense.
     """
     from .analysis import analyze  # only here: that module imports this one
 
@@ -217,13 +217,20 @@ def read_test_set(
 def read_system(
     name: str, files: Sequence[Place], reference: Place, test_set: TestSet, unknown: UnknownWords | None = None
 ) -> System:
-    """A system, one file a seed; ``reference`` is named where their lengths differ."""
+    """A system, one file a seed; ``reference`` is named where their lengths differ.
+
+    Raises:
+        FileError: if a file cannot be read, or has not as many lines as the reference.
+        ValueError: if there is no file.
+    """
     translations, lists = {}, []
     for seed, file in enumerate(files, start=1):
         translations[str(seed)], nbest = read_translations(file)
         require_same_count(file, translations[str(seed)], reference, test_set.reference)
         warn_of_tokens(file, translations[str(seed)], test_set.reference)
         lists.append(nbest)
+    if not lists:
+        raise ValueError(f"{name} has no file of translations: was a pattern given that matches none?")
     return System(name, translations, unknown, nbest=lists[0])
 
 

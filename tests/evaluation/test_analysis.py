@@ -9,7 +9,14 @@ import pytest
 
 from recurrent_mt.evaluation.analysis import Settings, analyze, score_systems
 from recurrent_mt.evaluation.tables import tables_as_text
-from recurrent_mt.evaluation.translated_files import RunFolder, System, UnknownWords, choose_baseline, read_runs
+from recurrent_mt.evaluation.translated_files import (
+    RunFolder,
+    System,
+    UnknownWords,
+    analyze_files,
+    choose_baseline,
+    read_runs,
+)
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import generate_log, write
@@ -342,3 +349,9 @@ def test_unknown_words_of_plain_files_are_those_that_models_do_not_know(tmp_path
     assert "and the test set as models read it (--source-tokens, --reference-tokens)" in analyze(*dictionaries).stderr
     raw = ("--source-tokens", "source", "--reference-tokens", "reference")
     assert "source: it is not split into subwords" in analyze(*dictionaries, *raw).stderr
+
+
+def test_a_pattern_that_matches_no_file_is_said_to_be_that(tmp_path):
+    write_lines(tmp_path / "test.en", ["a b"])
+    with pytest.raises(ValueError, match="mine has no file of translations: was a pattern given that matches none"):
+        analyze_files(tmp_path / "test.en", {"mine": list(tmp_path.glob("seed-*/test.en"))})
