@@ -161,7 +161,7 @@ def make_controls(
     if len(damaged) < degraded:
         raise ValueError(
             f"{degraded} degraded screens cannot be made: only {len(damaged)} have a translation whose words could be "
-            "replaced by words of other sentences"
+            "replaced by words of other sentences; --degraded says how many, 0 for none"
         )
     copied = [draft.original for draft in damaged]
     repeated = [draft for draft in candidates if draft not in copied][:repeats]
