@@ -287,8 +287,7 @@ def statistics(
     check_strings("reference", references)
     if tokenize is None and target_language:
         tokenize = choose_tokenization(target_language)
-    if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
-        raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
+    check_tokenization(tokenize)
 
     regular = partial(make_regular, language=target_language or "", chinese=tokenize == "zh", lower=lowercase)
     (translations, changed), (originals, others_changed) = map(regular, (hypotheses, references))
@@ -340,6 +339,12 @@ def check_resamples(resamples: int) -> None:
     """Raises ValueError if the number of resamples gives no interval."""
     if resamples == 1 or resamples < 0:
         raise ValueError(f"resamples is {resamples}: 0 for no interval, or at least 2 (1000 is usual)")
+
+
+def check_tokenization(tokenize: str | None) -> None:
+    """Raises ValueError naming sacrebleu's tokenizations if it is none of them; None is its default."""
+    if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
+        raise ValueError(f"unknown tokenization {tokenize!r}: sacrebleu has {', '.join(BLEU.TOKENIZERS)}")
 
 
 def check_strings(side: str, sentences: Sequence[str]) -> None:

@@ -50,6 +50,12 @@ def test_options_of_a_scorer_reach_the_metric():
 
 
 @pytest.mark.parametrize("metric", METRICS)
+def test_an_unknown_tokenizer_is_refused_before_anything_is_translated(metric):
+    with pytest.raises(ValueError, match="unknown tokenization 'zhh': sacrebleu has none, zh, 13a"):
+        build(f"text_{metric}", scoring_tokenize="zhh")
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_chinese_is_scored_with_its_tokenization(metric):
     scorer = build(f"text_{metric}", scoring_tokenize="zh")
     scorer.add_string("两只狗在快跑！", "两只狗跑得很快！")

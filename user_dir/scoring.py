@@ -21,7 +21,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.scoring import SCORER_REGISTRY, BaseScorer, register_scorer
 from fairseq.tasks.translation import TranslationTask
 
-from recurrent_mt.metrics import METRICS, Score, choose_tokenization, guess_tokenization, score
+from recurrent_mt.metrics import METRICS, Score, check_tokenization, choose_tokenization, guess_tokenization, score
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +58,12 @@ class TextScorer(BaseScorer):
     """Collects strings and scores them with the metric of `metric_name`; an unknown word is one wrong word."""
 
     metric_name: str
+
+    def __init__(self, cfg: Any) -> None:
+        super().__init__(cfg)
+        # fairseq scores when all is translated, which is late to say that a tokenizer is unknown or not installed.
+        check_tokenization(cfg.scoring_tokenize)
+        METRICS[self.metric_name](cfg.scoring_tokenize, cfg.scoring_lowercase)
 
     def add_string(self, ref: str, pred: str) -> None:
         """Adds a reference and its translation."""
