@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..text_files import FileError, is_line
+from ..text_files import BYTE_ORDER_MARK, FileError, is_line
 from .study import DEGRADED, FILLER, KEY_FORMAT, MODES, RATINGS_FORMAT, REPEAT, SYSTEM, Scale
 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
@@ -180,7 +180,7 @@ def read_all_ratings(paths: Sequence[str | PathLike[str]], key: Key, *, allow_un
 def read_object(path: str | PathLike[str], expected_format: str, description: str) -> dict[str, Any]:
     """A JSON object of the format that is expected."""
     try:
-        data = json.loads(Path(path).read_bytes().decode("utf-8"))
+        data = json.loads(Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise FileError(path, f"byte {error.start + 1} is not UTF-8: this is not {description}") from error
     except json.JSONDecodeError as error:

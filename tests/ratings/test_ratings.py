@@ -3,7 +3,7 @@ import json
 import pytest
 
 from recurrent_mt.ratings.ratings import read_all_ratings, read_key, read_ratings
-from recurrent_mt.text_files import FileError
+from recurrent_mt.text_files import BYTE_ORDER_MARK, FileError
 from tests.ratings.studies import bare_key, export, key_of, make_study, write
 
 
@@ -34,6 +34,13 @@ def test_a_whole_file(study, key, tmp_path):
     assert ratings.values == {name: dict.fromkeys(key.items, 3) for name in ("adequacy", "fluency")}
     assert ratings.unrated == ()
     assert ratings.seconds["2.A"] == 3.0
+
+
+def test_a_file_that_an_editor_saved_with_a_byte_order_mark(study, key, tmp_path):
+    path = write(tmp_path / "a.json", export(study, middle))
+    before = read_ratings(path, key)
+    path.write_bytes(BYTE_ORDER_MARK + path.read_bytes())
+    assert read_ratings(path, key) == before
 
 
 def test_unrated_items_are_refused_unless_allowed(study, key, tmp_path):
