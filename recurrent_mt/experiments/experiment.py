@@ -174,8 +174,8 @@ class Text(Options):
     shards: Positive = 1
     """parts of the training data, of which fairseq-train reads one an epoch"""
     segmentation: Segmentation | None = None
-    """word:N (the N most frequent), bpe:N (N joint merges), or sentencepiece:N (N joint pieces); without it, word:4000
-    for the synthetic corpus and sentencepiece:8000 for other text"""
+    """word:N (the most frequent, N with fairseq's four symbols), bpe:N (N joint merges), or sentencepiece:N (N joint
+    pieces); without it, word:4000 for the synthetic corpus and sentencepiece:8000 for other text"""
     tokenizer: Tokenizer = "moses"
     """moses (Chinese: jieba), or none for text with spaces between its tokens, which stays so in translations and
     scores; sentencepiece needs none"""
