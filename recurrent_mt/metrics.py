@@ -123,10 +123,11 @@ def split_words(sentences: Sequence[str], language: str) -> list[list[str]]:
     return list(stream_words(sentences, language))
 
 
-def stream_words(sentences: Iterable[str], language: str) -> Iterator[list[str]]:
-    """What `split_words` returns, a sentence at a time; characters are those that scores compare, see `normalize`."""
+def stream_words(sentences: Iterable[str], language: str, *, lower: bool = False) -> Iterator[list[str]]:
+    """What `split_words` returns, a sentence at a time; characters are as in `make_regular`."""
     tokenize = _get_tokenizer(choose_tokenization(language) or "13a")()
-    return (tokenize(normalize(sentence)).split() for sentence in sentences)
+    regular = map(normalize, sentences)
+    return (tokenize(lowercase(text, language) if lower else text).split() for text in regular)
 
 
 @dataclass(frozen=True)

@@ -444,7 +444,7 @@ def count_words(sentences: Iterable[str], test_set: TestSet) -> Counter[str]:
 
 def split_lowercase(sentences: Iterable[str], test_set: TestSet) -> Iterator[list[str]]:
     """Words of target text, in lower case: a word at the beginning of a sentence is the same word elsewhere."""
-    return stream_words((sentence.lower() for sentence in sentences), test_set.target_language)
+    return stream_words(sentences, test_set.target_language, lower=True)
 
 
 def vocabulary_table(records: pandas.DataFrame, metric: str, systems: Sequence[System], baseline: str) -> Table:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.evaluation.analysis import Settings, analyze, score_systems
-from recurrent_mt.evaluation.tables import tables_as_text
+from recurrent_mt.evaluation.tables import select, tables_as_text
 from recurrent_mt.evaluation.translated_files import (
     RunFolder,
     System,
@@ -17,6 +17,7 @@ from recurrent_mt.evaluation.translated_files import (
     choose_baseline,
     read_runs,
 )
+from recurrent_mt.evaluation.words import F_MEASURE
 from recurrent_mt.text_files import FileError
 from tests.commands import call
 from tests.evaluation.logs import generate_log, write
@@ -157,6 +158,17 @@ def test_every_seed_counts_in_tables_of_words():
     ratio = first[-1].rows[0][0]
     assert float(ratio.text) == pytest.approx(sum(map(float, alone)) / 2, abs=1e-3) and ratio.detail.startswith(" ±")
     assert all("Means of 2 seeds ± standard deviation." in table.notes for table in first)
+
+
+def test_words_in_lower_case_are_those_of_their_language():
+    """Turkish has two letters i, and only one of them is the lower case of I."""
+    test_set = small(source=[], source_words=[], reference=["Işık var"], reference_words=[["Işık", "var"]])
+    test_set = replace(test_set, target_language="tr")
+    systems = [System("tr", {"1": ["ışık var"]})]
+    settings = replace(QUICK, metrics=("chrf",))
+    result = analyze(test_set, systems, settings=settings, training_text=["bir ışık var"])
+    seen = select(result.records, metric=F_MEASURE, bucket="1")
+    assert (seen["value"].item(), seen["n"].item()) == (100, 2)
 
 
 def test_runs_of_other_training_texts_have_no_words_by_frequency(run, tmp_path):
