@@ -411,8 +411,11 @@ def check_words(number: int, pyramid: PyramidGates, tree: GoldTree, segmentation
 
 
 def is_punctuation(word: str) -> bool:
-    """Whether a token is nothing but punctuation (Unicode's category P) or a treebank's quotation mark."""
-    return word in QUOTES or all(unicodedata.category(character)[0] == "P" for character in word)
+    """Whether a token is nothing but punctuation (Unicode's category P) or a treebank's quotation mark.
+
+    Moses' escapes stand for their characters, as in `check_words`.
+    """
+    return word in QUOTES or all(unicodedata.category(character)[0] == "P" for character in html.unescape(word))
 
 
 def score_kinds(

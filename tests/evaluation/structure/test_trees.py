@@ -220,8 +220,8 @@ def test_gold_trees_of_other_words_are_refused():
 
 
 def test_punctuation():
-    assert all(map(is_punctuation, [".", "...", "«", "``", "。", "-"]))
-    assert not any(map(is_punctuation, ["a", "l'", "3", "$", "n'"]))
+    assert all(map(is_punctuation, [".", "...", "«", "``", "。", "-", "&quot;", "&apos;"]))
+    assert not any(map(is_punctuation, ["a", "l'", "3", "$", "n'", "&apos;s", "&lt;"]))
 
 
 def test_gum_trees():
