@@ -114,7 +114,8 @@ def drop_whole_sentence(spans: Iterable[Span], leaves: int) -> Spans:
 
 
 def write_brackets(words: Sequence[str], spans: Iterable[Span]) -> str:
-    """The tree in round brackets, words between them: ``((the dog) barks)``."""
+    """The tree in round brackets, words between them: ``((the dog) barks)``. Those of words are -LRB- and -RRB-."""
+    words = [word.replace("(", "-LRB-").replace(")", "-RRB-") for word in words]
     opening, closing = [0] * len(words), [0] * len(words)
     for first, end in spans:
         opening[first] += 1

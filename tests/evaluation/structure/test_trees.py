@@ -128,6 +128,10 @@ def test_leaves_taken_out_and_merged():
     assert write_brackets("abcde", tree) == "(((a b) c) (d e))"
 
 
+def test_brackets_in_words_are_none_of_a_tree():
+    assert write_brackets(["(", "a)", "b"], right_branching(3)) == "(-LRB- (a-RRB- b))"
+
+
 PENN = {
     "n-ary": ("(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))", "the dog barks .", {(0, 4), (0, 2)}),
     "no label": ("( (S (NP (PRP it)) (VP (VBZ is) (ADJP (JJ so)))))", "it is so", {(0, 3), (1, 3)}),
