@@ -36,10 +36,10 @@ from ..evaluation.structure.trees import (
     tree_tables,
     write_brackets,
 )
-from ..evaluation.tables import tables_as_text, write_results
+from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
 from ..subwords import SCHEMES, is_subword, require_scheme
-from ..text_files import write_text
+from ..text_files import check_output_files, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Prints the summary, and writes it and the figures to the folder."""
     refuse_contradictions(options)
+    written = [options.out / "alignments.jsonl", *result_files(options.out / "summary")]
+    check_output_files(filter(None, [options.log, options.source, options.target, options.gold]), written)
     options.out.mkdir(parents=True, exist_ok=True)
     found = read_alignments(options)
     sides = [side for one in found for side in (one.source, one.target)]
@@ -188,6 +190,9 @@ class Structure:
             options.parser.error("--checkpoint needs --data and --source")
         if options.gates and (options.data or options.source or options.target):
             options.parser.error("--data, --source, and --target go with --checkpoint")
+        written = [options.out / name for name in ("gates.jsonl", "trees.txt", "attended_trees.txt")]
+        written += result_files(options.out / "scores")
+        check_output_files(filter(None, [options.source, options.target, options.trees]), written)
         options.out.mkdir(parents=True, exist_ok=True)
         gates = load_gates(options)
         pyramids = [one for one in gates if isinstance(one, PyramidGates)]

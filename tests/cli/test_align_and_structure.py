@@ -194,6 +194,22 @@ def test_bad_calls_of_align_and_structure_are_explained(tmp_path, name, argument
     assert done.returncode and message in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "file"),
+    [("align", "--gold", "summary.txt"), ("structure", "--trees", "trees.txt"), ("structure", "--trees", "scores.txt")],
+)
+def test_gold_in_the_folder_of_the_results_is_not_overwritten(tmp_path, name, option, file):
+    line = {"sentence": 0, "source": ["a", "</s>"], "target": ["b", "</s>"], "gates": [[[1, 0, 0]]]}
+    line["weights"] = [[1, 0], [0, 1]]
+    (tmp_path / "lines").write_text(json.dumps(line) + "\n")
+    (tmp_path / file).write_text("0-0\n" if name == "align" else "(X a)\n")
+    before = (tmp_path / file).read_text()
+    source = "--alignments" if name == "align" else "--gates"
+    done = call(name, source, tmp_path / "lines", option, tmp_path / file, "--out", tmp_path)
+    assert done.stderr == f"error: {tmp_path / file} would be overwritten: choose another --out\n"
+    assert (tmp_path / file).read_text() == before
+
+
 @pytest.mark.parametrize("name", ["align", "structure"])
 def test_a_missing_sentence_number_is_named(folder, tmp_path, name):
     line = {"sentence": 0, "source": ["</s>"], "target": ["</s>"], "gates": [], "weights": [[1.0]]}
