@@ -32,6 +32,7 @@ from ..evaluation.translated_files import (
     TestSet,
     UnknownWords,
     choose_baseline,
+    name_run,
     read_runs,
     read_system,
     read_test_set,
@@ -316,7 +317,7 @@ def count(number: int, what: str) -> str:
 
 def make_title(runs: list[str]) -> str:
     """Joins the names of the run folders to a title."""
-    names = ", ".join(Path(run).resolve().name for run in runs)
+    names = ", ".join(map(name_run, runs))
     return f"Translation report: {names}" if names else "Translation report"
 
 
@@ -328,7 +329,7 @@ def read_run_figures(run: Path, *, several: bool, only: Collection[str] | None =
         several: whether the report is on more runs, so that titles need the name of each.
         only: systems whose figures are wanted, without those of beams, which have all of them; None for everything.
     """
-    place = f"{run.resolve().name}/" if several else ""
+    place = f"{name_run(run)}/" if several else ""
     for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
         for system in sorted((run / "figures" / section.lower()).glob("*")):
             if only is not None and not {system.name, f"{place}{system.name}"} & set(only):

@@ -18,7 +18,7 @@ from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
 from .train_log import GIBIBYTE, read_peak_memory, read_train_log
-from .translated_files import RunFolder, System, TestSet
+from .translated_files import RunFolder, System, TestSet, name_run
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
@@ -159,7 +159,7 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
     for run, folder in found:
         logs = find_ended_logs(folder.glob("seed-*"))
         if logs:
-            name = f"{run.path.name}/{folder.name}" if names[folder.name] > 1 else folder.name
+            name = f"{name_run(run.path)}/{folder.name}" if names[folder.name] > 1 else folder.name
             records += read_trainings(name, logs)
     return make_frame(records)
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
+from os.path import abspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -336,6 +337,11 @@ class RunFolder:
         return systems
 
 
+def name_run(folder: Place) -> str:
+    """The last part of the folder's path, which may be given as a dot; a link keeps its own name."""
+    return Path(abspath(folder)).name
+
+
 def name_of_training(system: System) -> str:
     """The name of a run's system, the same whatever its search was."""
     return system.name.removesuffix(TRANSLATIONS["test-without-unknown.detokenized"])
@@ -372,7 +378,7 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
     found = [(run, system) for run in runs for system in run.systems()]
     names = Counter(name for _, name in {(run.path, name_of_training(system)) for run, system in found})
     systems = [
-        replace(system, name=f"{run.path.name}/{system.name}", name_in_run=system.name)
+        replace(system, name=f"{name_run(run.path)}/{system.name}", name_in_run=system.name)
         if names[name_of_training(system)] > 1
         else system
         for run, system in found

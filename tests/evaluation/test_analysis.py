@@ -129,6 +129,13 @@ def test_runs_with_other_dictionaries_stand_beside_each_other(run, tmp_path):
     assert "[n]: sentences in the group, by the system's own dictionary." in text
 
 
+def test_a_run_has_the_name_of_its_folder_however_that_is_given(run, tmp_path, monkeypatch):
+    other, link = make_run(tmp_path / "larger", known="chat chien le un noir petit"), tmp_path / "latest"
+    link.symlink_to(other)
+    monkeypatch.chdir(run)
+    assert [one.name for one in read_runs([".", link])[1][::2]] == ["run/forgetful", "latest/forgetful"]
+
+
 def test_groups_of_equal_sizes_are_not_the_same_groups():
     """Two dictionaries that lack other words: no unknown word in the first half of the sentences, or in the second."""
     test_set = small(copies=5)

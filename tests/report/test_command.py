@@ -127,6 +127,19 @@ def test_what_is_in_a_run_folder_is_not_overwritten(tmp_path, out):
     assert (run / out).read_bytes() == before
 
 
+def test_a_run_that_is_a_link_has_its_figures_under_the_name_of_its_systems(tmp_path):
+    made, other = make_run(tmp_path / "made"), make_run(tmp_path / "other")
+    (made / "figures" / "alignments" / "perfect").mkdir(parents=True)
+    (made / "figures" / "alignments" / "perfect" / "sentence-3.svg").write_text(svg())
+    (tmp_path / "latest").symlink_to(made)
+    out = tmp_path / "report.html"
+    only = "--only", "latest/perfect,other/perfect"
+    done = make_report(tmp_path / "latest", other, *only, "--resamples", 0, "--out", out)
+    assert done.returncode == 0, done.stderr
+    page = out.read_text(encoding="utf-8")
+    assert "<title>Translation report: latest, other</title>" in page and "latest/perfect, sentence 4" in page
+
+
 def test_figures_of_a_run_are_in_the_order_of_their_sentences(tmp_path):
     folder = tmp_path / "run" / "figures" / "structure" / "grconv"
     folder.mkdir(parents=True)
