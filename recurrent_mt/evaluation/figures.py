@@ -72,9 +72,15 @@ def choose_examples(lengths: Iterable[int], count: int) -> list[int]:
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
-    """Saves a figure in the format that the path's ending names; see `write_aside`."""
+    """Saves a figure in the format that the path's ending names; see `write_aside`.
+
+    Raises:
+        ValueError: if it names none.
+    """
     path = Path(path)
-    kind = path.suffix.removeprefix(".")
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ValueError(f"{path}: the name of a figure must end in .svg, .png, or .pdf")
     # The same figure is the same file: no date and no random identifiers.
     with write_aside(path) as partial, rc_context({"svg.hashsalt": path.stem}):
         figure.savefig(partial, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)

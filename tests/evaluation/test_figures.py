@@ -65,6 +65,13 @@ def test_examples_are_the_first_sentences_of_five_to_twelve_tokens():
     assert choose_examples([4, 5], 3) == [1] and choose_examples([5], 0) == []
 
 
+@pytest.mark.parametrize("name", ["curves", "curves.v2", ".svg"])
+def test_a_name_that_no_format_follows_from_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=f"{name}: the name of a figure must end in .svg, .png, or .pdf"):
+        save_figure(Figure(), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.b.pdf", b"%PDF")])
 def test_figures_take_their_format_from_the_name(tmp_path, name, start):
     save_figure(Figure(), tmp_path / name)
