@@ -122,7 +122,10 @@ def read_logged_alignment(path: str | PathLike[str], sentence: TranslatedSentenc
     try:
         return SoftAlignment(sentence.number, source, target, weights)
     except ValueError as error:
-        message = "fairseq's own lstm mixes up the weights of padded batches: translate with --batch-size 1"
+        message = (
+            "fairseq's own lstm mixes up the weights of padded batches: translate with --batch-size 1, and without "
+            "--fp16 and --bf16, which round weights too much"
+        )
         raise refuse(f"{place}: {error}; {message}") from error
 
 

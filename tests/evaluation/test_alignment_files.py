@@ -31,7 +31,7 @@ BAD_LOGS = {
     "ragged": ("0.5,0.5 1", "the A line of sentence 0 is no soft alignment"),
     "no distribution": (
         SOFT.replace("0.5", "0.7"),
-        r"line 1: sentence 0: the weights of .*translate with --batch-size 1",
+        r"line 1: sentence 0: the weights of .*translate with --batch-size 1, and without --fp16",
     ),
 }
 
