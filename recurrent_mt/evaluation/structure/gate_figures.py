@@ -182,7 +182,8 @@ def draw_windows(windows: WindowGates, *, threshold: float = 0.1) -> Figure:
         axes.set_ylim((levels + 0.25, -0.25) if backward else (-0.25, levels + 0.25))
         axes.set_yticks(range(levels + 1))
         axes.set_ylabel("level")
-    title = f"Forward: windows that end at a word. Gates above {threshold:g}; wide: on the way to the summary"
+    # In two lines, which even the narrowest figure has room for.
+    title = f"Forward: windows that end at a word\nGates above {threshold:g}; wide: on the way to the summary"
     above.set_xlim(-0.6, leaves - 0.4)
     above.set_title(title, fontsize=10, loc="left")
     below.set_title("Backward: windows that begin at a word", fontsize=10, loc="left", y=-0.02, va="top")

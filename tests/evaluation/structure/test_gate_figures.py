@@ -124,7 +124,7 @@ def test_no_word_and_no_title_is_cut_off(leaves):
     figure = draw_windows(random_windows(words, 1))
     figure.draw_without_rendering()
     width, height = figure.bbox.size
-    texts = [*figure.axes[1].texts, figure.axes[2]._left_title]
+    texts = [*figure.axes[1].texts, figure.axes[0]._left_title, figure.axes[2]._left_title]
     for text in texts:
         box = text.get_window_extent()
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, text.get_text()
