@@ -21,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ..arguments import add_jobs_argument, make_settings, natural, positive, split_named, whole_numbers
+from ..arguments import add_jobs_argument, make_settings, natural, positive, split_name, split_named, whole_numbers
 from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
 from ..evaluation.tables import tables_as_text
@@ -349,10 +349,10 @@ def place_of(figure: Path) -> tuple[float, str]:
 
 
 def split_figure(parser: argparse.ArgumentParser, value: str) -> tuple[str, str, Path]:
-    """``SECTION[: TITLE]=FILE`` in three; without a title, the file's name without its ending."""
-    heading, equals, file = value.rpartition("=")
+    """``SECTION[: TITLE]=FILE`` in three, see `split_name`; without a title, the file's name without its ending."""
+    heading, file = split_name(value)
     section, _, title = heading.partition(": ")
-    if not (section and equals and file):
+    if not (section and file):
         parser.error(f"--figure must be SECTION[: TITLE]=FILE, not '{value}'")
     path = Path(file)
     return section, title or path.stem, path

@@ -127,6 +127,18 @@ def test_what_is_in_a_run_folder_is_not_overwritten(tmp_path, out):
     assert (run / out).read_bytes() == before
 
 
+def test_the_path_of_a_figure_may_have_an_equals_sign(tmp_path):
+    """As the folder of an experiment's system has whose name says an option."""
+    write_lines(tmp_path / "ref.en", ["a cat"])
+    (tmp_path / "gru+dropout=0.3").mkdir()
+    (tmp_path / "gru+dropout=0.3" / "map.svg").write_text(svg())
+    files = "--reference", tmp_path / "ref.en", "--system", f"mine={tmp_path / 'ref.en'}", "--resamples", 0
+    figure = f"Alignments: of one=two={tmp_path / 'gru+dropout=0.3' / 'map.svg'}"
+    done = make_report(*files, "--figure", figure, "--out", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    assert 'alt="of one=two"' in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_a_run_that_is_a_link_has_its_figures_under_the_name_of_its_systems(tmp_path):
     made, other = make_run(tmp_path / "made"), make_run(tmp_path / "other")
     (made / "figures" / "alignments" / "perfect").mkdir(parents=True)
