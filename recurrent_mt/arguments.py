@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
+from os.path import isfile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,5 +100,10 @@ def is_value(text: str) -> bool:
         return True
     # What is too long or has a null character is no file.
     with suppress(OSError, ValueError):
-        return bool(text) and Path(text.split(",")[0]).exists()
+        return bool(text) and Path(split_files(text)[0]).exists()
     return False
+
+
+def split_files(text: str) -> list[str]:
+    """Files between commas, or one whose own name has them."""
+    return [text] if isfile(text) else text.split(",")

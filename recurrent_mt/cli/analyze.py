@@ -21,7 +21,16 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ..arguments import add_jobs_argument, make_settings, natural, positive, split_name, split_named, whole_numbers
+from ..arguments import (
+    add_jobs_argument,
+    make_settings,
+    natural,
+    positive,
+    split_files,
+    split_name,
+    split_named,
+    whole_numbers,
+)
 from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
 from ..evaluation.tables import tables_as_text
@@ -170,7 +179,7 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
         test_set = read_test_set(options.reference, options.source, languages, lowercase=options.lowercase)
         unknown = read_unknown(options, test_set)
         named = split_named(options.parser, options.system, SYSTEM_FORM)
-        systems = [read_system(name, files.split(","), options.reference, test_set, unknown) for name, files in named]
+        systems = [read_system(name, split_files(files), options.reference, test_set, unknown) for name, files in named]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
             first = list(islice(training_text, FIRST_SENTENCES))
@@ -197,7 +206,7 @@ def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
     """The files that `read_input` may read, and others of a run folder that are shown with them."""
     yield from filter(None, (getattr(options, name) for name in PLAIN_FILES))
     for _, files in split_named(options.parser, options.system, SYSTEM_FORM):
-        yield from files.split(",")
+        yield from split_files(files)
     for run in options.run:
         for pattern in RUN_FILES:
             yield from Path(run).glob(pattern)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..arguments import positive, split_named
+from ..arguments import positive, split_files, split_named
 from ..evaluation.beams import beam_figure, beam_table, read_beams
 from ..evaluation.figures import save_figure
 from ..evaluation.tables import Record, make_frame, tables_as_text, write_results
@@ -82,7 +82,7 @@ class LearningCurves:
     @staticmethod
     def run(options: argparse.Namespace) -> None:
         named = [
-            (name, logs.split(",")) for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]")
+            (name, split_files(logs)) for name, logs in split_named(options.parser, options.system, "NAME=LOG[,LOG]")
         ]
         check_output_files([log for _, logs in named for log in logs], [options.out])
         curves = {name: read_learning_curves(logs, every=options.every) for name, logs in named}

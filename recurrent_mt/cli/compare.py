@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..arguments import add_jobs_argument, make_settings, natural, split_named, whole_numbers
+from ..arguments import add_jobs_argument, make_settings, natural, split_files, split_named, whole_numbers
 from ..evaluation.analysis import RESAMPLES, Settings
 from ..evaluation.comparison import Comparison, compare_runs, compare_translations
 from ..evaluation.figures import save_figure
@@ -133,7 +133,7 @@ def run(options: argparse.Namespace) -> None:
     if options.paired == "bootstrap" and options.resamples == 0:
         options.parser.error("--paired bootstrap needs --resamples")
     if options.out:
-        files = [file for _, names in split_named(options.parser, options.system) for file in names.split(",")]
+        files = [file for _, names in split_named(options.parser, options.system) for file in split_files(names)]
         check_output_files([*files, *filter(None, [options.reference])], result_files(options.out))
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
@@ -166,7 +166,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     if resamples is None:
         resamples = RESAMPLES if options.paired == "bootstrap" else 0
     settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
-    systems = [read_system(name, files.split(","), reference, test_set) for name, files in named]
+    systems = [read_system(name, split_files(files), reference, test_set) for name, files in named]
     if options.baseline:
         find_system(systems, options.baseline, "--baseline")
     return compare_translations(test_set, systems, settings, baseline=options.baseline)

@@ -162,6 +162,14 @@ def test_a_systems_name_may_have_an_equals_sign(tmp_path):
     ]
 
 
+def test_a_files_name_may_have_a_comma(tmp_path):
+    file = tmp_path / "a=b, c.en"
+    file.write_text("a cat\n")
+    for options in (["compare"], ["analyze", "--resamples", 0, "--out", tmp_path / "out"]):
+        done = call(*options, "--reference", file, "--system", f"mine={file}")
+        assert done.returncode == 0 and "mine" in done.stdout, done.stderr
+
+
 def test_a_bug_is_not_reported_as_a_user_error(monkeypatch):
     monkeypatch.setattr("recurrent_mt.cli.command.find_plugin", lambda: {}["no such key"])
     with pytest.raises(KeyError):
