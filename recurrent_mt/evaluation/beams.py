@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from ..metrics import SentenceStatistics, split_words, statistics
 from ..text_files import FileError, read_sentences, require_same_count
-from .figures import COLORS, LINES, set_style, style_axes
+from .figures import LINES, choose_mark, set_style, style_axes
 from .generate_log import read_generate_log
 from .tables import Cell, Group, Record, Table, format_number, select
 from .words import divide
@@ -121,15 +121,15 @@ def list_penalties(records: pandas.DataFrame) -> list[float]:
 
 @set_style()
 def beam_figure(records: pandas.DataFrame) -> Figure:
-    """BLEU and length ratio along the beam, a color a system and a line style a length penalty."""
+    """BLEU and length ratio along the beam, a color and marker a system and a line style a length penalty."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    colors = dict(zip(records["system"].unique(), cycle(COLORS)))
+    marks = {system: choose_mark(place) for place, system in enumerate(records["system"].unique())}
     styles = dict(zip(list_penalties(records), cycle(LINES)))
     ticks = sorted(map(int, records["bucket"].unique()))
     for axes, metric in zip(figure.subplots(1, 2), ("BLEU", LENGTH_RATIO)):
-        for (system, color), (penalty, style) in product(colors.items(), styles.items()):
+        for (system, mark), (penalty, style) in product(marks.items(), styles.items()):
             line = select(records, system=system, metric=metric, penalty=penalty)
-            axes.plot(line["bucket"].astype(int), line["value"], marker="o", markersize=4, color=color, linestyle=style)
+            axes.plot(line["bucket"].astype(int), line["value"], style, markersize=4, **mark)
         axes.set_ylabel(metric)
         axes.set_xscale("log")
         axes.set_xticks(ticks, list(map(str, ticks)))
@@ -137,7 +137,7 @@ def beam_figure(records: pandas.DataFrame) -> Figure:
         axes.set_xlabel("beam")
         style_axes(axes)
     axes.axhline(1, color="black", linewidth=0.75, zorder=0)
-    keys = [Line2D([], [], color=color, label=name) for name, color in colors.items()]
+    keys = [Line2D([], [], markersize=4, label=name, **mark) for name, mark in marks.items()]
     keys += [Line2D([], [], color="gray", linestyle=style, label=name_divisor(one)) for one, style in styles.items()]
     figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     return figure

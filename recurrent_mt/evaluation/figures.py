@@ -66,6 +66,11 @@ def style_axes(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def choose_mark(place: int) -> dict[str, Any]:
+    """The color and the marker of one of several things, by its place: beyond the colors, another marker."""
+    return {"color": COLORS[place % len(COLORS)], "marker": MARKERS[(place + place // len(COLORS)) % len(MARKERS)]}
+
+
 def choose_examples(lengths: Iterable[int], count: int) -> list[int]:
     """The numbers, from 0, of the first sentences whose lengths are in `EXAMPLE_LENGTHS`, at most `count`."""
     return list(islice((number for number, length in enumerate(lengths) if length in EXAMPLE_LENGTHS), count))

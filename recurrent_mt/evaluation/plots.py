@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .analysis import FREQUENCY, LENGTH, UNKNOWN_WORDS, Analysis
 from .comparison import Comparison
-from .figures import COLORS, LINES, MARKERS, new_axes, save_figure, set_style, style_axes
+from .figures import COLORS, LINES, choose_mark, new_axes, save_figure, set_style, style_axes
 from .tables import ALL, INTERVAL, Group, name_groups, name_metric, pivot, select
 from .training import BY_TRAINING, OPERATIONS, PARAMETERS
 from .words import BY_FREQUENCY, F_MEASURE
@@ -177,8 +177,7 @@ def draw_marks(axes: Axes, places: pandas.Series, points: pandas.DataFrame, syst
         places.to_numpy(),
         points["value"].to_numpy(),
         [side.fillna(0).clip(lower=0).to_numpy() for side in (below, above)],
-        color=COLORS[place % len(COLORS)],
-        marker=MARKERS[(place + place // len(COLORS)) % len(MARKERS)],
+        **choose_mark(place),
         linestyle="none",
         capsize=2,
         label=system,

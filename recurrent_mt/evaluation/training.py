@@ -13,7 +13,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from ..text_files import FileError
-from .figures import COLORS, MARKERS, new_axes, set_style
+from .figures import choose_mark, new_axes, set_style
 from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
@@ -306,10 +306,10 @@ def draw_learning_curves(
     for index, (name, curve) in enumerate(curves.items()):
         if updates_per_hour:
             curve = curve.set_index(curve.index / updates_per_hour[name])
-        color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
+        mark = choose_mark(index)
         mean, low, high = (getattr(curve, what)(axis=1, skipna=False) for what in ("mean", "min", "max"))
-        axes.plot(curve.index, mean, marker=marker, markersize=4, color=color, label=name)
-        axes.fill_between(curve.index, low, high, color=color, alpha=0.2, linewidth=0)
+        axes.plot(curve.index, mean, **mark, markersize=4, label=name)
+        axes.fill_between(curve.index, low, high, color=mark["color"], alpha=0.2, linewidth=0)
     axes.set_xlabel("hours" if updates_per_hour else "updates")
     axes.set_ylabel("validation loss, bits a token")
     axes.legend(handles=axes.lines, frameon=False)

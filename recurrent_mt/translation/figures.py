@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from ..evaluation.alignment_figures import draw_heat_map
-from ..evaluation.figures import COLORS, MARKERS, new_axes, set_style
+from ..evaluation.figures import choose_mark, new_axes, set_style
 from ..evaluation.structure.gate_figures import draw_sentence
 from .model import Cut
 
@@ -33,10 +33,8 @@ def draw_cuts(cuts: Mapping[str, Sequence[Cut]], names: Sequence[str] = ()) -> F
     order = list(names or cuts)
     figure, axes = new_axes(7.2, 3.4)
     for name, found in cuts.items():
-        place = order.index(name)
-        color, marker = COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)]
         lengths, scores = [cut.words for cut in found], [cut.score for cut in found]
-        axes.plot(lengths, scores, label=name, color=color, marker=marker, markersize=4)
+        axes.plot(lengths, scores, **choose_mark(order.index(name)), markersize=4, label=name)
     first = next(iter(cuts.values()))
     words = [cut.source.split()[-1] for cut in first]
     axes.set_xticks([cut.words for cut in first], words, rotation=90, fontsize=8)

@@ -112,6 +112,13 @@ def test_the_figure_has_a_line_for_each_system_and_penalty(folder):
     assert texts == ["mine", "theirs", "divided by length", "divided by length^0.6", "not divided"]
 
 
+def test_more_systems_than_colors_can_be_told_apart(folder):
+    figure = beam_figure(pandas.concat([read(folder, str(number))[0] for number in range(10)]))
+    for lines in (figure.axes[0].get_lines(), figure.legends[0].get_lines()[:10]):
+        found = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}
+        assert len(found) == len(lines)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -2,6 +2,7 @@
 
 import math
 
+import pandas
 import pytest
 
 from recurrent_mt.evaluation.figures import save_figure
@@ -81,6 +82,12 @@ def test_the_figure_has_a_line_a_system_at_the_mean_of_its_seeds(write_log, tmp_
     assert line.get_label() == "two" and line.get_xydata().tolist() == [[100, 5.5]]
     save_figure(figure, tmp_path / "curves.svg")
     assert (tmp_path / "curves.svg").read_text().rstrip().endswith("</svg>")
+
+
+def test_more_lines_than_colors_can_be_told_apart():
+    curve = pandas.DataFrame([[5.0], [4.0]], index=[100, 200])
+    lines = draw_learning_curves({str(number): curve for number in range(20)}).axes[0].lines
+    assert len({(line.get_color(), line.get_marker()) for line in lines}) == 20
 
 
 def test_against_hours_each_system_has_its_own_speed(write_log):
