@@ -33,7 +33,7 @@ from ..arguments import (
 )
 from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
-from ..evaluation.tables import tables_as_text
+from ..evaluation.tables import escape_markdown, tables_as_text
 from ..evaluation.training import read_run_trainings
 from ..evaluation.translated_files import (
     RunFolder,
@@ -417,9 +417,10 @@ def show_samples(test_set: TestSet, systems: Mapping[str, Sequence[str]], count:
     for kind, places in choose_samples(next(iter(scores.values())), count).items():
         yield f"### {kind}\n"
         for place in places:
-            yield f"- line {place + 1}, source: {test_set.source[place]}  "
-            yield f"  reference: {test_set.reference[place]}  "
-            yield from (f"  {name} ({scores[name][place]:.0f}): {systems[name][place]}  " for name in systems)
+            yield f"- line {place + 1}, source: {escape_markdown(test_set.source[place])}  "
+            yield f"  reference: {escape_markdown(test_set.reference[place])}  "
+            for name, texts in systems.items():
+                yield f"  {escape_markdown(name)} ({scores[name][place]:.0f}): {escape_markdown(texts[place])}  "
         yield ""
 
 

@@ -403,9 +403,14 @@ def draw_grid(table: Table, form: str, write_cell: Callable[[Cell], str]) -> str
     return tabulate.tabulate(rows, header, tablefmt=form, disable_numparse=True, colalign=columns)
 
 
+def escape_markdown(text: str) -> str:
+    """The text as Markdown in which nothing is markup."""
+    return re.sub(r"[\\`*<|\[&~]|\b_|_\b", r"\\\g<0>", text)
+
+
 def markdown_cell(cell: Cell) -> str:
     """A cell between bars, in which nothing of a name is markup."""
-    text = re.sub(r"[\\`*<|\[&~]|\b_|_\b", r"\\\g<0>", cell.text)
+    text = escape_markdown(cell.text)
     return f"{f'**{text}**' if cell.best else text}{replace(cell, text='')}"
 
 

@@ -50,6 +50,13 @@ def test_an_unknown_word_is_one_wrong_word_as_for_the_other_tools(files):
     assert f"  mine ({score:.0f}): a black ⁇  \n" in done.stdout
 
 
+def test_nothing_in_a_text_is_markup(files):
+    (files / "fr").write_text("un chien <!-- *\nun chat noir\ndeux hommes\n")
+    (files / "mine").write_text("a <b>dog</b>\na black bat\nzzz\n")
+    text = call(*words(files, "mine"), "--count", 1).stdout
+    assert r"source: un chien \<!-- \*  " in text and r": a \<b>dog\</b>  " in text
+
+
 def test_files_that_do_not_fit_are_named(files):
     assert "3 sentences, too few for 3 x 2 samples" in call(*words(files, "mine"), "--count", 2).stderr
     with (files / "mine").open("a") as file:
