@@ -261,6 +261,8 @@ def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
     test_set = analysis.test_set
     return {
         "systems": analysis.names,
+        # As browsers know it.
+        "language": test_set.target_language.replace("_", "-") or "en",
         "lowercase": test_set.lowercase,
         "sentences": {
             "source": list(test_set.source),

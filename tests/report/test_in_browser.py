@@ -384,6 +384,15 @@ def brightness(color):
     return sum(float(part) for part in re.findall(r"[\d.]+", color)[:3])
 
 
+@pytest.mark.parametrize(("language", "marked"), [("tr_TR", []), ("", [("extra", "Işık")])])
+def test_words_are_compared_in_the_lower_case_of_their_language(browser, tmp_path, language, marked):
+    texts = {"source": ["ışık"], "reference": ["ışık"], "source_words": [["ışık"]], "reference_words": [["ışık"]]}
+    test_set = small(**texts, target_language=language, lowercase=True)
+    analysis = small_analysis(systems=[System("a", {"1": ["Işık"]})], settings=FEW_CHARTS, **vars(test_set))
+    open_page(browser, write_page(tmp_path, small_report(analysis=analysis, training=NO_TRAINING, attachments=[])))
+    assert marks(all_of(browser, ".cards .sentence")[0]) == marked and complaints(browser) == []
+
+
 def test_text_from_the_right_runs_from_the_right(browser, tmp_path):
     arabic = ["رجل يرتدي قبعة برتقالية"] * 3
     test_set = small(source=arabic, reference=arabic, source_words=[["a"]] * 3, reference_words=[["a"]] * 3)

@@ -1,7 +1,7 @@
 // The sentence browser, the highlighting of differing words, and the buttons that show and hide systems.
 // Text from the data is only ever written as text, never as markup.
 
-const { systems, lowercase, sentences } = JSON.parse(document.getElementById("data").textContent);
+const { systems, language, lowercase, sentences } = JSON.parse(document.getElementById("data").textContent);
 const shown = new Set(systems.keys());
 const browser = document.getElementById("sentence-browser");
 const form = browser.querySelector("form");
@@ -31,7 +31,8 @@ const WORD = new RegExp(`${CHARACTER}|${LETTERS}(?:['’_-]${LETTERS})*|\\S`, "g
 
 function splitWords(text) {
   return Array.from(text.matchAll(WORD), ({ 0: word, index }) => ({
-    key: (lowercase ? word.toLowerCase() : word).normalize("NFC"),
+    // In Turkish, I and İ are the capitals of two letters.
+    key: (lowercase ? word.toLocaleLowerCase(language) : word).normalize("NFC"),
     start: index,
     end: index + word.length,
   }));
