@@ -190,11 +190,15 @@ class Structure:
             options.parser.error("--checkpoint needs --data and --source")
         if options.gates and (options.data or options.source or options.target):
             options.parser.error("--data, --source, and --target go with --checkpoint")
-        written = [options.out / name for name in ("gates.jsonl", "trees.txt", "attended_trees.txt")]
-        written += result_files(options.out / "scores")
-        check_output_files(filter(None, [options.source, options.target, options.trees]), written)
+        scores = map(Path, result_files(options.out / "scores"))
+        trees = [options.out / "trees.txt", options.out / "attended_trees.txt", *scores]
+        read = filter(None, [options.source, options.target, options.trees])
+        check_output_files(read, [options.out / "gates.jsonl", *trees])
         options.out.mkdir(parents=True, exist_ok=True)
         gates = load_gates(options)
+        # Those of another model, or of other gold trees, would pass for these gates'.
+        for path in trees:
+            path.unlink(missing_ok=True)
         pyramids = [one for one in gates if isinstance(one, PyramidGates)]
         require_scheme((one.words for one in gates), options.segmentation)
         if options.trees and len(pyramids) < len(gates):

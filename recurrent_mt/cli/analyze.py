@@ -185,9 +185,7 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
             first = list(islice(training_text, FIRST_SENTENCES))
             warn_of_subwords(options.training_text, first)
             training_text = chain(first, training_text)
-    if options.detailed is None:
-        options.detailed = ("bleu",) if "bleu" in options.metrics else options.metrics[:1]
-    if others := [name for name in options.detailed if name not in options.metrics]:
+    if others := [name for name in options.detailed or () if name not in options.metrics]:
         options.parser.error(f"--detailed {others[0]}: give it to --metrics, too")
     settings = make_settings(
         *(Settings, options), tokenize=None, fewest=Settings.fewest, paired=Settings.paired, seed=Settings.seed

@@ -70,10 +70,14 @@ LENGTH, UNKNOWN_WORDS, FREQUENCY, NBEST = "Sentence length", "Unknown words", "W
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for."""
+    """What is asked for.
+
+    Raises:
+        ValueError: if a metric is to be broken down that is not asked for.
+    """
 
     metrics: Sequence[str] = ("bleu", "chrf", "ter")  # names of `metrics.METRICS`, each for the whole test set
-    detailed: Sequence[str] = ("bleu",)  # those of them that are broken down as well
+    detailed: Sequence[str] | None = None  # those of them that are broken down as well; None: BLEU, else the first
     tokenize: str | None = None  # one of sacrebleu's tokenizations; None chooses by target language
     resamples: int = RESAMPLES  # of the bootstrap, for intervals and its test; 0 for neither
     paired: str | None = "bootstrap"  # a key of `PAIRED_TESTS`: the test of the difference from the baseline
@@ -83,6 +87,18 @@ class Settings:
     window: int = 10  # lengths that a point of a curve covers
     fewest: int = 10  # sentences below which a point is left out
     jobs: int = 1  # processes that count; the numbers do not depend on it
+
+    def __post_init__(self) -> None:
+        if others := [name for name in self.detailed or () if name not in self.metrics]:
+            metrics = ", ".join(self.metrics)
+            raise ValueError(f"{others[0]} cannot be broken down: it is not among the metrics {metrics}")
+
+    @property
+    def broken_down(self) -> Sequence[str]:
+        """The metrics that are broken down."""
+        if self.detailed is None:
+            return [name for name in self.metrics if name == "bleu"] or self.metrics[:1]
+        return self.detailed
 
 
 @dataclass(frozen=True)
@@ -119,7 +135,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
         signatures[name] = sign_counted(counted, settings if len(test_set) > 1 else None)
         details[name] = {one.name: one.details for one in counted}
         records += score_groups(counted, [everything] * len(systems), settings.resamples)
-        if metric in settings.detailed:
+        if metric in settings.broken_down:
             for groups in all_groups(test_set, systems, settings):
                 records += score_groups(counted, groups, settings.resamples)
             for side in countable_sides(test_set):

@@ -71,6 +71,8 @@ def test_structure_scores_the_phrases_that_attention_reads(folder, tmp_path):
     assert [tree.replace("(", "").replace(")", "") for tree in trees] == SOURCES
     again = tool("structure", "--gates", tmp_path / "out" / "gates.jsonl", *gold, "--out", tmp_path / "again")
     assert again.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-1]
+    tool("structure", *model_options(folder), "--out", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"gates.jsonl", "trees.txt"}
 
 
 def model_options(folder):

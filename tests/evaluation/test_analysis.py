@@ -54,6 +54,22 @@ def make_run(folder, segmentation="word:9", known="chat chien le un"):
     return folder
 
 
+@pytest.mark.parametrize(
+    "chosen, metric", [({"metrics": ("chrf", "ter")}, "chrF2"), ({"metrics": ("chrf", "bleu")}, "BLEU")]
+)
+def test_one_metric_is_broken_down_where_none_is_named(run, chosen, metric):
+    test_set, systems, _ = read_runs([run])
+    settings = Settings(resamples=0, paired=None, fewest=1, **chosen)
+    records = analyze(test_set, systems, settings=settings).records
+    broken_down = records[records["by"].str.contains("length", na=False)]
+    assert set(broken_down["metric"]) == {metric}
+
+
+def test_what_is_not_asked_for_cannot_be_broken_down():
+    with pytest.raises(ValueError, match="ter cannot be broken down: it is not among the metrics bleu, chrf"):
+        Settings(metrics=("bleu", "chrf"), detailed=("ter",))
+
+
 def test_a_run_folder_becomes_an_analysis(run, tmp_path):
     test_set, systems, training_text = read_runs([run])
     assert [(one.name, list(one.translations)) for one in systems] == [("forgetful", ["1", "2"]), ("perfect", ["1"])]
