@@ -4,10 +4,11 @@
     recurrent-mt translate RUN MODEL.pt <input.fr >output.en
     recurrent-mt translate RUN MODEL.pt --input million.fr --out million.en --jobs 8
 
-RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt may be
-several, joined by colons. Without them, the model is that of the installed box. An empty line stays one. Memory does
-not grow with the text. If a call with --out is stopped, the same call resumes after the last lines that are whole. The
-commands are printed on standard error, unless the model is the box's; FLAGs after -- go to fairseq.
+RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt is a
+checkpoint or the name of one of its systems, or several, joined by colons. Without them, the model is that of the
+installed box. An empty line stays one. Memory does not grow with the text. If a call with --out is stopped, the same
+call resumes after the last lines that are whole. The commands are printed on standard error, unless RUN is a box; FLAGs
+after -- go to fairseq.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import NamedTuple
 
 from ..arguments import positive
 from ..evaluation.generate_log import read_generate_log
+from ..evaluation.outcomes import seed_of
 from ..experiments.corpora import checksum
 from ..languages import normalize
 from ..ordered_map import ordered_map, processors
@@ -42,7 +44,7 @@ from ..text_files import (
     write_text,
 )
 from ..text_form import TextForm, read_text_form
-from ..translation.box import find_default, find_folder
+from ..translation.box import PARAMETERS, find_default, find_folder, read_default
 from .train import has_gpu
 
 #: Sentences of a buffer, unless the call says otherwise.
@@ -98,7 +100,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the fairseq command only")
     parser.add_argument("run", nargs="?", metavar="RUN", help="run folder, or name of a box (the installed one)")
     parser.add_argument(
-        "model", nargs="?", metavar="MODEL.pt", help="checkpoint, or several, joined by colons (of a box, its default)"
+        "model",
+        nargs="?",
+        metavar="MODEL.pt",
+        help="checkpoint or system, or several, joined by colons (of a box, its default)",
     )
     parser.add_argument("flags", nargs="*", metavar="FLAG", help="after --, flags for fairseq")
 
@@ -143,9 +148,18 @@ def choose_model(options: argparse.Namespace) -> None:
     words = [word for word in (options.run, options.model) if word]
     named = list(takewhile(lambda word: not word.startswith("-"), words))
     options.flags = [*words[len(named) :], *options.flags]
-    options.quiet = not named and not options.dry_run
     options.run = find_folder(named[0] if named else None)
-    options.model = named[1] if len(named) > 1 else str(find_default(options.run))
+    options.quiet = read_default(options.run) is not None and not options.dry_run
+    models = named[1].split(":") if len(named) > 1 else [find_default(options.run)]
+    options.model = ":".join(str(find_system(options.run, model)) for model in models)
+
+
+def find_system(run: Path, model: str | Path) -> str | Path:
+    """The checkpoint of a system of the run folder, its first seed's; what is no name of one stays a path."""
+    if Path(model).is_file():
+        return model
+    found = [path for path in run.glob(PARAMETERS.format("*", "*")) if path.parts[-4] == str(model)]
+    return min(found, key=lambda path: seed_of(path.parent), default=model)
 
 
 def translate_split(form: TextForm, options: argparse.Namespace) -> None:

@@ -191,9 +191,13 @@ def read_detokenized_lists(
 
 
 def count_words(log: GenerateLog) -> tuple[int, int]:
-    """The words of the best translations, as text and as the model saw them: BLEU is of the one or the other."""
+    """The words of the best translations, as text and as the model saw them: BLEU is of the one or the other.
+
+    To fairseq's BLEU, a translation without words is one word: the end of the sentence.
+    """
     best = log.best()
-    return sum(len((one.text or "").split()) for one in best), sum(len(one.token_scores or [0]) - 1 for one in best)
+    words = sum(max(1, len((one.text or "").split())) for one in best)
+    return words, sum(max(1, len(one.token_scores or [0]) - 1) for one in best)
 
 
 class Messages:

@@ -40,6 +40,7 @@ def test_structure_draws_and_scores_trees_from_a_model_and_from_its_gates_alike(
         *(*gold, "--sentences", 0, "--examples", 1, "--out", tmp_path / "out"),
     )
     assert "All tokens: 4 sentences, 3 of them of three words or more" in done.stdout
+    assert "ttention" not in done.stdout
     names = {file.name for file in (tmp_path / "out").iterdir()}
     expected = {
         "gates.jsonl",
@@ -66,7 +67,7 @@ def test_structure_scores_the_phrases_that_attention_reads(folder, tmp_path):
     gold = ("--trees", folder / "test.ptb")
     target = ("--target", folder / "test.tgt")
     done = tool("structure", *model_options(tmp_path), *target, *gold, "--out", tmp_path / "out")
-    assert "attention over phrases, shuffled" in done.stdout
+    assert "attention over phrases, shuffled" in done.stdout and "Attention over phrases: the tree" in done.stdout
     trees = (tmp_path / "out" / "attended_trees.txt").read_text().splitlines()
     assert [tree.replace("(", "").replace(")", "") for tree in trees] == SOURCES
     again = tool("structure", "--gates", tmp_path / "out" / "gates.jsonl", *gold, "--out", tmp_path / "again")

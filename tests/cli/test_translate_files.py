@@ -15,8 +15,10 @@ import pytest
 from recurrent_mt.cli import translate
 from recurrent_mt.cli.command import main
 from recurrent_mt.search_process import SearchError, SearchProcess
+from recurrent_mt.translation.box import PARAMETERS
 from tests.cli.test_run_folder import run_folder
 from tests.commands import REPOSITORY, call
+from tests.translation.toy_box import write_box, write_run
 from tests.waiting import wait_until, written
 
 #: Reads a buffer at a time, as fairseq-interactive does; a sentence may make it fail, say much, or wait for a file.
@@ -371,3 +373,23 @@ def test_what_follows_two_dashes_is_for_fairseq_however_much_is_named(named, mon
     (options,) = seen
     assert (options.jobs, options.beam, options.flags) == (2, 3, ["--nbest", "2"])
     assert [word for word in (options.run, options.model) if word] == named
+
+
+@pytest.mark.parametrize("write", [write_run, write_box])
+def test_a_system_may_be_named_in_place_of_its_checkpoint(write, tmp_path, capsys):
+    folder = write(tmp_path / "models")
+    gru, rnnenc = (str(folder / PARAMETERS.format(name, 1)) for name in ("gru", "rnnenc"))
+    for named, model in (("rnnenc", rnnenc), (rnnenc, rnnenc), ("rnnenc:gru", f"{rnnenc}:{gru}")):
+        assert main(["translate", str(folder), named, "--dry-run"]) == 0
+        words = capsys.readouterr().err.split()
+        assert words[words.index("--path") + 1] == model
+    assert main(["translate", str(folder), "lstm"]) == 1
+    assert capsys.readouterr().err == "error: there is no file lstm\n"
+
+
+def test_a_box_says_nothing_of_fairseq(tmp_path, capsys, monkeypatch):
+    folder = write_box(tmp_path / "box")
+    for named in ([], ["rnnenc"]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a b\n")))
+        assert main(["translate", str(folder), *named]) == 0
+        assert "fairseq" not in capsys.readouterr().err

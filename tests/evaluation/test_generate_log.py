@@ -1,8 +1,16 @@
 import re
 
 import pytest
+import torch
+from fairseq.scoring.bleu import BleuConfig, Scorer
 
-from recurrent_mt.evaluation.generate_log import read_generate_log
+from recurrent_mt.evaluation.generate_log import (
+    GenerateLog,
+    LoggedHypothesis,
+    TranslatedSentence,
+    count_words,
+    read_generate_log,
+)
 from recurrent_mt.text_files import FileError
 from tests.evaluation.logs import (
     COUNTED_END,
@@ -44,6 +52,18 @@ def test_words_may_be_counted_as_the_model_saw_them(tmp_path):
     for end in (COUNTED_END, COUNTED_END.replace("syslen=9", "syslen=6")):
         log = read_generate_log(write(tmp_path / "log", [*block(0), *block(1), *block(2), end]))
         assert len(log.sentences) == 3
+
+
+def test_a_translation_without_words_is_counted_as_one():
+    """As fairseq's own BLEU counts the end of the sentence alone; SentencePiece's mark of a word is none as text."""
+    scorer = Scorer(BleuConfig(pad=1, eos=2, unk=3))
+    for words in ([5, 6, 2], [2]):
+        scorer.add(torch.IntTensor([5, 6, 2]), torch.IntTensor(words))
+    counted = scorer.stat.predlen
+    scores = [[-0.5, -1.0, -0.25], [-0.5]]
+    hypotheses = [LoggedHypothesis(1, -1.0, "", text=text, token_scores=one) for text, one in zip(["a b", ""], scores)]
+    sentences = [TranslatedSentence(number, 1, hypotheses=[one]) for number, one in enumerate(hypotheses)]
+    assert count_words(GenerateLog(sentences, None)) == (counted, counted) == (3, 3)
 
 
 def test_lines_that_fairseq_interactive_has_read(tmp_path):

@@ -349,6 +349,7 @@ BASELINES = {"left-branching": left_branching, "right-branching": right_branchin
 DRAWS = 5
 QUOTES = {"``", "''"}
 ALL_TOKENS, WITHOUT_PUNCTUATION = "all tokens", "without punctuation"
+BY_ATTENTION = "attention over phrases"
 #: Columns, with the fields of `BracketingScore`.
 METRICS = {"precision": "precision", "recall": "recall", "F1": "f1", "sentence F1": "sentence_f1"}
 
@@ -375,7 +376,7 @@ def score_trees(
         check_words(number, pyramid, tree, segmentation)
     kinds = [("grConv", "grConv, gates shuffled", find_most_probable_tree)]
     if all(pyramid.attention is not None for pyramid in pyramids):
-        kinds.append(("attention over phrases", "attention over phrases, shuffled", find_attended_tree))
+        kinds.append((BY_ATTENTION, f"{BY_ATTENTION}, shuffled", find_attended_tree))
     found: dict[str, list[list[Spans]]] = {}
     for name, name_shuffled, find in kinds:
         generator = np.random.default_rng(seed)
@@ -459,9 +460,10 @@ def tree_tables(records: pandas.DataFrame, sentences: int) -> list[Table]:
         "and F1: over all sentences together. Sentence F1: the mean over sentences of three words or more, 0 where the "
         "gold tree has no phrase to find (without punctuation, the protocol of Kim et al. 2019). grConv: the most "
         "probable tree by the model's gates. Gates shuffled: the same after shuffling them within each level; the "
-        "difference is what their positions say about phrases. Attention over phrases: the tree whose phrases get the "
-        f"most attention. ±: mean and standard deviation of {DRAWS} draws."
+        f"difference is what their positions say about phrases. ±: mean and standard deviation of {DRAWS} draws."
     ]
+    if (records["system"] == BY_ATTENTION).any():
+        notes.append(f"{BY_ATTENTION.capitalize()}: the tree whose phrases get the most attention.")
     tables = []
     for by in (ALL_TOKENS, WITHOUT_PUNCTUATION):
         chosen = select(records, by=by)
