@@ -163,6 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises:
         SystemExit: after a tool's help, and with status 2 after options that it does not accept.
+        KeyboardInterrupt: where the tool was stopped.
     """
     write_utf8()
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -184,6 +185,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EXPLAINED as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        # No traceback for whoever stops a tool. Python itself ends by the signal, which stops a shell's loop, too.
+        sys.excepthook = lambda *_: None
+        raise
 
 
 def parse(parser: ArgumentParser, code: Any, words: Sequence[str]) -> Namespace:

@@ -3,6 +3,7 @@
 import inspect
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -108,6 +109,22 @@ def test_a_failure_is_one_line_and_a_wrong_option_shows_the_usage():
     assert done.returncode == 1 and re.fullmatch(r"error: .*nowhere.key.json.*\n", done.stderr)
     wrong = call("beams", "--system", "nameless")
     assert wrong.returncode == 2 and wrong.stderr.startswith("usage: recurrent-mt beams ")
+
+
+def test_a_tool_that_is_stopped_ends_by_the_signal_without_a_traceback():
+    line = [sys.executable, "-m", "recurrent_mt", "words", "split", "--language", "fr"]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    # As in a shell's foreground, whatever this process was started with.
+    with subprocess.Popen(line, cwd=REPOSITORY, preexec_fn=default_interrupt, text=True, **streams) as process:
+        # More than a pipe holds: once it is written, the tool is at work.
+        process.stdin.write("un mot\n" * 50_000)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == ""
+    assert process.returncode == -signal.SIGINT
+
+
+def default_interrupt():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.parametrize("tool", ["analyze", "beams", "learning-curves"])
