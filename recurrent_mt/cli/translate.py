@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 from ..arguments import positive
 from ..evaluation.generate_log import read_generate_log
-from ..evaluation.outcomes import seed_of
 from ..experiments.corpora import checksum
 from ..languages import normalize
 from ..ordered_map import ordered_map, processors
@@ -44,7 +43,8 @@ from ..text_files import (
     write_text,
 )
 from ..text_form import TextForm, read_text_form
-from ..translation.box import PARAMETERS, find_default, find_folder, read_default
+from ..translation.box import find_default, find_folder, read_default
+from ..translation.loading import find_systems
 from .train import has_gpu
 
 #: Sentences of a buffer, unless the call says otherwise.
@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def choose_model(options: argparse.Namespace) -> None:
-    """Fills in the run folder and the checkpoint of a box where they are not named; FLAGS are what begins with a dash.
+    """Finds the run folder or box and the checkpoints, the box's where none is named; FLAGS begin with a dash.
 
     Raises:
         OSError: if there is no such folder, or no box.
@@ -150,16 +150,13 @@ def choose_model(options: argparse.Namespace) -> None:
     options.flags = [*words[len(named) :], *options.flags]
     options.run = find_folder(named[0] if named else None)
     options.quiet = read_default(options.run) is not None and not options.dry_run
-    models = named[1].split(":") if len(named) > 1 else [find_default(options.run)]
-    options.model = ":".join(str(find_system(options.run, model)) for model in models)
-
-
-def find_system(run: Path, model: str | Path) -> str | Path:
-    """The checkpoint of a system of the run folder, its first seed's; what is no name of one stays a path."""
-    if Path(model).is_file():
-        return model
-    found = [path for path in run.glob(PARAMETERS.format("*", "*")) if path.parts[-4] == str(model)]
-    return min(found, key=lambda path: seed_of(path.parent), default=model)
+    if len(named) < 2:
+        options.model = str(find_default(options.run))
+        return
+    models = named[1].split(":")
+    # A file is a checkpoint, whatever else has its name.
+    systems = {} if all(Path(model).is_file() for model in models) else find_systems(options.run)
+    options.model = ":".join(model if Path(model).is_file() else str(systems.get(model, model)) for model in models)
 
 
 def translate_split(form: TextForm, options: argparse.Namespace) -> None:

@@ -97,7 +97,7 @@ class Settings:
     def broken_down(self) -> Sequence[str]:
         """The metrics that are broken down."""
         if self.detailed is None:
-            return [name for name in self.metrics if name == "bleu"] or self.metrics[:1]
+            return ["bleu"] if "bleu" in self.metrics else self.metrics[:1]
         return self.detailed
 
 

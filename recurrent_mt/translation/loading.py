@@ -56,12 +56,21 @@ def find_checkpoints(path: Path) -> list[Path]:
     """
     if path.is_file():
         return [path]
-    files = path.glob(PARAMETERS.format("*", "*"))
-    found = {file.parts[-4]: file for file in sorted(files, key=lambda file: seed_of(file.parent), reverse=True)}
+    found = find_systems(path)
     if not found:
         raise FileNotFoundError(f"{path} is no run folder with trained systems: there is no systems/*/seed-*/{BEST}")
     default = read_default(path)
     return [found[name] for name in sorted(found, key=lambda name: (name != default, name))]
+
+
+def find_systems(run: Path) -> dict[str, Path]:
+    """The trained systems of a run folder by name, each with its first seed's checkpoint.
+
+    Raises:
+        FileError: if it has one of a training that is not named seed-N.
+    """
+    files = sorted(run.glob(PARAMETERS.format("*", "*")), key=lambda file: seed_of(file.parent), reverse=True)
+    return {file.parts[-4]: file for file in files}
 
 
 def name_checkpoints(paths: Sequence[Path]) -> list[str]:
