@@ -22,7 +22,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from ctypes.util import find_library
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -37,6 +38,8 @@ from ..text_files import write_text
 SECONDS_BETWEEN_READINGS = 2.0
 #: The unit in which the kernel counts children's memory.
 UNIT = 1 if sys.platform == "darwin" else 1024
+#: How a list of GPUs begins that names any: with ``""``, ``-1``, or ``NoDevFiles``, PyTorch sees none.
+VISIBLE_DEVICES = re.compile(r"\s*(\d|GPU-|MIG-)")
 HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
@@ -83,8 +86,9 @@ def run(options: argparse.Namespace) -> None:
     machines = find_machines(options)
     arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *words[:end]])
     train = str(Path(sys.executable).parent / "fairseq-train")
-    begin = start_processes(train, options.processes, machines, options.timeout)
-    command = [*begin, *arguments, *words[end + 1 :]]
+    arguments += words[end + 1 :]
+    begin = start_processes(train, options.processes, machines, options.timeout, flags=arguments)
+    command = [*begin, *arguments]
     for line in describe_others(options) if machines else ():
         print(f"  {line}")
     print(f"  $ {shlex.join(command)}", flush=True)
@@ -146,7 +150,12 @@ class Machines:
 
 
 def start_processes(
-    train: str, processes: int, machines: Machines | None = None, timeout: int | None = None
+    train: str,
+    processes: int,
+    machines: Machines | None = None,
+    timeout: int | None = None,
+    *,
+    flags: Collection[str] = (),
 ) -> list[str]:
     """How a command line with fairseq-train begins.
 
@@ -156,13 +165,14 @@ def start_processes(
             where there is no GPU, they talk by gloo.
         machines: None if this is the only one.
         timeout: seconds after which the processes no longer wait for each other; None for PyTorch's own limits.
+        flags: of fairseq-train, which may leave a GPU alone.
 
     Raises:
         ValueError: if the machines' rendezvous is none that all of them can reach.
     """
     if processes == 1 and machines is None:
         return [train]
-    gloo = not has_gpu()
+    gloo = not has_gpu(flags)
     flags = ["--ddp-backend", "legacy_ddp", *(["--distributed-backend", "gloo"] if gloo else [])]
     flags += ["--heartbeat-timeout", str(timeout)] if timeout else []
     begin = [str(Path(sys.executable).parent / "torchrun")]
@@ -191,9 +201,19 @@ def share_threads(environment: Mapping[str, str], processes: int) -> dict[str, s
     return shared
 
 
-def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether the kernel has a driver of NVIDIA or AMD; PyTorch would take seconds to say so."""
-    return (devices / "kfd").exists() or any(devices.glob("nvidia[0-9]*"))
+def has_gpu(flags: Collection[str] = (), devices: Path = Path("/dev")) -> bool:
+    """Whether fairseq will compute on a GPU of NVIDIA or AMD; PyTorch would take seconds to say so.
+
+    Args:
+        flags: what fairseq is called with; ``--cpu`` leaves a GPU alone.
+        devices: where the kernel's drivers are.
+    """
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if "--cpu" in flags or (visible is not None and not VISIBLE_DEVICES.match(visible)):
+        return False
+    # In WSL2, one device stands for a GPU of any maker: PyTorch can use it if NVIDIA's driver has brought its library.
+    wsl = (devices / "dxg").exists() and find_library("cuda") is not None
+    return wsl or (devices / "kfd").exists() or any(devices.glob("nvidia[0-9]*"))
 
 
 def split_rendezvous(rendezvous: str) -> tuple[str, int]:
@@ -275,7 +295,8 @@ class Training:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / OUTCOME).unlink(missing_ok=True)
         program, *arguments = options.command
-        command = [*start_processes(shutil.which(program) or program, options.processes), *arguments]
+        begin = start_processes(shutil.which(program) or program, options.processes, flags=arguments)
+        command = [*begin, *arguments]
         log = folder / "train.log"
         end_line(log)
         with log.open("ab") as file:

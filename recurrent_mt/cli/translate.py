@@ -289,7 +289,7 @@ def translate_lines(
     if not options.quiet:
         show_command(command)
     chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())
-    jobs = options.jobs or (1 if has_gpu() and "--cpu" not in options.flags else processors())
+    jobs = options.jobs or (1 if has_gpu(options.flags) else processors())
     # A process without a chunk would only take processors from the others.
     first = list(islice(chunks, jobs))
     jobs = max(1, len(first))

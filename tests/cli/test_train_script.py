@@ -98,26 +98,55 @@ def test_an_option_after_the_file_is_named():
     ("devices", "found"),
     [(["null"], False), (["nvidiactl"], False), (["nvidia0", "nvidiactl"], True), (["kfd"], True)],
 )
-def test_a_gpu_of_one_maker_is_found_without_the_driver_of_the_other(devices, found, tmp_path):
+def test_a_gpu_of_one_maker_is_found_without_the_driver_of_the_other(devices, found, tmp_path, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     for name in devices:
         (tmp_path / name).touch()
-    assert has_gpu(tmp_path) == found
+    assert has_gpu(devices=tmp_path) == found
+
+
+@pytest.mark.parametrize(("library", "found"), [("libcuda.so.1", True), (None, False)])
+def test_in_wsl2_a_gpu_is_found_by_the_library_of_its_driver(library, found, tmp_path, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr("recurrent_mt.cli.train.find_library", {"cuda": library}.get)
+    assert not has_gpu(devices=tmp_path)
+    (tmp_path / "dxg").touch()
+    assert has_gpu(devices=tmp_path) == found
+
+
+@pytest.mark.parametrize(
+    ("visible", "flags", "found"),
+    [
+        *((text, [], False) for text in ("", " ", "-1", "NoDevFiles")),
+        *((text, [], True) for text in ("0", " 1,0", "GPU-8932f937", "MIG-GPU-8932f937/1/2")),
+        *((text, ["--cpu"], False) for text in (None, "0")),
+        (None, ["--bf16"], True),
+    ],
+)
+def test_a_gpu_that_is_hidden_or_left_alone_is_none(visible, flags, found, tmp_path, monkeypatch):
+    (tmp_path / "nvidia0").touch()
+    if visible is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert has_gpu(flags, tmp_path) == found
 
 
 @pytest.mark.parametrize(("gpu", "backend"), [(True, []), (False, ["--distributed-backend", "gloo"])])
 def test_processes_talk_by_gloo_where_there_is_no_gpu(gpu, backend, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda: gpu)
+    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda flags: gpu and "--cpu" not in flags)
     assert start_processes("fairseq-train", 1) == ["fairseq-train"]
     torchrun, *words = start_processes("fairseq-train", 2)
     assert Path(torchrun).name == "torchrun" and words[:3] == ["--standalone", "--nproc_per_node", "2"]
     assert words[3:] == ["fairseq-train", "--ddp-backend", "legacy_ddp", *backend]
+    assert start_processes("fairseq-train", 2, flags=["--cpu"])[-1] == "gloo"
     _, *words = start_processes("fairseq-train", 2, timeout=60)
     assert words[3:] == ["fairseq-train", "--ddp-backend", "legacy_ddp", *backend, "--heartbeat-timeout", "60"]
 
 
 @pytest.mark.parametrize("gpu", [True, False])
 def test_gloo_is_told_which_interface_leads_to_the_other_machines(gpu, monkeypatch):
-    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda: gpu)
+    monkeypatch.setattr("recurrent_mt.cli.train.has_gpu", lambda flags: gpu)
     monkeypatch.setattr("recurrent_mt.cli.train.find_interface", lambda host, port: f"to-{host}-{port}")
     monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
     machines = Machines(count=3, rank=2, rendezvous="10.0.0.1:29500")
