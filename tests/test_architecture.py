@@ -73,6 +73,7 @@ ALLOWED = {
                 "recurrent_mt.evaluation",
                 "recurrent_mt.file_lock",
                 "recurrent_mt.ordered_map",
+                "recurrent_mt.plugin_finder",
                 "recurrent_mt.text_files",
                 "recurrent_mt.text_form",
             ),

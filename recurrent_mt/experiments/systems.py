@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
@@ -11,19 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from .corpora import POSITION_LIMIT
-from .experiment import PROJECT, Experiment, names_configuration
-from .training_command import assign, check_flags, option_words, read_arguments
+from .experiment import Experiment, names_configuration
+from .training_command import ARCHITECTURES, assign, check_flags, option_words, read_arguments
 
 #: fairseq's own; all others are of this project.
 STOCK = ("lstm", "fconv", "transformer")
-#: This project's: what the plug-in registers, which cannot be imported here.
-ARCHITECTURES = tuple(
-    sorted(
-        name
-        for file in (PROJECT / "user_dir" / "models").glob("*_encoder.py")
-        for name in re.findall(r'^@register_model\("(\w+)"', file.read_text(encoding="utf-8"), re.MULTILINE)
-    )
-)
 ATTENTIONS = ("none", "additive", "dot", "general", "scaled_dot", "scaled_general")
 #: Updates over which the learning rate rises: the 4,000 of Vaswani et al. (2017) if the budget has ten
 #: times as many, and this many if it is not counted in updates.

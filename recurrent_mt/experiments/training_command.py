@@ -14,6 +14,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..plugin_finder import find_plugin
+
+#: This project's models: what the plug-in registers, which cannot be imported here.
+ARCHITECTURES = tuple(
+    sorted(
+        name
+        for file in (find_plugin() / "models").glob("*_encoder.py")
+        for name in re.findall(r'^@register_model\("(\w+)"', file.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+)
 #: What the ``_name`` of a group of a configuration is called on the command line.
 GROUPS = {
     "model": "arch",
@@ -23,11 +33,12 @@ GROUPS = {
     "lr_scheduler": "lr-scheduler",
 }
 #: What may be set: numbers, switches, and choices, but for two names of files that are read as data, of word vectors
-#: (``*_embed_path``) and of subwords (``sample_subwords``).
+#: (``*_embed_path``) and of subwords (``sample_subwords``). An option that only NAME_encoder has begins with NAME.
 SETTABLE = re.compile(
-    r"""arch|task|criterion|optimizer|(source|target)_lang
+    rf"""arch|task|criterion|optimizer|(source|target)_lang
     # models
-    |(encoder|decoder)_(?!xformers)\w+|(share|skip|gru|grconv|grnn|sepconv|unet|vnet|adaptive|quant_noise)_\w+
+    |(encoder|decoder)_(?!xformers)\w+|(share|skip|adaptive|quant_noise)_\w+
+    |({"|".join(name.removesuffix("_encoder") for name in ARCHITECTURES)})_\w+
     |(\w+_)?dropout|initialization|no_gate_bias|embed_bias|autocast|kernel_backend|checkpoint_(levels|activations)
     |max_(source|target)_positions|activation_fn|layernorm_embedding|tie_adaptive_\w+|cross_self_attention
     |no_(token_positional_embeddings|scale_embedding|cross_attention|decoder_final_norm)

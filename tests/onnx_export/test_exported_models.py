@@ -9,7 +9,9 @@ import pytest
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.sequence_generator import SequenceGenerator
 
-from recurrent_mt.onnx_export import export_model
+from recurrent_mt.layers.grconv import DilatedGRConvEncoder
+from recurrent_mt.layers.grnn import GRNNEncoder
+from recurrent_mt.onnx_export import encoders, export_model
 from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, largest, translate
 from recurrent_mt.text_form import LENGTH_LIMITS
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
@@ -19,6 +21,9 @@ from user_dir.checkpoints.conversions import take_apart
 from user_dir.checkpoints.groundhog import KINDS, import_model
 
 LENGTHS = [3, 7, 1, 5]
+#: The layer of each encoder. One without a graph is refused, by name.
+LAYERS = {name: type(build(name).encoder.layer) for name in ARCHITECTURES}
+EXPORTED = [name for name, layer in LAYERS.items() if layer in encoders.ENCODERS]
 #: Options that add something to a graph or leave something out.
 OPTIONS = [
     ("gru_encoder", "additive", {"encoder_bidirectional": True, "encoder_summary": "backward"}),
@@ -113,13 +118,25 @@ def assert_same_translations(found, expected):
 
 
 @pytest.mark.parametrize(
-    ("architecture", "attention", "options"), [*((*pair, {}) for pair in ENCODERS_WITH_ATTENTION), *OPTIONS]
+    ("architecture", "attention", "options"),
+    [*((*pair, {}) for pair in ENCODERS_WITH_ATTENTION if pair[0] in EXPORTED), *OPTIONS],
 )
 def test_an_exported_model_translates_as_fairseq_does(architecture, attention, options, tmp_path):
     (model,) = models(architecture, attention, **options)
     batch = sources(LENGTHS)
     found = beam_search(export(model, tmp_path), words_of(batch), beam=5, max_words=9)
     assert_same_translations(found, generate([model], batch))
+
+
+def test_every_graph_is_that_of_a_model_here():
+    assert set(encoders.ENCODERS) - {DilatedGRConvEncoder} == {LAYERS[name] for name in EXPORTED}
+    assert len(EXPORTED) >= 6
+
+
+def test_an_encoder_without_a_graph_is_named(tmp_path, monkeypatch):
+    monkeypatch.delitem(encoders.ENCODERS, GRNNEncoder)
+    with pytest.raises(ValueError, match=r"no ONNX graph for the encoder GRNNEncoder; there is for GRUEncoder, .*VNet"):
+        export(build("grnn_encoder"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +182,7 @@ def test_beam_and_length_penalty_are_fairseqs(options, tmp_path):
 @pytest.mark.parametrize(
     ("architecture", "options"),
     [
-        *((architecture, {}) for architecture in ARCHITECTURES),
+        *((architecture, {}) for architecture in EXPORTED),
         ("gru_encoder", {"share_decoder_input_output_embed": True}),
         ("grconv_encoder", {"grconv_annotations": "pyramid", "grconv_annotation_height": 2}),
         ("grconv_encoder", {"grconv_dilated": True, "encoder_hidden_size": 6, "grconv_dilated_weights": 3}),
