@@ -86,9 +86,13 @@ def read_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
 def read_standard_input() -> Iterator[str]:
     """The lines of standard input as `read_lines` yields them, without numbers: as UTF-8, whatever the locale says.
 
+    On a terminal, a line on standard error says what to do: one would wait for an answer.
+
     Raises:
         FileError: at the first line that is not UTF-8.
     """
+    if sys.stdin.isatty():
+        print("Type a sentence, then Enter; Ctrl-D ends.", file=sys.stderr, flush=True)
     return (text for _, text in decode_lines("standard input", sys.stdin.buffer))
 
 

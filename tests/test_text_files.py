@@ -9,6 +9,7 @@ import os
 import pickle
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -116,6 +117,13 @@ def test_standard_input_is_read_as_files_are(monkeypatch):
     assert give(b"") == []
     with pytest.raises(FileError, match="standard input, line 2: byte 6 is not UTF-8"):
         give(b"one\nthree\xff\n")
+
+
+@pytest.mark.parametrize(("terminal", "said"), [(True, "Type a sentence, then Enter; Ctrl-D ends.\n"), (False, "")])
+def test_on_a_terminal_it_says_what_to_type(terminal, said, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: terminal, buffer=io.BytesIO(b"one\n")))
+    assert list(read_standard_input()) == ["one"]
+    assert tuple(capsys.readouterr()) == ("", said)
 
 
 def test_text_is_replaced_whole(tmp_path):

@@ -83,6 +83,7 @@ def run(options: argparse.Namespace) -> None:
     # One sentence's products are too small to share. Read when PyTorch is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("LOGLEVEL", "WARNING")
+    print("Loading the models …", flush=True)
     demo = make_demo(options.models, options.data)
     from ..demo.page import build_page, serve
 

@@ -6,9 +6,9 @@
 
 RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt is a
 checkpoint or the name of one of its systems, or several, joined by colons. Without them, the model is that of the
-installed box. An empty line stays one. Memory does not grow with the text. If a call with --out is stopped, the same
-call resumes after the last lines that are whole. The commands are printed on standard error, unless RUN is a box; FLAGs
-after -- go to fairseq.
+installed box. An empty line stays one, and what is typed on a terminal is translated line by line. Memory does not grow
+with the text. If a call with --out is stopped, the same call resumes after the last lines that are whole. The commands
+are printed on standard error, unless RUN is a box; FLAGs after -- go to fairseq.
 """
 
 from __future__ import annotations
@@ -196,7 +196,9 @@ def check_options(options: argparse.Namespace) -> None:
             options.parser.error(f"{flag} is this tool's to set: give --input, --buffer-size, or --out before --")
         if flag.partition("=")[0] == "--constraints":
             options.parser.error(f"{flag} is of tokens, and this tool reads text: call fairseq-interactive")
-    options.buffer_size = options.buffer_size or BUFFER
+    # Whoever types a sentence waits for its translation.
+    options.typed = not (options.input or options.split) and sys.stdin.isatty()
+    options.buffer_size = options.buffer_size or (1 if options.typed else BUFFER)
 
 
 def refuse_own_inputs(form: TextForm, options: argparse.Namespace) -> None:
@@ -289,7 +291,7 @@ def translate_lines(
     if not options.quiet:
         show_command(command)
     chunks = read_chunks(lines, options.buffer_size, done, digest or hashlib.sha256())
-    jobs = options.jobs or (1 if has_gpu(options.flags) else processors())
+    jobs = options.jobs or (1 if options.typed or has_gpu(options.flags) else processors())
     # A process without a chunk would only take processors from the others.
     first = list(islice(chunks, jobs))
     jobs = max(1, len(first))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..translation.model import Model
+from ..translation.model import Model, NoWordsError
 from .fragments import (
     TEMPLATES,
     render_alignments,
@@ -92,6 +92,8 @@ class Demo:
         for system in self.systems:
             try:
                 answers[system.name] = question(system)
+            except NoWordsError as error:
+                answers[system.name] = f"Type a {error.side} first."
             except ValueError as error:
                 answers[system.name] = str(error)
         return answers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import unescape
 from itertools import accumulate, groupby
 from numbers import Integral
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
@@ -26,6 +26,18 @@ LONGEST = 1000
 LONGEST_DRAWN = 80
 #: At how many words a sentence is cut, at most.
 MOST_CUTS = 24
+
+
+class NoWordsError(ValueError):
+    """A text without words, as one of characters that nobody sees.
+
+    Attributes:
+        side: whether it was to be a ``sentence`` or its ``translation``.
+    """
+
+    def __init__(self, side: str) -> None:
+        super().__init__(f"the {side} has no words")
+        self.side = side
 
 
 class Hypothesis(Protocol):
@@ -145,9 +157,30 @@ class Model:
         """Whether the encoder is a grConv."""
         return self.translator.has_gates
 
-    def translate(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> str:
-        """The best translation of a raw sentence; errors as of :meth:`read`."""
-        return self.search(text, beam=beam, length_penalty=length_penalty, count=1)[0].text
+    @overload
+    def translate(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> str: ...
+
+    @overload
+    def translate(self, text: list[str], *, beam: int = BEAM, length_penalty: float = 1.0) -> list[str]: ...
+
+    def translate(self, text: str | list[str], *, beam: int = BEAM, length_penalty: float = 1.0) -> str | list[str]:
+        """The best translation of a raw sentence, or of each of a list; one without words has an empty one.
+
+        Raises:
+            ValueError: if a sentence is too long; of a list, it says which one, from 1.
+        """
+        if isinstance(text, list):
+            found = []
+            for number, one in enumerate(text, 1):
+                try:
+                    found.append(self.translate(one, beam=beam, length_penalty=length_penalty))
+                except ValueError as error:
+                    raise ValueError(f"sentence {number}: {error}") from error
+            return found
+        try:
+            return self.search(text, beam=beam, length_penalty=length_penalty, count=1)[0].text
+        except NoWordsError:
+            return ""
 
     def search(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0, count: int = BEAM) -> list[Candidate]:
         """The best translations of a raw sentence, at most as many as the beam has hypotheses; errors as of `read`."""
@@ -231,7 +264,8 @@ class Model:
         """The model's tokens of a raw sentence.
 
         Raises:
-            ValueError: if there are none, as in a text of characters that nobody sees, or more than the model takes.
+            NoWordsError: if there are none.
+            ValueError: if there are more than the model takes.
             TypeError: for something else than text.
         """
         if not isinstance(text, str):
@@ -239,7 +273,7 @@ class Model:
         tokens = (self.split_target if target else self.split_source)(" ".join(text.split()))
         count, most = len(tokens.split()), min(LONGEST, self.translator.longest - 1)
         if not count:
-            raise ValueError(f"Type a {'translation' if target else 'sentence'} first.")
+            raise NoWordsError("translation" if target else "sentence")
         if count > most:
             raise ValueError(f"This has {count:,} tokens; {self.name} takes {most:,}. Shorten it.")
         return tokens
@@ -276,7 +310,9 @@ class Model:
         return gates_of({**found, "source": list(map(self.show, found["source"]))}) if whole else None
 
     def cut(self, text: str, *, beam: int = BEAM, length_penalty: float = 1.0) -> list[Cut]:
-        """Translates the first word of a sentence, the first two, and so on; of a long one, evenly spread lengths.
+        """Translates the beginnings of a sentence: its first word, its first two, and so on, up to the whole of it.
+
+        Of a sentence of more than `MOST_CUTS` words, those that end at every second word, third, or fourth.
 
         Raises:
             ValueError: if it has no words or is too long.

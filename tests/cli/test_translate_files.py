@@ -104,7 +104,11 @@ def test_lines_that_are_new_to_the_model_are_named(folder, tmp_path, caplog):
     assert done.returncode == 0 and "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
 
 
-def test_standard_input_is_read_as_it_is_translated(folder, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("typed", "flags", "ahead"), [(False, ["--buffer-size", "3", "--jobs", "2"], 18), (True, [], 1)]
+)
+def test_standard_input_is_read_as_it_is_translated(folder, monkeypatch, typed, flags, ahead):
+    """What is typed on a terminal, line by line."""
     taken = 0
 
     def lines():
@@ -114,6 +118,8 @@ def test_standard_input_is_read_as_it_is_translated(folder, tmp_path, monkeypatc
             yield f"{number} x"
 
     monkeypatch.setattr(translate, "read_standard_input", lines)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: typed)
     most_ahead = 0
 
     class Output(io.StringIO):
@@ -123,10 +129,9 @@ def test_standard_input_is_read_as_it_is_translated(folder, tmp_path, monkeypatc
             return super().write(text)
 
     monkeypatch.setattr(sys, "stdout", output := Output())
-    options = make_options(folder, "--jobs", "2")
-    translate.run(options)
+    translate.run(make_options(folder, *flags))
     assert output.getvalue() == reverse(f"{number} x" for number in range(300))
-    assert most_ahead <= 3 * 2 * 3
+    assert most_ahead <= ahead
 
 
 def make_options(folder, *flags):
@@ -134,7 +139,7 @@ def make_options(folder, *flags):
 
     parser = argparse.ArgumentParser()
     translate.configure(parser)
-    options = parser.parse_args([*map(str, words(folder)[1:]), *flags])
+    options = parser.parse_args([str(folder), str(folder / "checkpoint.pt"), *flags])
     options.parser = parser
     return options
 

@@ -74,7 +74,7 @@ def test_a_port_that_is_taken_is_refused_with_the_options(gradio, paths, monkeyp
     assert message == f"{place}there is no such address or free port; choose another --port or --host\n"
 
 
-def test_a_page_that_is_served_says_nothing_but_its_address(gradio, paths, monkeypatch, caplog):
+def test_a_page_that_is_served_says_that_it_loads_and_then_its_address(gradio, paths, monkeypatch, caplog):
     from gradio import close_all
 
     def end():
@@ -84,7 +84,8 @@ def test_a_page_that_is_served_says_nothing_but_its_address(gradio, paths, monke
     monkeypatch.setattr(demo, "threading", SimpleNamespace(Event=lambda: SimpleNamespace(wait=end)))
     caplog.set_level(logging.INFO)
     done = call("demo", paths["fixed"])
-    assert done.returncode == 0 and done.stdout.startswith("fixed: http://127.0.0.1:")
+    loads, address = done.stdout.splitlines()[:2]
+    assert done.returncode == 0 and loads == "Loading the models …" and address.startswith("fixed: http://127.0.0.1:")
     assert [record.name for record in caplog.records if record.name.startswith("http")] == []
 
 

@@ -175,3 +175,24 @@ def test_characters_that_moses_escapes_are_shown_as_they_are(boxes):
     assert tuple(word.text for word in models["gru"].read(text).source) == words
     assert "'" in [word.text for word in models["gru"].score(text, "the members' vote")]
     assert models["gru"].cut(text)[0].source == "l'"
+
+
+def test_a_list_of_sentences_has_a_list_of_translations_and_one_without_words_an_empty_one(boxes):
+    model = load_model()
+    first, second = model.translate("s1 s2"), model.translate("s3")
+    assert first and second
+    assert model.translate(["s1 s2", "", "s3", " \u200b"], beam=5) == [first, "", second, ""]
+    assert model.translate("") == "" and model.translate([]) == []
+    with pytest.raises(ValueError, match=r"^sentence 2: This has 1,200 tokens"):
+        model.translate(["s1", "s1 " * 1200])
+    with pytest.raises(TypeError, match=r"a sentence must be text, not None"):
+        model.translate(["s1", None])
+
+
+def test_what_needs_words_says_so(boxes):
+    model = load_model()
+    for ask in (model.search, model.align, model.read, model.cut):
+        with pytest.raises(ValueError, match=r"^the sentence has no words$"):
+            ask(" ")
+    with pytest.raises(ValueError, match=r"^the translation has no words$"):
+        model.score("s1", "")
