@@ -16,3 +16,15 @@ def silence(level: int) -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
+
+
+@contextmanager
+def keep_root_logger() -> Iterator[None]:
+    """Undoes what a library that is imported does to the root logger, which is the program's own."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers

@@ -44,6 +44,7 @@ def test_the_first_half_and_the_solutions_run_with_small_models(monkeypatch, tmp
     names: dict = {}
     for code in [*codes, *solutions()]:
         exec(compile(without_commands(code), str(LESSON), "exec"), names)
+    assert all([cut.words for cut in found] == list(range(1, 30, 2)) for found in names["cuts"].values())
     # Nine words, and the end of the sentence.
     assert len(names["table"]) == 10
 

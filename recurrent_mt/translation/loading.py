@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..evaluation.outcomes import seed_of
 from ..plugin_finder import import_from_plugin
-from ..silence import silence
+from ..silence import keep_root_logger, silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
 from .box import BEST, PARAMETERS, find_folder, read_default
@@ -99,8 +99,8 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
     folder = find_run([path, data] if data else [path])
     form = read_text_form(folder) if folder else None
     dictionaries = data or find_dictionaries(path, folder)
-    # fairseq says a line about every dictionary that it reads.
-    with silence(logging.INFO):
+    # fairseq says a line about every dictionary that it reads, and lets the root logger show what all libraries say.
+    with silence(logging.INFO), keep_root_logger():
         translator = import_from_plugin("inspection").Translator(path, dictionaries)
     source, target = translator.languages
     used = form or TextForm(path.parent, source, target, "word", "none", lowercase=False, truecased=False)
