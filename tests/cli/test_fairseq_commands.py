@@ -1,8 +1,12 @@
 """The stock fairseq commands with the plug-in, as a user calls them, on a task that a small model learns in seconds."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -323,3 +327,18 @@ def test_a_test_set_with_a_long_line_is_translated_and_a_typed_one_is_named(corp
     model = ("--user-dir", toy.PLUGIN, "--path", path, "--cpu", "--max-source-positions", 4, "--buffer-size", 2)
     done = toy.run("fairseq-interactive", data, *model, text="w1\nw2\nw3\nw1 w2 w3 w4\n", check=False)
     assert "the input, line 4: 5 source tokens" in failure(done)
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run_in_another_folder_and_end(tmp_path):
+    toy.write_corpus(tmp_path, train=100)
+    for text in tmp_path.glob("*.*"):
+        text.rename(text.with_suffix({".src": ".fr", ".tgt": ".en"}[text.suffix]))
+    page = (toy.REPOSITORY / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^    source \S+ && (plugin=.*\n(?:    .*\n)+)", page, re.MULTILINE)
+    assert block.count("\n    fairseq-") == 3 and "cd DIR" in block
+    path = f"{Path(sys.prefix, 'bin')}:{os.environ['PATH']}"
+    commands = f"set -e; cd {toy.REPOSITORY}; {block}".replace("cd DIR", f"cd {tmp_path}")
+    done = subprocess.run(["bash", "-c", commands], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"^H-", done.stdout, re.MULTILINE)) == 20
