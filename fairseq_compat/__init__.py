@@ -13,7 +13,10 @@ import sys
 #: with that module after it was executed; its docstring says what is broken and since when.
 REPAIRS = {
     "dataclasses": ("dataclass_hashes",),
-    "fairseq.checkpoint_utils": ("checkpoint_classes", "checkpoint_files", "resumed_batches", "other_dictionaries"),
+    "fairseq.checkpoint_utils": (
+        *("checkpoint_classes", "checkpoint_contents", "checkpoint_files"),
+        *("resumed_batches", "other_dictionaries", "model_sizes"),
+    ),
     "fairseq.data.data_utils": ("numpy_names", "validation_subsets"),
     "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),

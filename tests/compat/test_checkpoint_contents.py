@@ -1,0 +1,113 @@
+"""A checkpoint with contents that no trained model has is refused wherever it is loaded, before anything is built."""
+
+from __future__ import annotations
+
+import argparse
+import zipfile
+from pathlib import Path
+from pickle import UnpicklingError
+
+import pytest
+import torch
+from fairseq import checkpoint_utils
+
+from tests.checkpoints.checkpoints import small_checkpoint
+from user_dir.checkpoints.checkpoint import Checkpoint
+from user_dir.checkpoints.conversions import average_checkpoints, factorize_checkpoint, write_half_precision
+from user_dir.segmented_translation.translation import load_system
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    small_checkpoint(tmp_path, "gru_encoder")
+    return tmp_path
+
+
+def change(folder: Path, **entries: object) -> Path:
+    """The folder's checkpoint with other entries: dictionaries are added to those that it has."""
+    path = folder / "checkpoint.pt"
+    state = torch.load(path)
+    for name, value in entries.items():
+        state[name] = {**state[name], **value} if isinstance(value, dict) else value
+    torch.save(state, path)
+    return path
+
+
+def assert_refused_everywhere(path: Path, reason: str) -> None:
+    with pytest.raises(UnpicklingError, match=reason):
+        checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    for load in (
+        lambda: Checkpoint(path, path.parent),
+        lambda: load_system(str(path), str(path.parent)),
+        lambda: factorize_checkpoint(path, path.parent / "low", rank=2),
+        lambda: average_checkpoints([path], path.parent / "average.pt"),
+        lambda: write_half_precision(path, path.parent / "half.pt"),
+    ):
+        with pytest.raises(ValueError, match=rf"checkpoint\.pt.*{reason}"):
+            load()
+    assert not {"low", "average.pt", "half.pt"} & {file.name for file in path.parent.iterdir()}
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_parameters_that_are_not_finite_are_refused_by_name(folder: Path, number: float):
+    name = "decoder.layer.readout.state.weight"
+    weight = torch.load(folder / "checkpoint.pt")["model"][name]
+    weight[2, 3] = number
+    assert_refused_everywhere(change(folder, model={name: weight}), rf"its parameter {name} has numbers that are NaN")
+
+
+def test_whole_numbers_are_no_parameters(folder: Path):
+    name = "decoder.layer.readout.state.weight"
+    path = change(folder, model={name: torch.ones_like(torch.load(folder / "checkpoint.pt")["model"][name]).long()})
+    with pytest.raises(ValueError, match=f"its parameter {name} has whole numbers"):
+        Checkpoint(path, folder)
+
+
+def test_what_fairseq_leaves_uninitialized_may_be_anything(folder: Path):
+    path = change(folder, model={"encoder.embed_positions._float_tensor": torch.tensor([float("nan")])})
+    checkpoint_utils.load_checkpoint_to_cpu(str(path))
+
+
+@pytest.mark.parametrize("text", ["${oc.env:SECRET}", "a ${ oc.env : SECRET }", "${${model._name}:SECRET}"])
+def test_an_option_that_asks_for_a_variable_is_refused(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "the secret")
+    options = torch.load(folder / "checkpoint.pt")["cfg"]
+    options["task"]["source_lang"] = text
+    reason = r"its option cfg\.task\.source_lang is '.*SECRET.*', which asks for something outside"
+    assert_refused_everywhere(change(folder, cfg=options), reason)
+    path = change(folder, cfg=None, args=argparse.Namespace(arch="lstm", langs=["fr", text]))
+    with pytest.raises(UnpicklingError, match=r"its option args\.langs\.1 is"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(path))
+
+
+def test_options_that_are_other_options_are_read(folder: Path):
+    options = torch.load(folder / "checkpoint.pt")["cfg"]
+    options["task"]["target_lang"] = "${checkpoint.checkpoint_suffix}tgt"
+    state = checkpoint_utils.load_checkpoint_to_cpu(str(change(folder, cfg=options)))
+    assert state["cfg"].task.target_lang == "tgt"
+
+
+def test_a_file_that_unpacks_to_many_times_its_size_is_refused(folder: Path):
+    path = change(folder, model={"decoder.nothing": torch.zeros(1 << 20)})
+    entries = {}
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    assert_refused_everywhere(path, r"its \d+ bytes unpack to \d+")
+
+
+def test_a_parameter_that_repeats_one_number_of_the_file_is_refused(folder: Path):
+    path = change(folder, model={"decoder.nothing": torch.zeros(1).expand(1 << 40)})
+    assert_refused_everywhere(path, "its parameter decoder.nothing of 1099511627776 numbers has fewer in the file")
+
+
+@pytest.mark.parametrize("size", ["decoder_layers", "encoder_hidden_size"])
+def test_a_model_that_is_larger_than_its_checkpoint_is_not_built(folder: Path, size: str):
+    options = torch.load(folder / "checkpoint.pt")["cfg"]
+    options["model"][size] = 10**9 if size == "decoder_layers" else 10**5
+    path = change(folder, cfg=options)
+    for load in (lambda: Checkpoint(path, folder), lambda: load_system(str(path), str(folder))):
+        with pytest.raises(ValueError, match=r"checkpoint\.pt.*its options make a model of more than \d+ numbers"):
+            load()
