@@ -166,6 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         KeyboardInterrupt: where the tool was stopped.
     """
     write_utf8()
+    # What this process starts by `python -m` would look for modules in the folder of the call, a stranger's perhaps.
+    os.environ["PYTHONSAFEPATH"] = "1"
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words:
         print(list_tools(), end="", file=sys.stderr)

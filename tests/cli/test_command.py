@@ -14,7 +14,7 @@ import pytest
 import recurrent_mt.cli
 import user_dir.cli
 from recurrent_mt.arguments import split_named
-from recurrent_mt.cli.command import BESIDE, INDEX, TOOLS, Tool, load_tool, make_parser, write_utf8
+from recurrent_mt.cli.command import BESIDE, INDEX, TOOLS, Tool, load_tool, main, make_parser, write_utf8
 from recurrent_mt.plugin_finder import find_plugin
 from tests.commands import REPOSITORY, call, run
 
@@ -52,6 +52,15 @@ def test_what_tools_start_reads_and_writes_utf8_too(monkeypatch):
     program = "import sys; print('é'); print(sys.stdin.encoding, open('/dev/null').encoding)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.stdout.decode("utf-8") == "é\nutf-8 utf-8\n", done.stderr
+
+
+def test_what_tools_start_runs_no_module_of_the_folder_of_the_call(tmp_path, monkeypatch):
+    (tmp_path / "sacrebleu.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONSAFEPATH", "")
+    main(["user-dir"])
+    subprocess.run([sys.executable, "-m", "sacrebleu", "--version"], check=True, capture_output=True)
+    assert not (tmp_path / "ran").exists()
 
 
 def modules_of(package):
