@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -55,32 +56,50 @@ class Products(nn.Module):
 @functools.cache
 def warn_if_slow(number: torch.dtype) -> None:
     """Says in the log, once, if products in this format take longer than in float32 on this processor."""
-    ratio = time_of_product(number) / time_of_product(torch.float32)
+    ratio = 1 / speed_of_products(number)
     if ratio > 1.2:  # less could be chance
         logger.warning(
-            "products in %s take %.1f times as long as in float32 on this processor: it is faster without --autocast",
+            "products in %s take %s times as long as in float32 on this processor: it is faster without --autocast",
             str(number).removeprefix("torch."),
-            ratio,
+            in_words(ratio),
         )
 
 
 @functools.cache
 def suggest_if_fast(number: torch.dtype) -> None:
     """Says in the log, once, if products in this format are much faster than in float32 on this processor."""
-    ratio = time_of_product(torch.float32) / time_of_product(number)
+    ratio = speed_of_products(number)
     if ratio > 1.5:  # products are not all that a training does
         name = str(number).removeprefix("torch.")
         logger.info(
-            "products in %s are %.1f times as fast as in float32 here: consider --autocast %s", name, ratio, name
+            "products in %s are %s times as fast as in float32 here: consider --autocast %s",
+            name,
+            in_words(ratio),
+            name,
         )
 
 
-def time_of_product(number: torch.dtype) -> float:
-    """Seconds that a product of two square matrices in this format takes."""
-    matrix = torch.ones(512, 512, dtype=number)
-    times = []
-    for _ in range(4):  # the first compiles it
-        start = time.perf_counter()
-        matrix @ matrix
-        times.append(time.perf_counter() - start)
-    return min(times)
+def in_words(ratio: float) -> str:
+    """With one decimal, but no more than ten, which four products do not tell."""
+    return f"{ratio:.1f}" if ratio < 10 else "more than 10"
+
+
+def speed_of_products(number: torch.dtype) -> float:
+    """How many times as fast as in float32 a product of two square matrices in this format is.
+
+    What counts is this thread's time on a processor, the least of several rounds in turn: other processes, and a clock
+    that changes, must not decide.
+    """
+    matrices = [torch.ones(512, 512, dtype=each) for each in (torch.float32, number)]
+    least = [math.inf, math.inf]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for _ in range(6):  # the first compiles them
+            for place, matrix in enumerate(matrices):
+                start = time.thread_time()
+                matrix @ matrix
+                least[place] = min(least[place], time.thread_time() - start)
+    finally:
+        torch.set_num_threads(threads)
+    return least[0] / least[1]
