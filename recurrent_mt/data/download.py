@@ -58,13 +58,15 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
     """Takes files out of a tar or zip archive to a folder: one a pattern, in which ``*`` matches anything.
 
     Raises:
-        LookupError: if no file matches a pattern, or several do.
+        LookupError: if no file matches a pattern, or several do, or a link.
     """
     found: dict[str, Path] = {}
     for name, source in _files(archive):
         for index, pattern in enumerate(patterns):
             if not fnmatch.fnmatchcase(name.removeprefix("./"), pattern):
                 continue
+            if source is None:
+                raise LookupError(f"{archive}: {name} is a link: give the name of the file that it leads to")
             if pattern in found:
                 raise LookupError(f"{archive} has more than one file {pattern}")
             found[pattern] = folder / f"{index}-{Path(name).name}"
@@ -75,13 +77,14 @@ def extract(archive: Path, patterns: list[str], folder: Path) -> list[Path]:
     return [found[pattern] for pattern in patterns]
 
 
-def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Names and contents; each must be read before the next is asked for."""
+def _files(archive: Path) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Names and contents, None of a link; each must be read before the next is asked for."""
     if archive.name.endswith(TARS):
         with tarfile.open(archive, "r|*") as tar:
             for member in tar:
-                if source := tar.extractfile(member):
-                    yield member.name, source
+                # A stream cannot go back to what a link leads to.
+                if member.isfile() or member.issym() or member.islnk():
+                    yield member.name, tar.extractfile(member) if member.isfile() else None
     else:
         with zipfile.ZipFile(archive) as container:
             for name in container.namelist():

@@ -3,11 +3,12 @@
 import gzip
 import hashlib
 import random
+import tarfile
 from dataclasses import replace
 
 import pytest
 
-from recurrent_mt.data.download import DownloadError, Patience, download, file_sha256
+from recurrent_mt.data.download import DownloadError, Patience, download, extract, file_sha256
 
 CONTENT = random.Random(1).randbytes(100_000)
 HASTY = Patience(attempts=3, pause=0.0, timeout=5.0)
@@ -161,3 +162,16 @@ def test_no_server_at_all(server, tmp_path):
     url = server.url("corpus.bin").replace("127.0.0.1:", "127.0.0.1:1")[:18] + "/corpus.bin"
     with pytest.raises(DownloadError, match="refused"):
         download(url, tmp_path / "corpus.bin", patience=HASTY)
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_a_link_in_an_archive_is_named_where_it_is_asked_for(tmp_path, kind):
+    path = tmp_path / "corpus.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        link = tarfile.TarInfo("corpus/latest.fr")
+        link.type, link.linkname = kind, "v1.fr"
+        archive.addfile(link)
+        archive.addfile(tarfile.TarInfo("corpus/v1.fr"))
+    assert [file.name for file in extract(path, ["*/v1.fr"], tmp_path)] == ["0-v1.fr"]
+    with pytest.raises(LookupError, match=r"corpus\.tgz: corpus/latest\.fr is a link: give the name of the file"):
+        extract(path, ["*/latest.fr"], tmp_path)
