@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,15 +39,31 @@ MISSING = (
 
 
 def list_boxes() -> dict[str, Path]:
-    """The folders of the installed boxes by name, sorted."""
-    found = {}
+    """The folders of the installed boxes by name, sorted.
+
+    Raises:
+        ValueError: if two have the same name.
+    """
+    found: dict[str, Path] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         # A module inside of a package would have Python run that package.
-        spec = None if "." in point.value else find_spec(point.value)
-        for place in (spec and spec.submodule_search_locations) or []:
-            if (Path(place) / MANIFEST).is_file():
-                found[point.name] = Path(place)
+        spec = None if "." in point.value else find_module(point.value)
+        for place in map(Path, (spec and spec.submodule_search_locations) or []):
+            if not (place / MANIFEST).is_file():
+                continue
+            if found.setdefault(point.name, place) != place:
+                raise ValueError(
+                    f"two boxes called {point.name} are installed, {found[point.name]} and {place}: uninstall one"
+                )
     return found
+
+
+def find_module(name: str) -> ModuleSpec | None:
+    """Where a module is; None if there is none of that name."""
+    try:
+        return find_spec(name)
+    except ValueError:  # of an empty name, and of a module that was not imported, such as __main__
+        return None
 
 
 def find_box(name: str | None = None) -> Path:
@@ -54,7 +71,7 @@ def find_box(name: str | None = None) -> Path:
 
     Raises:
         FileNotFoundError: if there is none.
-        ValueError: if there are several, and no name.
+        ValueError: if there are several, and no name, or two of the same name.
     """
     boxes = list_boxes()
     if name is None and len(boxes) > 1:
@@ -73,13 +90,16 @@ def find_folder(place: str | Path | None) -> Path:
 
     Raises:
         FileNotFoundError: if there is nothing of that name; names the boxes that there are.
-        ValueError: if there are several boxes, and no name.
+        ValueError: if there are several boxes, and no name, or two of the same name.
     """
     if place is None:
         return find_box()
-    path, boxes = Path(place), list_boxes()
+    path = Path(place)
+    if path.is_file() or (path / "options").is_file():
+        return path
     # A box is installed from a folder of its name, which is neither a run folder nor the box.
-    if str(place) in boxes and not (path.is_file() or (path / "options").is_file()):
+    boxes = list_boxes()
+    if str(place) in boxes:
         return boxes[str(place)]
     if not path.exists():
         installed = f"installed are {', '.join(boxes)}" if boxes else "none is installed"

@@ -3,6 +3,7 @@
 import json
 import logging
 import shutil
+import sys
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -112,6 +113,29 @@ def test_finding_a_box_runs_no_code_of_it(monkeypatch, tmp_path):
     monkeypatch.setattr(box, "entry_points", lambda group: points)
     assert box.list_boxes() == {"planted_box": package}
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("value", ["__main__", ""])
+def test_what_is_no_module_is_no_box(monkeypatch, value):
+    # As in a console script; it is there where Python was started by -m.
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    monkeypatch.setattr(box, "entry_points", lambda group: [EntryPoint("fr-en", value, box.GROUP)])
+    assert box.list_boxes() == {}
+
+
+def test_of_two_boxes_of_one_name_none_is_chosen(monkeypatch, installed, tmp_path):
+    for name in ("first_box", "second_box"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "box.json").write_text("{}")
+    monkeypatch.syspath_prepend(tmp_path)
+    # A distribution may be listed twice.
+    points = [EntryPoint("fr-en", name, box.GROUP) for name in ("first_box", "first_box", "second_box")]
+    monkeypatch.setattr(box, "entry_points", lambda group: points[:2])
+    assert list(box.list_boxes()) == ["fr-en"]
+    monkeypatch.setattr(box, "entry_points", lambda group: points)
+    with pytest.raises(ValueError, match=r"two boxes called fr-en are installed, .*first_box and .*second_box: uninst"):
+        load_model("fr-en")
+    assert load_model(installed, "gru").name == "gru", "a folder is what it is, whatever is installed"
 
 
 @pytest.mark.parametrize(
