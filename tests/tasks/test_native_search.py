@@ -172,6 +172,27 @@ def assert_close_up_to_rounding(found, expected):
     assert (found - expected).norm() <= 2**-8 * expected.norm()
 
 
+#: Where a single NaN reaches every score. In the readout, the larger of two neighbors must not leave it out.
+REACHING = [
+    *(f"layer.readout.{part}" for part in ("state.weight", "state.bias", "previous_word.weight", "context.weight")),
+    *("layer.first.gru.gate_weight", "output_projection.weight", "output_projection.bias"),
+]
+
+
+@needs_native
+@pytest.mark.parametrize("unit", [0, 1])
+@pytest.mark.parametrize("name", REACHING)
+@pytest.mark.parametrize("number", [torch.float32, torch.double])
+def test_scores_that_are_no_numbers_end_the_search_as_fairseqs(name, unit, number):
+    built = model(number=number)
+    with torch.no_grad():
+        built.decoder.get_parameter(name)[unit] = torch.nan
+    with pytest.raises(AssertionError):
+        translate(SequenceGenerator, built, sources([3, 7, 1, 5]))
+    with pytest.raises(RuntimeError, match="the model's scores are no numbers"):
+        translate(NativeGenerator, built, sources([3, 7, 1, 5]))
+
+
 @needs_native
 @pytest.mark.parametrize("attention", ["none", "additive"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -209,6 +209,9 @@ class NativeGenerator(SequenceGenerator):
         found: list[list[dict[str, Tensor]]] = [[] for _ in range(sentences)]
         for hypothesis in beam_search(self._native.weights(), self._native.source(encoded), options):
             found[hypothesis.sentence].append(self._as_fairseqs(hypothesis, encoded))
+        if not all(found):
+            # There, an assertion of fairseq's own search fails.
+            raise RuntimeError("no translation has a probability: the model's scores are no numbers (NaN), or infinite")
         # Stable, as the sort of fairseq's generator is for so few.
         return [sorted(hypotheses, key=lambda one: -float(one["score"])) for hypotheses in found]
 

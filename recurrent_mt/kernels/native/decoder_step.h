@@ -205,7 +205,7 @@ class Recurrence {
 #pragma omp simd
         for (int64_t i = 0; i < size; i++) {
           const T a = s[2 * i] + x[2 * i] + c[2 * i], b = s[2 * i + 1] + x[2 * i + 1] + c[2 * i + 1];
-          out[i] = a > b ? a : b;
+          out[i] = a > b || a != a ? a : b;  // NaN stays NaN, as in torch.maximum
         }
       }
     });
