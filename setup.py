@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 from pathlib import Path
 
@@ -23,6 +24,8 @@ class BuildNativeKernels(build_ext):
 
     def run(self) -> None:
         """Compile against the PyTorch of this environment; say in one line why not, and go on."""
+        # Otherwise, setuptools compiles only what is newer than the library, and a copy may have the times of any day.
+        self.force = True
         try:
             super().run()
         except Exception as error:
@@ -43,6 +46,7 @@ def native_kernels() -> list[Extension]:
         return []
     version = torch.__version__.partition("+")[0].replace(".", "_")
     folder = Path("recurrent_mt", "kernels", "native")
+    checksum = runpy.run_path(str(folder / "sources.py"))["checksum"]()
     # PyTorch's wheels up to 2.6 have the strings of old C++ compilers.
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
     return [
@@ -53,6 +57,7 @@ def native_kernels() -> list[Extension]:
             include_dirs=cpp_extension.include_paths(),
             library_dirs=cpp_extension.library_paths(),
             libraries=["c10", "torch_cpu", "torch"],
+            define_macros=[("SOURCES", f'"{checksum}"')],
             extra_compile_args=["-std=c++20", "-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", abi],
             language="c++",
         )

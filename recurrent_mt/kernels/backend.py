@@ -26,19 +26,21 @@ def resolve(backend: str, weight: Tensor) -> str:
 
     On a CPU, ``native`` where it is built, on a GPU, ``fused`` where Triton is, and otherwise ``packed``.
 
-    Every other name stays. Where the native kernels are missing on a CPU, the log says why, once.
+    Every other name stays. The log says once what ``auto`` is; where the native kernels are missing on a CPU, it warns.
     """
     if backend != "auto":
         return backend
+    chosen = "packed"
     if weight.device.type == "cuda":
-        return "fused" if _has_triton(weight.device) else "packed"
-    if weight.device.type != "cpu" or weight.dtype not in NATIVE_FORMATS or not _knows_autocast(weight.dtype):
-        return "packed"
-    reason = native.reason_unavailable()
-    if reason is None:
-        return "native"
-    _log(reason)
-    return "packed"
+        chosen = "fused" if _has_triton(weight.device) else "packed"
+    elif weight.device.type == "cpu" and weight.dtype in NATIVE_FORMATS and _knows_autocast(weight.dtype):
+        reason = native.reason_unavailable()
+        if reason is not None:
+            _warn(reason)
+            return "packed"
+        chosen = "native"
+    _say(chosen, weight.device.type, weight.dtype)
+    return chosen
 
 
 def _knows_autocast(states: torch.dtype) -> bool:
@@ -55,8 +57,13 @@ def _has_triton(device: torch.device) -> bool:
 
 
 @functools.cache
-def _log(reason: str) -> None:
-    logger.info("%s; until then, everything runs on the slower backend 'packed'", reason)
+def _say(backend: str, device: str, number: torch.dtype) -> None:
+    logger.info("kernels: %s, for %s on %s", backend, str(number).removeprefix("torch."), device)
+
+
+@functools.cache
+def _warn(reason: str) -> None:
+    logger.warning("%s; until then, everything runs on the slower backend 'packed'", reason)
 
 
 def check_native(operation: str, like: Tensor) -> None:

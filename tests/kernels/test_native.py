@@ -12,6 +12,7 @@ import torch
 
 from recurrent_mt.kernels import backend, native
 from recurrent_mt.kernels.gru import gru
+from recurrent_mt.kernels.native import sources
 from tests.kernels import test_attentive_gru, test_gru
 from tests.kernels.batches import needs_native, random
 
@@ -23,7 +24,7 @@ def other_folder(tmp_path, monkeypatch):
     """A folder without a library in place of the real one."""
     monkeypatch.setattr(native, "FOLDER", tmp_path)
     native.reason_unavailable.cache_clear()
-    backend._log.cache_clear()
+    backend._warn.cache_clear()
     yield tmp_path
     native.reason_unavailable.cache_clear()
 
@@ -50,6 +51,7 @@ def test_without_a_library_auto_runs_on_packed_and_one_line_says_why(other_folde
     assert torch.equal(states[0], gru(*tensors, counts=counts, backend="packed"))
     (record,) = caplog.records
     assert record.message.startswith("the native kernels are not built for PyTorch") and "packed" in record.message
+    assert record.levelno == logging.WARNING
 
 
 def test_without_a_library_native_is_refused(other_folder):
@@ -60,11 +62,16 @@ def test_without_a_library_native_is_refused(other_folder):
         gru(*tensors, counts=counts, backend="native")
 
 
-def test_a_library_older_than_its_source_is_not_loaded(other_folder):
-    library(other_folder).write_bytes(b"")
+def test_a_library_of_other_sources_is_not_loaded_whatever_the_times_of_files(other_folder):
+    (other_folder / "gru.cpp").write_text("int gru;")
+    library(other_folder).write_bytes(b"a library of " + sources.checksum(other_folder).encode())
     os.utime(library(other_folder), (1, 1))
-    (other_folder / "gru.cpp").write_text("")
-    assert "older than their source gru.cpp" in native.reason_unavailable()
+    # It is tried: what differs are times, as in a copy.
+    assert "cannot be loaded" in native.reason_unavailable()
+    native.reason_unavailable.cache_clear()
+    (other_folder / "gru.cpp").write_text("long gru;")
+    os.utime(other_folder / "gru.cpp", (0, 0))
+    assert "compiled from other sources" in native.reason_unavailable()
 
 
 def test_a_library_that_is_none_is_not_loaded(other_folder):
@@ -81,6 +88,15 @@ def test_auto_is_native_on_a_cpu_for_wide_numbers():
     assert backend.resolve("auto", torch.zeros(1, dtype=torch.bfloat16)) == "packed"
     assert backend.resolve("auto", torch.zeros(1, device="meta")) == "packed"
     assert backend.resolve("reference", torch.zeros(1)) == "reference"
+
+
+@needs_native
+def test_the_log_says_once_which_kernels_run(caplog):
+    backend._say.cache_clear()
+    with caplog.at_level(logging.INFO):
+        for _ in range(2):
+            backend.resolve("auto", torch.zeros(1))
+    assert caplog.messages == ["kernels: native, for float32 on cpu"]
 
 
 def test_a_compiler_that_fails_is_named_and_nothing_else_fails(tmp_path):

@@ -2,20 +2,21 @@
 
 The ``.cpp`` files beside this one are the operations of ``torch.ops.recurrent_mt``. ``python setup.py build_ext
 --inplace`` compiles them, and ``scripts/setup.sh`` calls that. A library serves one version of Python and one of
-PyTorch, both of which are in its name, so that a new version of either never loads an old one. Where it cannot be
-built, everything runs on ``packed``.
+PyTorch, both of which are in its name, so that a new version of either never loads an old one. It also holds a checksum
+of its sources, and one that was compiled from others is not loaded. Where it cannot be built, everything runs on
+``packed``.
 """
 
 from __future__ import annotations
 
 import functools
 import sysconfig
-from pathlib import Path
 
 import torch
 
+from .sources import FOLDER, checksum
+
 BUILD = "python setup.py build_ext --inplace"
-FOLDER = Path(__file__).parent
 
 
 def library_name(torch_version: str) -> str:
@@ -33,10 +34,9 @@ def reason_unavailable() -> str | None:
     path = FOLDER / (library_name(torch.__version__) + str(sysconfig.get_config_var("EXT_SUFFIX")))
     if not path.exists():
         return f"the native kernels are not built for PyTorch {torch.__version__}: {BUILD} builds them"
-    sources = (*FOLDER.glob("*.cpp"), *FOLDER.glob("*.h"))
-    changed = [source.name for source in sources if source.stat().st_mtime > path.stat().st_mtime]
-    if changed:
-        return f"the native kernels are older than their source {min(changed)}: {BUILD} builds them again"
+    sources = checksum(FOLDER)
+    if sources is not None and sources.encode() not in path.read_bytes():
+        return f"the native kernels were compiled from other sources than those in {FOLDER}: {BUILD} builds them again"
     try:
         torch.ops.load_library(str(path))
     except OSError as error:
