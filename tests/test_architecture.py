@@ -49,7 +49,7 @@ ALLOWED = {
         "pages": {"jinja2", "markupsafe"},
         "report": {
             *("pandas", "markupsafe", "matplotlib", "recurrent_mt.text_files"),
-            *("recurrent_mt.evaluation", "recurrent_mt.metrics", "recurrent_mt.pages"),
+            *("recurrent_mt.evaluation", "recurrent_mt.languages", "recurrent_mt.metrics", "recurrent_mt.pages"),
         },
         "demo": {
             *("gradio", "starlette", "numpy", "matplotlib", "jinja2", "markupsafe"),

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pycld2
+import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from ..languages import HAN, base_language, is_chinese, join_chinese
+from ..languages import HAN, base_language, is_chinese, join_chinese, read_language
 from .words import count_words, has_words
 
 # CLD2 finds several languages in a line, with percentages of its text.
@@ -35,6 +36,9 @@ _OTHER_WORD = re.compile(rf"[^\W\d_{HAN}{_KANA_AND_HANGUL}]+")
 _CLD2 = frozenset(code for _, code in pycld2.LANGUAGES)
 #: What CLD2 and langid call languages whose codes here are others.
 _OTHER_CODES = {"fil": {"tl"}, "he": {"iw"}, "jv": {"jw"}, "nb": {"no"}}
+#: Languages that CLD2 tells in another script than their usual one, too. In any further script it takes a language for
+#: one that is usually written so: Punjabi in Arabic script for Urdu.
+_OTHER_SCRIPTS = {"kk": "Arab", "ko": "Hang", "mn": "Mong", "ro": "Cyrl", "sr": "Latn"}
 
 
 def _codes(language: str) -> set[str]:
@@ -69,13 +73,17 @@ def require_known(language: str) -> None:
 def is_other_language(text: str, language: str) -> bool:
     """Whether a normalized line is surely in another language.
 
-    In doubt it is not: short lines, names and numbers pass.
+    In doubt it is not: short lines, names and numbers pass. Of a language in a script that is not its usual one, such
+    as Punjabi in Arabic script (``pa_Arab``), only lines in other scripts are known to be in another language.
     """
     if is_chinese(language):
-        return _is_other_script(text)
+        return _is_not_chinese(text)
     codes = _codes(language)
     if _is_east_asian(text) and not codes & _EAST_ASIAN:
         return True
+    base, script = read_language(language)
+    if script not in (read_language(base).script, _OTHER_SCRIPTS.get(base)):
+        return _is_in_other_script(text, script)
     if not _is_suspect(text, codes):
         return False
     words = [word for word in _WORD.findall(text) if not word[0].isupper()]
@@ -101,7 +109,15 @@ def _is_east_asian(text: str) -> bool:
     return 2 * len(_EAST_ASIAN_LETTER.findall(text)) > sum(map(str.isalpha, text))
 
 
-def _is_other_script(text: str) -> bool:
+def _is_in_other_script(text: str, script: str) -> bool:
+    """Whether more than half of the letters, and more than those of a name or two, are of other scripts."""
+    letters = sum(map(str.isalpha, text))
+    # regex compiles a pattern once, as re does.
+    others = letters - len(regex.findall(rf"(?=\p{{L}})\p{{Script={script}}}", text))
+    return others >= _MIN_LETTERS and 2 * others > letters
+
+
+def _is_not_chinese(text: str) -> bool:
     """Chinese has more than a few Han characters, and at most a name in kana or hangul."""
     han, other = len(_HAN.findall(text)), len(_OTHER_WORD.findall(text))
     return 5 * len(_KANA_OR_HANGUL.findall(text)) > han or 10 * han < 3 * (han + other)

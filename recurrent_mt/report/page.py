@@ -33,6 +33,7 @@ from ..evaluation.tables import (
 )
 from ..evaluation.training import BY_TRAINING, PARAMETERS, cost_table
 from ..evaluation.translated_files import System, UnknownWords
+from ..languages import has_two_letters_i
 from ..metrics import SEED
 from ..pages import render
 from .attachments import Attachment, Figure, Printout, Results, join_tables
@@ -261,8 +262,8 @@ def collect_data(analysis: Analysis, listed_sentences: int) -> dict[str, Any]:
     test_set = analysis.test_set
     return {
         "systems": analysis.names,
-        # As browsers know it.
-        "language": test_set.target_language.replace("_", "-") or "en",
+        # Whose lower case it has: browsers know that of Turkish, and not of all others with its letters.
+        "language": "tr" if has_two_letters_i(test_set.target_language) else "en",
         "lowercase": test_set.lowercase,
         "sentences": {
             "source": list(test_set.source),

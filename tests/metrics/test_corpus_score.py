@@ -197,7 +197,8 @@ def test_a_score_prints_its_signature_and_its_interval():
     [
         *(("zh", False, "zh"), ("zh_TW", False, "zh"), ("zh-CN", False, "zh"), ("en_US", True, "13a")),
         *(("ja", True, "ja-mecab"), ("ko_KR", True, "ko-mecab"), ("ja", False, "char"), ("ko", False, "char")),
-        ("th", False, "char"),
+        *(("th", False, "char"), ("kor_Hang", True, "ko-mecab"), ("jpn_Hira", False, "char")),
+        *(("ja_Latn", True, "13a"), ("ja_Latn", False, "13a"), ("ko_Latn", True, "13a")),
     ],
 )
 def test_a_language_has_its_tokenization_however_its_code_continues(language, installed, tokenization, monkeypatch):
@@ -229,7 +230,16 @@ def test_the_same_text_in_another_normal_form_scores_the_same_and_the_signature_
     assert "|text:normalized|" in sign_systems(counts)
 
 
-def test_turkish_case_is_ignored_as_turkish_has_it():
+@pytest.mark.parametrize("language", ["tr", "az", "crh_Latn", "gag", "kk_Latn", "tat_Latn"])
+def test_turkish_case_is_ignored_as_turkish_has_it(language):
     sides = ["İSTANBUL IŞIK güzel bir şehir"], ["istanbul ışık güzel bir şehir"]
-    assert score("bleu", *sides, target_language="tr", lowercase=True).value == pytest.approx(100)
+    assert score("bleu", *sides, target_language=language, lowercase=True).value == pytest.approx(100)
     assert score("bleu", *sides, lowercase=True).value < 50
+
+
+def test_romanized_japanese_has_words():
+    """Its words are between spaces; letters for words would give other scores."""
+    hypothesis, reference = ["kare wa neko ga suki da to omoimasu"], ["kanojo wa neko ga suki desu to iimashita"]
+    romanized = score("bleu", hypothesis, reference, target_language="ja_Latn")
+    assert romanized == score("bleu", hypothesis, reference) != score("bleu", hypothesis, reference, tokenize="char")
+    assert metrics.split_words(hypothesis, "ja_Latn") == [hypothesis[0].split()]

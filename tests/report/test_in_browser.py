@@ -384,7 +384,7 @@ def brightness(color):
     return sum(float(part) for part in re.findall(r"[\d.]+", color)[:3])
 
 
-@pytest.mark.parametrize(("language", "marked"), [("tr_TR", []), ("", [("extra", "Işık")])])
+@pytest.mark.parametrize(("language", "marked"), [("tr_TR", []), ("crh_Latn", []), ("", [("extra", "Işık")])])
 def test_words_are_compared_in_the_lower_case_of_their_language(browser, tmp_path, language, marked):
     texts = {"source": ["ışık"], "reference": ["ışık"], "source_words": [["ışık"]], "reference_words": [["ışık"]]}
     test_set = small(**texts, target_language=language, lowercase=True)
