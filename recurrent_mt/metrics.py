@@ -276,18 +276,18 @@ def statistics(
 
     Raises:
         ValueError: for an unknown metric or tokenizer, for no sentences, and for unequal counts.
-        TypeError: if a sentence is not a string.
+        TypeError: if a sentence is not a string, and for one sentence in place of several.
         ModuleNotFoundError: for METEOR without nltk.
         RuntimeError: if a process died.
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
+    check_strings("hypothesis", hypotheses)
+    check_strings("reference", references)
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: there must be one for each")
     if not hypotheses:
         raise ValueError(f"{name}: there are no sentences to score")
-    check_strings("hypothesis", hypotheses)
-    check_strings("reference", references)
     if tokenize is None and target_language:
         tokenize = choose_tokenization(target_language)
     check_tokenization(tokenize)
@@ -351,7 +351,12 @@ def check_tokenization(tokenize: str | None) -> None:
 
 
 def check_strings(side: str, sentences: Sequence[str]) -> None:
-    """Raises TypeError naming the first sentence that is not a string; sacrebleu would accept some."""
+    """Raises TypeError naming the first sentence that is not a string; sacrebleu would accept some.
+
+    It does so for a string in place of sentences, too, whose letters would be taken for them.
+    """
+    if isinstance(sentences, str):
+        raise TypeError(f"{side} is one string, {sentences[:80]!r}: give a list of sentences")
     for number, sentence in enumerate(sentences, start=1):
         if not isinstance(sentence, str):
             raise TypeError(f"{side} {number} is {type(sentence).__name__}, not a string")

@@ -135,7 +135,8 @@ def load_bpe(codes: str | PathLike[str]) -> Callable[[str], str]:
     from subword_nmt.apply_bpe import BPE
 
     try:
-        with open(codes, encoding="utf-8") as file:
+        # Some editors put a byte order mark before the line that names the version; without that, words end otherwise.
+        with open(codes, encoding="utf-8-sig") as file:
             return BPE(file, glossaries=[f"^{_ESCAPED_CHARACTER}$"]).process_line
     except (UnicodeDecodeError, SystemExit) as error:  # subword-nmt ends the process
         raise ValueError(f"{codes} is no file of subword-nmt's codes") from error

@@ -71,6 +71,14 @@ def test_bpe_cuts_no_character_that_moses_escapes(tmp_path):
     )
 
 
+def test_a_byte_order_mark_is_no_part_of_the_codes(tmp_path):
+    merges = "#version: 0.2\nt s</w>\n"
+    for name, encoding in (("plain", "utf-8"), ("marked", "utf-8-sig")):
+        (tmp_path / name).write_text(merges, encoding=encoding)
+    plain, marked = (load_bpe(tmp_path / name) for name in ("plain", "marked"))
+    assert marked("cats") == plain("cats") == "c@@ a@@ ts"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"\xb1 of something else"])
 def test_a_file_of_something_else_is_no_model(content, tmp_path):
     file = tmp_path / "model"

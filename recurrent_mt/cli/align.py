@@ -53,7 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-tokens", type=positive, default=4000, help="tokens in a batch of forced decoding (%(default)s)"
     )
-    parser.add_argument("--gold", help="gold links, one sentence per line: 0-0 is sure, 1?0 possible; not with --log")
+    parser.add_argument(
+        "--gold",
+        help="gold links, one sentence per line, of words counted from 0: 0-0 is sure, 1?0 possible; not with --log",
+    )
     parser.add_argument("--segmentation", choices=SCHEMES, help="merge word pieces before anything else")
     parser.add_argument(
         "--sentences", type=int, nargs="+", default=[], help="numbers, from 0, of the sentences to draw"

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Literal
+from typing import Literal, TextIO
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
@@ -145,7 +145,7 @@ def sentence_pairs(corpus: PublishedSet, file: Path, languages: tuple[str, str])
 
 
 def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
-    """What mtdata reads from the files; bytes that are not UTF-8 come as U+FFFD."""
+    """What mtdata reads from the files; outside of XML, bytes that are not UTF-8 come as U+FFFD."""
     from mtdata.entry import Entry
     from mtdata.parser import Parser
     from mtdata.utils import COMPRESSORS
@@ -155,7 +155,8 @@ def _read(corpus: PublishedSet, paths: list[Path]) -> Iterator[list[str]]:
     if "tmx" in corpus.format:
         import mtdata.tmx
 
-        # Of a segment, mtdata takes what comes before its first tag.
+        # Of a segment, mtdata takes what comes before its first tag. It takes all text for UTF-8, and tags in a
+        # namespace for others.
         mtdata.tmx.ET = SimpleNamespace(iterparse=_parse_segments)
     # An Entry of an archive wants the names in it, which matter no more here.
     entry = Entry(corpus.identifier, url=corpus.url, ext=corpus.format, cols=corpus.columns)
@@ -200,9 +201,14 @@ def require_all_segments(corpus: PublishedSet, paths: list[Path]) -> None:
             )
 
 
-def _parse_segments(file: IO[str], events: list[Literal["end"]]) -> Iterator[tuple[str, ElementTree.Element]]:
-    """`ElementTree.iterparse` for TMX: a segment has text alone, without the tags within and the codes in them."""
-    for event, element in ElementTree.iterparse(file, events):
+def _parse_segments(file: TextIO, events: list[Literal["end"]]) -> Iterator[tuple[str, ElementTree.Element]]:
+    """`ElementTree.iterparse` for TMX, in the encoding that the file names, and with tags without their namespace.
+
+    A segment has text alone, without the tags within and the codes in them.
+    """
+    # Of entities that make gigabytes of a few lines, the parser refuses to make more than a hundred times the file.
+    for event, element in ElementTree.iterparse(file.buffer, events):
+        element.tag = element.tag.rpartition("}")[2]
         if element.tag == "seg" and len(element):
             text = _text_outside_codes(element)
             element.clear()

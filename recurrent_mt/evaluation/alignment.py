@@ -5,6 +5,7 @@ Tables and drawings of them are in `alignment_figures.py`: what they need takes 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import numpy as np
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
 from ..text_files import FileError, read_lines, read_sentence_records
 from .generate_log import TranslatedSentence, read_generate_log
+
+LOG = logging.getLogger(__name__)
 
 #: How far a target token's weights may be from 1 together, for each source token: printed weights are rounded.
 ROUNDING = 1e-5
@@ -224,14 +227,9 @@ def score_links(alignments: Sequence[SoftAlignment], gold: Sequence[GoldLinks]) 
     """
     if len(alignments) != len(gold):
         raise ValueError(f"{len(alignments)} alignments, but gold links of {len(gold)} sentences")
+    check_links(alignments, gold)
     found = sure = in_sure = in_possible = 0
     for alignment, expected in zip(alignments, gold):
-        for source, target in sorted(expected.possible):
-            if source >= alignment.source_words or target >= alignment.target_words:
-                raise ValueError(
-                    f"sentence {alignment.number} has {alignment.source_words} source and {alignment.target_words} "
-                    f"target words, but a gold link {source}-{target}: the links are of other sentences or other words"
-                )
         links = hard_links(alignment)
         found, sure = found + len(links), sure + len(expected.sure)
         in_sure, in_possible = in_sure + len(links & expected.sure), in_possible + len(links & expected.possible)
@@ -242,6 +240,30 @@ def score_links(alignments: Sequence[SoftAlignment], gold: Sequence[GoldLinks]) 
         links=found,
         sure_links=sure,
     )
+
+
+def check_links(alignments: Sequence[SoftAlignment], gold: Sequence[GoldLinks]) -> None:
+    """Logs where no gold link is of a first word, as where words are counted from 1: these are counted from 0.
+
+    Raises:
+        ValueError: if a gold link points to a word that a sentence does not have.
+    """
+    linked = any(expected.possible for expected in gold)
+    from_one = linked and not any(0 in link for expected in gold for link in expected.possible)
+    for alignment, expected in zip(alignments, gold):
+        sizes = alignment.source_words, alignment.target_words
+        for source, target in sorted(expected.possible):
+            if source < sizes[0] and target < sizes[1]:
+                continue
+            why = "the links are of other sentences or other words"
+            if from_one and source <= sizes[0] and target <= sizes[1]:
+                why = "no link of the file has a 0, so words are counted from 1: subtract 1 from every number"
+            raise ValueError(
+                f"sentence {alignment.number} has {sizes[0]} source and {sizes[1]} target words, but a gold link "
+                f"{source}-{target}: {why}"
+            )
+    if from_one:
+        LOG.warning("no gold link has a 0: if they count words from 1, subtract 1 from every number, or AER is wrong")
 
 
 def measure_entropies(alignment: SoftAlignment) -> np.ndarray:

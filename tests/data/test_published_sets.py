@@ -144,10 +144,10 @@ def test_a_line_without_a_column_is_named(server, tmp_path):
         get(corpus, server, tmp_path, ("fr", "en"))
 
 
-def write_file(server, name, content, form):
+def write_file(server, name, content, form, encoding="utf-8"):
     path = server.folder / "mirror" / "data.statmt.org" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
+    path.write_bytes(content.encode(encoding))
     return PublishedSet("Statmt-t-1-fra-eng", f"http://data.statmt.org/{name}", None, form, None)
 
 
@@ -162,6 +162,35 @@ def test_tags_within_a_segment_of_tmx_do_not_end_it(server, tmp_path):
     corpus = write_file(server, "t.tmx", f'<tmx version="1.4"><header/><body>{units}</body></tmx>\n', "tmx")
     pairs = get(corpus, server, tmp_path, ("fr", "en"))
     assert pairs == [("Cliquez sur OK & attendez.", "Click OK right now."), ("fr", "en")]
+
+
+def tmx(declaration, *, start="<tmx version='1.4'>", french="Où ça ?"):
+    variants = f"<tuv xml:lang='fr'><seg>{french}</seg></tuv><tuv xml:lang='en'><seg>Where?</seg></tuv>"
+    return f"{declaration}{start}<header/><body><tu>{variants}</tu></body></tmx>"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"), [("utf-16", "UTF-16"), ("iso-8859-1", "ISO-8859-1"), ("cp1252", "windows-1252")]
+)
+def test_tmx_is_read_in_the_encoding_that_it_names(encoding, declared, server, tmp_path):
+    corpus = write_file(server, "t.tmx", tmx(f"<?xml version='1.0' encoding='{declared}'?>"), "tmx", encoding)
+    assert get(corpus, server, tmp_path, ("fr", "en")) == [("Où ça ?", "Where?")]
+
+
+def test_compressed_tmx_in_a_namespace(server, tmp_path):
+    content = tmx("<!DOCTYPE tmx SYSTEM 'tmx14.dtd'>", start="<tmx version='1.4' xmlns='http://www.lisa.org/tmx14'>")
+    corpus = write_file(server, "t.tmx.gz", "", "tmx.gz")
+    (path,) = server.folder.rglob("t.tmx.gz")
+    path.write_bytes(gzip.compress(content.encode("utf-8-sig"), mtime=0))
+    assert get(corpus, server, tmp_path, ("fr", "en")) == [("Où ça ?", "Where?")]
+
+
+def test_tmx_whose_entities_make_gigabytes_of_it_is_refused(server, tmp_path):
+    entities = "".join(f"<!ENTITY e{depth} '{f'&e{depth - 1};' * 10}'>" for depth in range(1, 10))
+    content = tmx(f"<!DOCTYPE tmx [<!ENTITY e0 'ten letters'>{entities}]>", french="&e9;")
+    corpus = write_file(server, "t.tmx", content, "tmx")
+    with pytest.raises(ValueError, match="Statmt-t-1-fra-eng: limit on input amplification factor"):
+        get(corpus, server, tmp_path, ("fr", "en"))
 
 
 @pytest.mark.parametrize(

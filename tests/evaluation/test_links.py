@@ -75,6 +75,26 @@ def test_links_of_other_sentences_are_refused():
             score_links([one_hot(0, 1, 2, 3)], [gold([link])])
 
 
+def test_links_counted_from_one_are_refused_where_one_is_past_the_end():
+    alignments = [one_hot(0, 1, 2, 3)] * 2
+    with pytest.raises(ValueError, match="a gold link 3-3: no link of the file has a 0, so words are counted from 1"):
+        score_links(alignments, [gold([(1, 1)]), gold([(1, 1), (3, 3)])])
+    for others in ([gold([(0, 0)]), gold([(3, 3)])], [gold([(1, 1)]), gold([(3, 4)])]):
+        with pytest.raises(ValueError, match="of other sentences or other words"):
+            score_links(alignments, others)
+
+
+def test_links_without_a_zero_are_noticed(caplog):
+    alignments = [one_hot(0, 1, 2, 3)] * 2
+    score_links(alignments, [gold([(1, 1)]), gold([(2, 0)])])
+    score_links(alignments, [gold([])] * 2)
+    assert not caplog.messages
+    score_links(alignments, [gold([(1, 1)]), gold([(2, 2)])])
+    assert caplog.messages == [
+        "no gold link has a 0: if they count words from 1, subtract 1 from every number, or AER is wrong"
+    ]
+
+
 def test_gold_links_of_a_file(tmp_path):
     first, empty = read_gold_links(write(tmp_path / "gold", ["0-0 1-2 12?1", ""]))
     assert first == GoldLinks(frozenset({(0, 0), (1, 2)}), frozenset({(0, 0), (1, 2), (12, 1)}))

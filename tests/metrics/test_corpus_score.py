@@ -179,6 +179,13 @@ def test_a_sentence_that_is_not_a_string_is_named():
         score("ter", ["a", None], ["a", "b"])
 
 
+def test_a_string_is_no_list_of_sentences():
+    with pytest.raises(TypeError, match=r"hypothesis is one string, 'A string.': give a list of sentences"):
+        score("bleu", "A string.", "A string.")
+    with pytest.raises(TypeError, match="reference is one string"):
+        score("bleu", ["A string."], "A string.")
+
+
 def test_the_seed_decides_the_interval():
     first, again, other = (
         score("bleu", HYPOTHESES, REFERENCES, resamples=20, seed=seed).interval for seed in (1, 1, 2)

@@ -108,7 +108,7 @@ class BPEDropout(SubwordSampler):
         from subword_nmt.apply_bpe import BPE
 
         super().__init__(dictionary)
-        with open(codes, encoding="utf-8") as file:
+        with open(codes, encoding="utf-8-sig") as file:  # as in `load_bpe`
             self._bpe = BPE(file, vocab=set(dictionary.symbols))
             # That of another keeps what was drawn last in its cache.
             self._whole = BPE(file)
