@@ -8,7 +8,8 @@ for hypotheses in translate(model, ["un homme dort"], beam=5):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,15 +73,19 @@ class OnnxModel:
             threads: how many processor threads to use; 0: onnxruntime decides.
 
         Raises:
-            FileError: if a file is missing or damaged, or was written by another version of this program.
+            FileError: if a file is missing, damaged, or of another model, or was written by another version of this
+                program.
         """
         folder = Path(folder)
         manifest = read_manifest(folder / "manifest.json")
-        self._encoder, self._decoder = (_load(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
+        self._encoder, self._decoder = (Graph(folder / f"{name}.onnx", threads) for name in ("encoder", "decoder"))
+        check_files(folder, manifest.get("sha256", {}))
         self._state_names: list[str] = manifest["state"]
         source, self.target_words = (
             [word for _, word in read_lines(folder / f"{side}.txt")] for side in ("source", "target")
         )
+        for side, words in (("source", source), ("target", self.target_words)):
+            check_special(folder / f"{side}.txt", words, manifest["special"])
         self.pad, self.eos, self.unk = (manifest["special"][name] for name in SPECIAL)
         # A text has no padding: a literal <pad> is a word that no model knows, as it is with fairseq-compat.
         self.source_words = {word: number for number, word in enumerate(source) if number != self.pad}
@@ -111,19 +116,64 @@ class OnnxModel:
             words: (N,) the last words, ``</s>`` before the first; as many hypotheses for each sentence, in turn.
             sources: B sentences.
             state: of N hypotheses.
+
+        Raises:
+            FileError: if the graph is of other words.
         """
         names = ["log_probabilities", *(f"next_{name}" for name in self._state_names)]
         scores, *following = self._decoder.run(names, {"word": words, **sources._asdict(), **state})
+        if scores.shape[1] != len(self.target_words):
+            message = f"it scores {scores.shape[1]} words, and target.txt has {len(self.target_words)}"
+            raise FileError(self._decoder.path, f"{message}: export the model again")
         return scores, dict(zip(self._state_names, following))
 
 
-def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own have no common class
-        raise FileError(path, f"this is no model that onnxruntime can load: {error}") from error
+class Graph:
+    """One of a model's two graphs."""
+
+    def __init__(self, path: Path, threads: int) -> None:
+        """Loads it.
+
+        Raises:
+            FileError: if it is missing or damaged.
+        """
+        self.path = path
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        # What goes wrong is raised; onnxruntime would print it, too.
+        options.log_severity_level = 4
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's own have no common class
+            raise FileError(path, f"this is no model that onnxruntime can load: {error}") from error
+
+    def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """The outputs of these names.
+
+        Raises:
+            FileError: if the graph does not fit the inputs, as that of another model.
+        """
+        try:
+            return self._session.run(names, inputs)
+        except Exception as error:  # as above
+            first_line = str(error).partition("\n")[0]
+            raise FileError(self.path, f"onnxruntime cannot run it: {first_line}; export the model again") from error
+
+
+def check_files(folder: Path, checksums: Mapping[str, str]) -> None:
+    """Raises FileError naming the first file of a model that is not as it was exported."""
+    for name, checksum in checksums.items():
+        with (folder / name).open("rb") as file:
+            if file_digest(file, "sha256").hexdigest() != checksum:
+                raise FileError(folder / name, "it is not the file that was exported: export the model again")
+
+
+def check_special(path: Path, words: Sequence[str], special: Mapping[str, int]) -> None:
+    """Raises FileError if words do not have a symbol where the manifest says."""
+    for name in SPECIAL:
+        if words[special[name] : special[name] + 1] != [name]:
+            message = f"line {special[name] + 1} is not {name}, which has that number in manifest.json"
+            raise FileError(path, f"{message}: export the model again")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -139,12 +189,17 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise FileError(path, message) from None
     special = manifest.get("special")
     numbers = [special.get(name) for name in SPECIAL] if isinstance(special, dict) else [None]
-    numbers += [manifest.get(name) for name in ("longest_source", "longest_target")]
-    names = manifest.get("state")
-    if not all(type(number) is int and number >= 0 for number in numbers):
+    longest = [manifest.get(name) for name in ("longest_source", "longest_target")]
+    names, checksums = manifest.get("state"), manifest.get("sha256", {})
+    if not (
+        all(type(number) is int and number >= 0 for number in numbers)
+        and all(type(number) is int and number > 1 for number in longest)  # a word and </s>
+    ):
         raise FileError(path, "special, longest_source or longest_target lacks a number: export the model again")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise FileError(path, "state is no list of names: export the model again")
+    if not isinstance(checksums, dict):
+        raise FileError(path, "sha256 has no checksums of files by name: export the model again")
     return manifest
 
 

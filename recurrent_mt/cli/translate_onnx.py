@@ -3,21 +3,24 @@
     echo "Le Parlement a adopté la résolution." | recurrent-mt translate-onnx
     recurrent-mt translate-onnx FOLDER <test.fr >test.en
 
-Reads one sentence per line, and writes its best translation. Without FOLDER, the model is that of the installed box,
-which takes and gives text as people write it; so does any model with --run, the run folder (or box) whose text it was
-trained on. Otherwise, text is split into the words or subwords that the model was trained on, and comes out split in
-the same way. The search is fairseq-generate's. Needs the package onnxruntime.
+Reads one sentence per line, and writes its best translation. Without FOLDER, the model is that of the installed box.
+Text is as people write it where FOLDER is in a box or a run folder, and with --run, the run folder (or box) whose text
+the model was trained on. Otherwise, it has to be split into the words or subwords that the model was trained on, and
+comes out split in the same way. The search is fairseq-generate's. Needs the package onnxruntime.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arguments import natural, positive
+from ..subwords import is_subword
 from ..text_files import (
     FileError,
     check_output_files,
@@ -28,10 +31,12 @@ from ..text_files import (
     write_text,
 )
 from ..text_form import TextForm, read_text_form
-from ..translation.box import ONNX, find_folder
+from ..translation.box import ONNX, find_folder, find_run
 
 if TYPE_CHECKING:
     from ..onnx_translation import OnnxModel
+
+LOG = logging.getLogger(__name__)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     """Writes the translations."""
     from ..onnx_translation import OnnxModel, translate
 
-    place = None if options.model and not options.run else find_folder(options.run)
+    place = find_run([options.model]) if options.model and not options.run else find_folder(options.run)
     form = read_text_form(place) if place else None
     split, join = choose_text(form)
     folder = Path(options.model or find_onnx(place))
@@ -74,7 +79,9 @@ def run(options: argparse.Namespace) -> None:
     tokens = [split(line) for line in lines]
     if form:
         form.warn_of_unread(enumerate(tokens, 1))
-    # An empty line of raw text stays one; without --run, it is a sentence without words.
+    else:
+        warn_of_raw_text(model, lines)
+    # An empty line of raw text stays one; of tokens, it is a sentence without words.
     taken = {line: one for line, one in enumerate(tokens, 1) if form is None or one.split()}
     found = translate(
         model,
@@ -103,6 +110,14 @@ def check_words(model: OnnxModel, form: TextForm, folder: Path) -> None:
         file = data / f"dict.{language}.txt"
         if not read_dictionary(file).keys() <= set(known):
             raise FileError(file, f"{folder} has other words: it was exported from a model of another run")
+
+
+def warn_of_raw_text(model: OnnxModel, lines: Iterable[str]) -> None:
+    """Logs a word that is new to a model of subwords, as many of raw text are; what has been split seldom is."""
+    words = chain.from_iterable(map(str.split, lines))
+    new = next((word for word in words if word not in model.source_words), None)
+    if new and any(map(is_subword, model.source_words)):
+        LOG.warning("%s is new to the model, which reads subwords: for raw text, name its run folder with --run", new)
 
 
 def find_onnx(place: Path | None) -> Path:

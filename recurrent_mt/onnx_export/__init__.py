@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,6 +86,7 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
             onnx.save(graph, str(aside))
     for file, words in (("source.txt", model.source_words), ("target.txt", model.target_words)):
         write_text(folder / file, "".join(f"{word}\n" for word in words))
+    files = [*graphs, "source.txt", "target.txt", *([SHARED] if (folder / SHARED).is_file() else [])]
     manifest = {
         "format": FORMAT,
         "model": model.name,
@@ -92,6 +94,7 @@ def export_model(model: ExportedModel, folder: Path, *, int8: bool = False) -> N
         "state": list(state_shapes(model.decoder)),
         "longest_source": model.longest_source,
         "longest_target": model.longest_target,
+        "sha256": {file: sha256((folder / file).read_bytes()).hexdigest() for file in files},
     }
     write_text(folder / "manifest.json", json.dumps(manifest, indent=2) + "\n")
 

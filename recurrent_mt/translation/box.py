@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
@@ -105,6 +106,12 @@ def find_folder(place: str | Path | None) -> Path:
         installed = f"installed are {', '.join(boxes)}" if boxes else "none is installed"
         raise FileNotFoundError(f"there is no checkpoint, run folder, or installed box {place}: {installed}")
     return path
+
+
+def find_run(paths: Sequence[Path]) -> Path | None:
+    """The nearest folder above one of the paths in which a recipe has left its options."""
+    above = (folder for path in paths for folder in path.absolute().parents)
+    return next((folder for folder in above if (folder / "options").is_file()), None)
 
 
 def read_default(folder: Path) -> str | None:

@@ -13,7 +13,7 @@ from ..plugin_finder import import_from_plugin
 from ..silence import keep_root_logger, silence
 from ..text_files import dictionary_folder
 from ..text_form import TextForm, read_text_form
-from .box import BEST, PARAMETERS, find_folder, read_default
+from .box import BEST, PARAMETERS, find_folder, find_run, read_default
 from .model import Model
 
 
@@ -115,12 +115,6 @@ def load_checkpoint(name: str, path: str | Path, data: str | Path | None = None)
         used.join,
         form,
     )
-
-
-def find_run(paths: Sequence[Path]) -> Path | None:
-    """The nearest folder above one of the paths in which a recipe has left its options."""
-    above = (folder for path in paths for folder in path.absolute().parents)
-    return next((folder for folder in above if (folder / "options").is_file()), None)
 
 
 def find_dictionaries(path: Path, run: Path | None) -> Path:

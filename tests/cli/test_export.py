@@ -49,7 +49,8 @@ def test_export_names_a_missing_checkpoint_and_a_model_of_another_kind(trained, 
 
 def test_translate_onnx_takes_utf_8_lines_that_end_in_a_line_feed(monkeypatch, tmp_path):
     taken = []
-    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: None)
+    model = SimpleNamespace(source_words={})
+    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: model)
     monkeypatch.setattr(
         "recurrent_mt.onnx_translation.translate", lambda model, lines, **options: taken.extend(lines) or []
     )
@@ -76,6 +77,27 @@ def test_translate_onnx_names_lines_that_are_new_to_the_model(monkeypatch, tmp_p
     refused = call("translate-onnx", "--run", tmp_path, "--input", tmp_path / "source")
     assert refused.returncode == 1
     assert f"dict.en.txt: {tmp_path} has other words: it was exported from a model of another run" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("▁un ▁chien", "chien is new to the model, which reads subwords: for raw text, name its run folder with --run"),
+        (
+            "un ch@@ ien",
+            "chien is new to the model, which reads subwords: for raw text, name its run folder with --run",
+        ),
+        ("un chat", None),
+        ("un chien ch@@", None),
+    ],
+)
+def test_translate_onnx_notices_raw_text_that_it_takes_for_tokens(known, said, monkeypatch, tmp_path, caplog):
+    model = SimpleNamespace(source_words=dict.fromkeys(["un", *known.split()]))
+    monkeypatch.setattr("recurrent_mt.onnx_translation.OnnxModel", lambda folder, threads: model)
+    monkeypatch.setattr("recurrent_mt.onnx_translation.translate", lambda model, lines, **_: [])
+    (tmp_path / "source").write_text("un\n\nun chien\n")
+    assert call("translate-onnx", tmp_path, "--input", tmp_path / "source").returncode == 0
+    assert caplog.messages == ([said] if said else [])
 
 
 def test_translate_onnx_counts_empty_lines_where_it_names_a_sentence(monkeypatch, tmp_path):

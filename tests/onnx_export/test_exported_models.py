@@ -13,6 +13,7 @@ from recurrent_mt.layers.grconv import DilatedGRConvEncoder
 from recurrent_mt.layers.grnn import GRNNEncoder
 from recurrent_mt.onnx_export import encoders, export_model
 from recurrent_mt.onnx_translation import MORE, TIMES, OnnxModel, beam_search, largest, translate
+from recurrent_mt.text_files import FileError
 from recurrent_mt.text_form import LENGTH_LIMITS
 from tests.models.building import ARCHITECTURES, ENCODERS_WITH_ATTENTION, build, sources, task
 from tests.models.test_search import generate, models
@@ -311,3 +312,66 @@ def test_what_cannot_be_exported_or_read_is_named(tmp_path):
     (tmp_path / "decoder.onnx").write_bytes((tmp_path / "decoder.onnx").read_bytes()[:-1000])
     with pytest.raises(ValueError, match=r"decoder.onnx.*is no model that onnxruntime can load"):
         OnnxModel(tmp_path)
+
+
+def write_lines(file, lines):
+    file.write_text("".join(f"{line}\n" for line in lines))
+
+
+def change_manifest(folder, **changes):
+    file = folder / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+#: What may happen to an exported model: each had translated otherwise, or ended with a traceback.
+DAMAGES = {
+    "a permuted target.txt": (
+        lambda folder: write_lines(folder / "target.txt", (folder / "target.txt").read_text().split()[::-1]),
+        "target.txt: it is not the file that was exported",
+    ),
+    "a source.txt that lacks words": (
+        lambda folder: write_lines(folder / "source.txt", (folder / "source.txt").read_text().split()[:-1]),
+        "source.txt: it is not the file that was exported",
+    ),
+    "another end of sentence": (
+        lambda folder: change_manifest(folder, special={"<pad>": 1, "</s>": 5, "<unk>": 3}),
+        "source.txt: line 6 is not </s>, which has that number in manifest.json",
+    ),
+    "padding beyond the words": (
+        lambda folder: change_manifest(folder, special={"<pad>": 1000, "</s>": 2, "<unk>": 3}),
+        "source.txt: line 1001 is not <pad>",
+    ),
+    "no room for a word": (
+        lambda folder: change_manifest(folder, longest_target=0),
+        "manifest.json: .* lacks a number",
+    ),
+    "checksums of nothing": (lambda folder: change_manifest(folder, sha256=[]), "sha256 has no checksums of files"),
+    "another state": (lambda folder: change_manifest(folder, state=["x"]), "encoder.onnx: onnxruntime cannot run it: "),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_model_is_refused_by_its_file(damage, tmp_path):
+    export(build("gru_encoder"), tmp_path)
+    do, message = DAMAGES[damage]
+    do(tmp_path)
+    with pytest.raises(FileError, match=message) as refused:
+        translate(OnnxModel(tmp_path), ["s1"])
+    assert "\n" not in str(refused.value)
+
+
+def test_the_graph_of_another_model_is_refused(tmp_path):
+    """By its checksum, and in a folder of an earlier version, which has none, when it is run."""
+    for name, options in (("model", {}), ("other", {"decoder_hidden_size": 9}), ("more", {})):
+        export(build("gru_encoder", **options), tmp_path / name)
+    (tmp_path / "model" / "decoder.onnx").write_bytes((tmp_path / "other" / "decoder.onnx").read_bytes())
+    with pytest.raises(FileError, match=r"decoder.onnx: it is not the file that was exported"):
+        OnnxModel(tmp_path / "model")
+    for name in ("model", "more"):
+        change_manifest(tmp_path / name, sha256={})
+    with pytest.raises(FileError, match=r"decoder.onnx: onnxruntime cannot run it: "):
+        translate(OnnxModel(tmp_path / "model"), ["s1"])
+    words = tmp_path / "more" / "target.txt"
+    write_lines(words, words.read_text().split()[:6])
+    with pytest.raises(FileError, match=r"decoder.onnx: it scores 17 words, and target.txt has 6: export the model"):
+        translate(OnnxModel(tmp_path / "more"), ["s1"])

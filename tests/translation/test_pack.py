@@ -181,9 +181,13 @@ def test_the_box_translates_without_fairseq_and_torch(packed, box):
 
 def test_text_is_split_as_a_box_says_by_its_path_or_name(box, monkeypatch, tmp_path):
     monkeypatch.setattr("recurrent_mt.translation.box.list_boxes", lambda: {"toy": box})
-    (tmp_path / "source").write_text(f"{TEXT}\n")
-    words = ("translate-onnx", box / "onnx", "--input", tmp_path / "source", "--max-words", 16, "--run")
-    assert call(*words, "toy").stdout == call(*words, box).stdout != ""
+    (tmp_path / "source").write_text(f"{TEXT}\n\n")
+    words = ("translate-onnx", box / "onnx", "--input", tmp_path / "source", "--max-words", 16)
+    expected = call(*words, "--run", box).stdout
+    assert expected.endswith("\n\n")
+    assert call(*words, "--run", "toy").stdout == expected != ""
+    # The folder lies in the box. As tokens, an empty line would be a sentence without words.
+    assert call(*words).stdout == expected
 
 
 @pytest.mark.parametrize(
