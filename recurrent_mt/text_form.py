@@ -42,6 +42,9 @@ UNKNOWN = "⁇"
 #: How many lines a warning names.
 MOST_NAMED = 5
 
+#: Tokens of a sentence, at most: time and memory grow with the square of its length, and others have to wait.
+LONGEST = 1000
+
 #: The longest translation of n tokens is ``max_len_a`` n + ``max_len_b``.
 LENGTH_LIMITS = {"max_len_a": 2, "max_len_b": 10}
 
@@ -174,14 +177,8 @@ class TextForm:
             return
         found = [(number, word) for number, tokens in sentences if (word := self._unread(tokens))]
         if found:
-            some = ", ".join(f"{number} ({word})" for number, word in found[:MOST_NAMED])
-            more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-            LOG.warning(
-                "line%s %s%s: what is in parentheses is new to the model, which leaves it out or makes something up",
-                "s" if found[1:] else "",
-                some,
-                more,
-            )
+            message = "%s: what is in parentheses is new to the model, which leaves it out or makes something up"
+            LOG.warning(message, name_lines(found))
 
     def _unread(self, tokens: str) -> str | None:
         """The first word with a piece that is not in the dictionary."""
@@ -353,6 +350,23 @@ def read_text_form(folder: str | PathLike[str]) -> TextForm:
     if missing:
         raise FileError(file, f"it has no line {', '.join(missing)}: no recipe wrote it")
     return TextForm.from_record(record, folder)
+
+
+def leave_out_long(tokens: Sequence[str], first: int = 1) -> list[str]:
+    """The tokens of each line, but none of a line with more than `LONGEST`; these are logged by their numbers."""
+    counts = [len(line.split()) for line in tokens]
+    found = [(number, f"{count:,} tokens") for number, count in enumerate(counts, first) if count > LONGEST]
+    if found:
+        message = "%s: more than %s tokens are not translated, and leave an empty line: divide it into sentences"
+        LOG.warning(message, name_lines(found), f"{LONGEST:,}")
+    return [line if count <= LONGEST else "" for line, count in zip(tokens, counts, strict=True)]
+
+
+def name_lines(found: Sequence[tuple[int, str]]) -> str:
+    """The first of some lines for a warning: the number of each, and what was found in it."""
+    some = ", ".join(f"{number} ({what})" for number, what in found[:MOST_NAMED])
+    more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"line{'s' if found[1:] else ''} {some}{more}"
 
 
 def mark_unknown(text: str) -> str:

@@ -6,9 +6,10 @@
 
 RUN is a run folder of a recipe: it says how text is tokenized, segmented, and put together again. MODEL.pt is a
 checkpoint or the name of one of its systems, or several, joined by colons. Without them, the model is that of the
-installed box. An empty line stays one, and what is typed on a terminal is translated line by line. Memory does not grow
-with the text. If a call with --out is stopped, the same call resumes after the last lines that are whole. The commands
-are printed on standard error, unless RUN is a box; FLAGs after -- go to fairseq.
+installed box. An empty line stays one; a line of more than 1,000 tokens becomes one, and is named. What is typed on a
+terminal is translated line by line. Memory does not grow with the text. If a call with --out is stopped, the same call
+resumes after the last lines that are whole. The commands are printed on standard error, unless RUN is a box; FLAGs
+after -- go to fairseq.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from ..text_files import (
     read_standard_input,
     write_text,
 )
-from ..text_form import TextForm, read_text_form
+from ..text_form import TextForm, leave_out_long, read_text_form
 from ..translation.box import find_default, find_folder, read_default
 from ..translation.loading import find_systems
 from .train import has_gpu
@@ -143,20 +144,29 @@ def choose_model(options: argparse.Namespace) -> None:
 
     Raises:
         OSError: if there is no such folder, or no box.
-        ValueError: if the folder is not a box, and no checkpoint is named.
+        ValueError: if the folder is not a box, and no checkpoint is named; also as of `refuse_colon`.
     """
     words = [word for word in (options.run, options.model) if word]
     named = list(takewhile(lambda word: not word.startswith("-"), words))
     options.flags = [*words[len(named) :], *options.flags]
     options.run = find_folder(named[0] if named else None)
+    refuse_colon(options.run)
     options.quiet = read_default(options.run) is not None and not options.dry_run
     if len(named) < 2:
         options.model = str(find_default(options.run))
         return
+    if Path(named[1]).is_file():
+        refuse_colon(named[1])
     models = named[1].split(":")
     # A file is a checkpoint, whatever else has its name.
     systems = {} if all(Path(model).is_file() for model in models) else find_systems(options.run)
     options.model = ":".join(model if Path(model).is_file() else str(systems.get(model, model)) for model in models)
+
+
+def refuse_colon(path: str | Path) -> None:
+    """Raises ValueError for a path that fairseq would take for several."""
+    if ":" in str(path):
+        raise ValueError(f"{path} has a colon, by which fairseq separates paths: rename it, or make a link to it")
 
 
 def translate_split(form: TextForm, options: argparse.Namespace) -> None:
@@ -327,7 +337,7 @@ def make_translator(form: TextForm, process: SearchProcess) -> Callable[[Chunk],
     def translate(chunk: Chunk) -> Translation:
         if any(map(normalize, chunk.lines)):
             process.start()
-        tokens = [form.read(line, form.source) for line in chunk.lines]
+        tokens = leave_out_long([form.read(line, form.source) for line in chunk.lines], chunk.first)
         numbers = [number for number, line in enumerate(tokens, chunk.first) if line]
         form.warn_of_unread(enumerate(tokens, chunk.first))
         try:

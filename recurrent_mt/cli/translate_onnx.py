@@ -30,7 +30,7 @@ from ..text_files import (
     read_standard_input,
     write_text,
 )
-from ..text_form import TextForm, read_text_form
+from ..text_form import TextForm, leave_out_long, read_text_form
 from ..translation.box import ONNX, find_folder, find_run
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def run(options: argparse.Namespace) -> None:
     lines = read_sentences(options.input) if options.input else list(read_standard_input())
     tokens = [split(line) for line in lines]
     if form:
+        tokens = leave_out_long(tokens)
         form.warn_of_unread(enumerate(tokens, 1))
     else:
         warn_of_raw_text(model, lines)

@@ -14,14 +14,12 @@ import numpy as np
 from ..evaluation.alignment import SoftAlignment
 from ..evaluation.structure.gates import PyramidGates, WindowGates, gates_of
 from ..subwords import END_OF_SENTENCE, merge_pieces, word_numbers
-from ..text_form import TextForm, mark_unknown
+from ..text_form import LONGEST, TextForm, mark_unknown
 
 #: Hypotheses of a search, unless more or fewer are asked for.
 BEAM = 5
 #: Larger powers of a translation's length are no floating-point numbers. No search has use for penalties beyond ten.
 MOST_PENALTY = 50
-#: Tokens of a sentence, at most: a longer one would keep other users waiting.
-LONGEST = 1000
 #: Words of a sentence that is drawn and cut, at most.
 LONGEST_DRAWN = 80
 #: At how many words a sentence is cut, at most.

@@ -104,6 +104,34 @@ def test_lines_that_are_new_to_the_model_are_named(folder, tmp_path, caplog):
     assert done.returncode == 0 and "line 3 (\N{SNOWMAN}): what is in parentheses is new to" in caplog.text
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_line_of_too_many_tokens_is_named_and_the_others_are_translated(folder, tmp_path, caplog, jobs):
+    lines = ["a b", "", "c " * 1001, "d e", "f " * 1000]
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
+    done = call(*words(folder), "--jobs", jobs, "--input", tmp_path / "text")
+    assert done.stdout == reverse(["a b", "", "", "d e", "f " * 1000])
+    if jobs == 1:  # other processes log by themselves
+        assert caplog.messages == [
+            "line 3 (1,001 tokens): more than 1,000 tokens are not translated, and leave an empty line: divide it into "
+            "sentences"
+        ]
+
+
+def test_a_colon_in_a_path_is_refused(folder, tmp_path):
+    """By colons, fairseq separates folders of data, and checkpoints."""
+    other = folder.rename(tmp_path / "2026-01-01T10:00")
+    done = call("translate", other, other / "checkpoint.pt")
+    assert (
+        done.stderr
+        == f"error: {other} has a colon, by which fairseq separates paths: rename it, or make a link to it\n"
+    )
+    (tmp_path / "link").symlink_to(other)
+    (tmp_path / "a:b.pt").write_text("")
+    done = call("translate", tmp_path / "link", tmp_path / "a:b.pt")
+    assert done.returncode == 1 and f"{tmp_path}/a:b.pt has a colon, by which fairseq separates" in done.stderr
+    assert call("translate", tmp_path / "link", tmp_path / "link" / "checkpoint.pt", "--dry-run").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("typed", "flags", "ahead"), [(False, ["--buffer-size", "3", "--jobs", "2"], 18), (True, [], 1)]
 )
