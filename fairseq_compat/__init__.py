@@ -39,7 +39,7 @@ REPAIRS = {
     "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data", "other_dictionaries"),
     "fairseq.trainer": (
         *("failed_updates", "changed_models", "missing_checkpoints", "past_epochs"),
-        *("resumed_clock", "resumed_plateaus", "absent_parameters"),
+        *("resumed_progress", "resumed_plateaus", "absent_parameters"),
     ),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies", "translated_shards"),

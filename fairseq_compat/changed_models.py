@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import os
 
+from .missing_checkpoints import last_checkpoint
 from .other_dictionaries import changed_dictionaries
 
 #: Options of fairseq's own models that change what is computed, but need not change any parameter's name or shape.
@@ -75,7 +76,7 @@ def _check_vectors(filename, cfg, suffix):
 
     Those of this training's own last checkpoint began with these vectors.
     """
-    last = os.path.join(cfg.checkpoint.save_dir, f"checkpoint_last{suffix}.pt")
+    last = last_checkpoint(cfg.checkpoint, suffix)
     if not os.path.exists(filename) or os.path.realpath(filename) == os.path.realpath(last):
         return
     source = "--finetune-from-model" if filename == cfg.checkpoint.finetune_from_model else "--restore-file"

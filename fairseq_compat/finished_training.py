@@ -6,8 +6,8 @@ again with a final checkpoint, it makes one more update, or many more, and overw
 """
 
 import functools
-import os
 
+from .missing_checkpoints import last_checkpoint
 from .resumed_batches import option_differences
 
 #: Options that make another model, of those that do not decide which pairs are in which batch. fairseq itself refuses
@@ -89,7 +89,7 @@ def _refuse_others(checkpoint_utils, cfg, trainer):
     """Raises ValueError if a finished training is taken for one with other options or data."""
     path = cfg.restore_file
     if path == "checkpoint_last.pt":
-        path = os.path.join(cfg.save_dir, f"checkpoint_last{trainer.checkpoint_suffix}.pt")
+        path = last_checkpoint(cfg, trainer.checkpoint_suffix)
     state = checkpoint_utils.load_checkpoint_to_cpu(path)
     iterator = (state.get("extra_state") or {}).get("train_iterator", {})
     # Each epoch may have a shard of the data, with as many sentences as it has.

@@ -14,7 +14,7 @@ def repair(trainer_module):
     @functools.wraps(load_checkpoint)
     def load_what_exists(self, filename, *args, **kwargs):
         options = self.cfg.checkpoint
-        last = os.path.join(options.save_dir, f"checkpoint_last{self.checkpoint_suffix}.pt")
+        last = last_checkpoint(options, self.checkpoint_suffix)
         if os.path.abspath(filename) != os.path.abspath(last) and not trainer_module.PathManager.isfile(filename):
             raise FileNotFoundError(
                 f"{_option(options)} {filename}: there is no such file{_folder(filename)}; without that option, "
@@ -23,6 +23,11 @@ def repair(trainer_module):
         return load_checkpoint(self, filename, *args, **kwargs)
 
     trainer_module.Trainer.load_checkpoint = load_what_exists
+
+
+def last_checkpoint(options, suffix):
+    """The file from which a training that is called again goes on, by its options of checkpoints."""
+    return os.path.join(options.save_dir, f"checkpoint_last{suffix}.pt")
 
 
 def _option(options):

@@ -24,13 +24,16 @@ def _repair_schedule(schedule):
 
     @functools.wraps(state_dict)
     def state_with_counts(self):
-        return {**state_dict(self), **{name: getattr(self.lr_scheduler, name) for name in COUNTS}}
+        counts = {name: getattr(self.lr_scheduler, name) for name in COUNTS}
+        return {**state_dict(self), **counts, "lr": self.optimizer.get_lr()}
 
     @functools.wraps(load_state_dict)
     def load_with_counts(self, state):
         load_state_dict(self, state)
         for name in COUNTS:
             setattr(self.lr_scheduler, name, state.get(name, 0))
+        # An optimizer's state brings it as well, but not every checkpoint has one.
+        self.optimizer.set_lr(state.get("lr", self.optimizer.get_lr()))
         self.has_state_of_a_checkpoint = True
 
     schedule.state_dict, schedule.load_state_dict = state_with_counts, load_with_counts

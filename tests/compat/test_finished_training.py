@@ -109,6 +109,13 @@ def test_a_training_with_its_epochs_behind_it_says_so(ended: Path, tmp_path: Pat
     assert more.returncode == 0 and "nothing is left" not in more.stdout and '"epoch": 2' in more.stdout
 
 
+def test_a_training_that_keeps_no_state_of_its_optimizer_ends_when_it_is_called_again(ended: Path, tmp_path: Path):
+    options = ("--arch", "gru_encoder", "--max-update", 2, "--no-save-optimizer-state")
+    toy.train(ended / "data", tmp_path, *options)
+    again = toy.train(ended / "data", tmp_path, *options)
+    assert "nothing is left to train: num_updates: 2 >= max_update: 2" in again.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
