@@ -46,7 +46,7 @@ REPAIRS = {
     "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
-        *("batch_limits", "skipped_remainders", "finished_training", "early_stopping", "best_checkpoints"),
+        *("batch_limits", "skipped_remainders", "repeated_training", "early_stopping", "best_checkpoints"),
         "terminated_training",  # last: what the others do can be terminated, too
     ),
     "hydra._internal.utils": ("lazy_help",),

@@ -136,6 +136,22 @@ def test_fine_tuning(trained, tmp_path):
         log = toy.train(trained / "data", tmp_path / name, *ARCHITECTURE, *options, "--max-update", 2).stdout
         losses = [float(loss) for loss in re.findall(r'"loss": "([\d.]+)"', log)]
         assert '"train_num_updates": "2"' in log and losses[0] < 1.5  # a fresh model's is above 3
+        again = toy.train(trained / "data", tmp_path / name, *ARCHITECTURE, *options, "--max-update", 3).stdout
+        assert re.findall(r'"num_updates": "(\d+)"', again) == ["3"]
+
+
+def test_a_training_without_a_last_checkpoint_is_not_begun_anew_over_its_best(trained, tmp_path):
+    options = (*ARCHITECTURE, "--no-last-checkpoints", "--max-update", 2)
+    toy.train(trained / "data", tmp_path, *options)
+    again = toy.train(trained / "data", tmp_path, *options, check=False)
+    assert again.returncode and f"{tmp_path / 'checkpoint_best.pt'} is of a training that cannot go on" in again.stderr
+
+
+def test_a_training_that_keeps_no_state_of_its_optimizer_goes_on_after_its_last_update(trained, tmp_path):
+    options = (*ARCHITECTURE, "--no-save-optimizer-state")
+    toy.train(trained / "data", tmp_path, *options, "--max-update", 2)
+    log = toy.train(trained / "data", tmp_path, *options, "--max-update", 3).stdout
+    assert re.findall(r'"num_updates": "(\d+)"', log) == ["3"]
 
 
 def test_a_training_with_amp_runs_on_a_cpu_and_leaves_a_checkpoint(trained, tmp_path):

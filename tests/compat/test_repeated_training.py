@@ -1,17 +1,20 @@
-"""Called again after its last update, fairseq-train has nothing to do."""
+"""Called again, fairseq-train goes on where it was, or has nothing to do."""
 
 from __future__ import annotations
 
 import copy
 import logging
+import re
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import fairseq_cli.train
 import pytest
+import torch
 from omegaconf import OmegaConf
 
-from fairseq_compat.finished_training import OPTIONS
+from fairseq_compat.repeated_training import OPTIONS
 from fairseq_compat.resumed_batches import option_differences
 from tests.cli import toy
 from tests.once import build_once
@@ -134,6 +137,47 @@ def test_a_training_that_has_ended_is_not_taken_for_another(options: tuple, said
     done = call_again(ended, tmp_path / "save", *options)
     assert done.returncode == 1
     assert "checkpoint_last.pt is of a training that has ended, and this is another one: " + said in done.stderr
+
+
+def last_state(save: Path) -> dict:
+    return torch.load(save / "checkpoint_last.pt", weights_only=False)
+
+
+def updates_in(save: Path) -> int:
+    return last_state(save)["optimizer_history"][-1]["num_updates"]
+
+
+@pytest.mark.parametrize("resets", [(), ("--reset-optimizer", "--reset-dataloader", "--reset-meters")], ids=len)
+def test_a_training_that_began_with_another_checkpoint_goes_on_from_its_own(resets: tuple, ended: Path, tmp_path: Path):
+    start, save = ended / "save" / "checkpoint_last.pt", tmp_path / "save"
+    before = 0 if resets else updates_in(ended / "save")
+
+    def call(updates: int, file: Path = start) -> str:
+        options = ("--restore-file", file, *resets, "--max-update", before + updates, "--save-interval-updates", 1)
+        return toy.train(ended / "data", save, "--arch", "gru_encoder", *options).stdout
+
+    assert "goes on from" not in call(2)
+    log = call(3)
+    assert f"has begun with --restore-file {start} and goes on from {save / 'checkpoint_last.pt'}" in log
+    assert re.findall(r'"num_updates": "(\d+)"', log)[0] == str(before + 3)
+    assert updates_in(save) == before + 3
+    assert last_state(save)["cfg"]["checkpoint"]["restore_file"] == str(start), "a third call goes on as well"
+    shutil.copy(start, tmp_path / "other.pt")
+    assert "goes on from" not in call(1, tmp_path / "other.pt"), "another file is another beginning"
+
+
+def test_a_training_that_keeps_no_last_checkpoint_does_not_overwrite_its_best(ended: Path, tmp_path: Path):
+    options = ("--arch", "gru_encoder", "--max-update", 2, "--no-last-checkpoints")
+    toy.train(ended / "data", tmp_path, *options)
+    best = tmp_path / "checkpoint_best.pt"
+    content = best.read_bytes()
+    for restored in ((), ("--restore-file", ended / "save" / "checkpoint_last.pt", "--reset-optimizer")):
+        done = toy.train(ended / "data", tmp_path, *options, *restored, check=False)
+        assert done.returncode == 1
+        assert f"{best} is of a training that cannot go on, since --no-last-checkpoints keeps no last" in done.stderr
+        assert best.read_bytes() == content
+    again = toy.train(ended / "data", tmp_path, *options, "--restore-file", best)
+    assert "nothing is left to train: num_updates: 2 >= max_update: 2" in again.stdout
 
 
 def differences(criterion: str, before: tuple[str, ...], now: tuple[str, ...], *missing: str) -> list[str]:
