@@ -34,7 +34,7 @@ REPAIRS = {
     "fairseq.optim.fp16_optimizer": ("fp16_option", "master_weights"),
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
-    "fairseq.tasks.fairseq_task": ("batch_limits",),
+    "fairseq.tasks.fairseq_task": ("batch_limits", "fused_language_models"),
     "fairseq.tasks.language_modeling": ("other_dictionaries",),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data", "other_dictionaries"),
     "fairseq.trainer": (
@@ -43,7 +43,10 @@ REPAIRS = {
     ),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
     "fairseq_cli.generate": ("position_limits", "unknown_word_copies", "translated_shards"),
-    "fairseq_cli.interactive": ("interactive_lines", "position_limits", "unknown_word_copies"),
+    "fairseq_cli.interactive": (
+        *("interactive_lines", "position_limits", "unknown_word_copies"),
+        "fused_language_models",
+    ),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
         *("batch_limits", "skipped_remainders", "repeated_training", "early_stopping", "best_checkpoints"),

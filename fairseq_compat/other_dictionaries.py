@@ -2,10 +2,12 @@
 
 fairseq 0.12.2 knows a dictionary by its size alone. A model that meets another one of its size, as every corpus has
 with ``--nwordssrc`` or SentencePiece, or the languages the other way round with a dictionary for both, reads and writes
-other words than it has learned, without a word.
+other words than it has learned, without a word. Of training data in parts, ``a:b``, it reads the first dictionary, and
+trains on the others as if they were of the same words.
 """
 
 import functools
+import os
 import zlib
 
 #: What this adds to the state of a task in each checkpoint; fairseq itself takes no notice of it.
@@ -13,7 +15,7 @@ DICTIONARIES = "dictionaries"
 
 
 def repair(module):
-    """Let the tasks of translation and language models record their dictionaries, and compare those of a model."""
+    """Let the tasks of translation and language models record their dictionaries, and compare those of other files."""
     if module.__name__ == "fairseq.checkpoint_utils":
         _name_the_files(module)
     else:
@@ -22,6 +24,13 @@ def repair(module):
 
 def _compare(task_class):
     state_dict, load_state_dict = task_class.state_dict, task_class.load_state_dict
+    setup_task = task_class.setup_task.__func__
+
+    @functools.wraps(setup_task)
+    def setup_with_one_dictionary(cls, *args, **kwargs):
+        task = setup_task(cls, *args, **kwargs)
+        _check_parts(task)
+        return task
 
     @functools.wraps(state_dict)
     def record(self):
@@ -34,6 +43,24 @@ def _compare(task_class):
         load_state_dict(self, state)
 
     task_class.state_dict, task_class.load_state_dict = record, compare
+    task_class.setup_task = classmethod(setup_with_one_dictionary)
+
+
+def _check_parts(task):
+    """Raises ValueError if one of several folders of training data has another dictionary than the first."""
+    from fairseq.utils import split_paths
+
+    options = _options(task)
+    first, *others = split_paths(options.data or "")
+    languages = dict.fromkeys(getattr(options, f"{side}_lang", None) for side in ("source", "target"))
+    for name in [f"dict.{language}.txt" if language else "dict.txt" for language in languages]:
+        for path in [os.path.join(folder, name) for folder in others]:
+            # Nothing reads them: there need not be any.
+            if os.path.isfile(path) and task.load_dictionary(path) != task.load_dictionary(os.path.join(first, name)):
+                raise ValueError(
+                    f"{path} has other words than {os.path.join(first, name)}, and training data in parts has one "
+                    "dictionary: give it to fairseq-preprocess as --srcdict and --tgtdict"
+                )
 
 
 class _OtherWordsError(ValueError):

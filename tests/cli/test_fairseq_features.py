@@ -75,22 +75,38 @@ def test_constraints(trained):
     assert "W7" in interactive(trained, "w1 w2 w3\tW7\n", "--constraints")[0].split()
 
 
-def test_language_model(trained, tmp_path):
-    data = tmp_path / "lm"
+def add_language_model(trained, folder, words):
+    """Options that add a language model over these words, and the folder in which it finds them and the test set."""
+    data = folder / "lm"
     splits = [f"--{split}pref={trained / split}.tgt" for split in ("train", "valid")]
-    words = trained / "data/dict.tgt.txt"
     toy.run("fairseq-preprocess", "--only-source", *splits, "--srcdict", words, "--destdir", data)
     model = ("--arch", "lstm_lm", "--decoder-embed-dim", 8, "--decoder-hidden-size", 8, "--decoder-out-embed-dim", 8)
     toy.run(
-        *("fairseq-train", data, "--task", "language_modeling", *model, "--save-dir", tmp_path / "save"),
+        *("fairseq-train", data, "--task", "language_modeling", *model, "--save-dir", folder / "save"),
         *("--optimizer", "adam", "--max-update", 1, "--max-tokens", 600, "--cpu", "--no-epoch-checkpoints"),
         *("--sample-break-mode", "eos"),
     )
-    both = shutil.copytree(trained / "data", tmp_path / "both")
+    both = shutil.copytree(trained / "data", folder / "both")
     shutil.copy(words, both / "dict.txt")
-    options = ("--lm-path", tmp_path / "save/checkpoint_last.pt", "--lm-weight", 20)
+    return ("--lm-path", folder / "save/checkpoint_last.pt", "--lm-weight", 20), both
+
+
+def test_language_model(trained, tmp_path):
+    options, both = add_language_model(trained, tmp_path, trained / "data/dict.tgt.txt")
     strong = hypotheses(toy.generate(both, trained / "save/checkpoint_last.pt", *options))
     assert strong != hypotheses(generate(trained))
+    with pytest.raises(AssertionError, match="fairseq-interactive adds no language model: leave --lm-path out"):
+        interactive(trained, "w1 w2\n", *options)
+
+
+def test_a_language_model_of_as_many_other_words_is_refused(trained, tmp_path):
+    first, second, *others = (trained / "data/dict.tgt.txt").read_text().splitlines(keepends=True)
+    words = tmp_path / "dict.txt"
+    words.write_text("".join([second, first, *others]))
+    options, both = add_language_model(trained, tmp_path, words)
+    done = toy.generate(both, trained / "save/checkpoint_last.pt", *options, check=False)
+    assert done.returncode and not toy.lines(done.stdout, "H")
+    assert "the dict.txt in the data folder, which has other words than the target dictionary" in done.stderr
 
 
 def test_sampling(trained):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from fairseq.checkpoint_utils import load_checkpoint_to_cpu, load_model_ensemble_and_task
 from fairseq.data import Dictionary
-from fairseq.tasks.language_modeling import LanguageModelingTask
+from fairseq.tasks.language_modeling import LanguageModelingConfig, LanguageModelingTask
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
 
 from fairseq_compat.other_dictionaries import changed_dictionaries
 from tests.cli import toy
@@ -59,6 +60,29 @@ def test_the_command_that_translates_refuses_other_words(learned, tmp_path):
     assert done.returncode
     assert f"the target dictionary in {data} has other words" in done.stderr
     assert not toy.lines(done.stdout, "H")
+
+
+@pytest.mark.parametrize(("language", "side"), [("src", "srcdict"), ("tgt", "tgtdict")])
+def test_parts_of_training_data_have_one_dictionary(language, side, learned, tmp_path):
+    data = exchange_words(learned / "data", tmp_path / "data", language)
+    done = toy.train(f"{learned / 'data'}:{data}", tmp_path, "--arch", "gru_encoder", "--max-update", 1, check=False)
+    assert done.returncode and f"--{side}" in done.stderr
+    assert f"{data}/dict.{language}.txt has other words than {learned}/data/dict.{language}.txt" in done.stderr
+
+
+def test_parts_of_training_data_with_the_same_words_or_none_are_one(learned):
+    parts = [str(learned / "data"), str(learned / "data"), str(learned)]
+    TranslationTask.setup_task(TranslationConfig(data=":".join(parts)))
+
+
+def test_parts_of_a_language_models_data_have_one_dictionary(tmp_path):
+    for folder, words in (("a", "x y"), ("b", "y x")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "dict.txt").write_text("".join(f"{word} 1\n" for word in words.split()))
+    with pytest.raises(
+        ValueError, match=re.escape(f"{tmp_path}/b/dict.txt has other words than {tmp_path}/a/dict.txt")
+    ):
+        LanguageModelingTask.setup_task(LanguageModelingConfig(data=f"{tmp_path}/a:{tmp_path}/b"))
 
 
 def bilingual(source: str, target: str, **options):
