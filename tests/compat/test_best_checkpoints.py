@@ -88,9 +88,25 @@ def test_nothing_is_saved_where_nothing_is_to_be_saved(validate):
     ("options", "message"),
     [
         (["--eval-bleu", "--best-checkpoint-metric", "bleu"], "bleu needs --maximize-best-checkpoint-metric"),
+        (["--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"], "bleu needs --eval-bleu"),
+        (
+            ["--criterion", "label_smoothed_cross_entropy", "--best-checkpoint-metric", "accuracy"],
+            "accuracy needs --report-accuracy",
+        ),
         (["--maximize-best-checkpoint-metric"], "loss is best where it is lowest: leave --maximize"),
     ],
 )
-def test_the_worst_model_is_not_kept_as_the_best(options, message, tmp_path, train):
+def test_a_metric_that_will_not_come_and_the_worst_model_as_the_best_are_refused(options, message, tmp_path, train):
     with pytest.raises(AssertionError, match=message):
         train("lstm", tmp_path, *options, warm=True)
+
+
+def test_an_epoch_without_its_metric_is_saved(tmp_path, train):
+    options = ("--validate-interval-updates", 2, "--max-update", 3)
+    message = "metric los: validation reports no los, but loss, ppl, wps, wpb, bsz. What was trained is saved"
+    with pytest.raises(AssertionError, match=message):
+        train("lstm", tmp_path, *options, "--best-checkpoint-metric", "los", warm=True)
+    assert torch.load(tmp_path / "checkpoint_last.pt")["optimizer_history"][-1]["num_updates"] == 2
+    log = train("lstm", tmp_path, *options, "--best-checkpoint-metric", "ppl", warm=True)
+    assert "checkpoint_last.pt (epoch 1 @ 2 updates)" in log
+    assert torch.load(tmp_path / "checkpoint_best.pt")["optimizer_history"][-1]["num_updates"] == 3
