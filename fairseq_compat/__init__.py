@@ -92,15 +92,23 @@ REPAIRS.update((name, (*REPAIRS.get(name, ()), "text_lines")) for name in READIN
 class RepairFinder:
     """Finds the modules of :data:`REPAIRS` with the other finders and attaches their repairs."""
 
+    def __init__(self):
+        self._searched = set()
+
     def find_spec(self, fullname, path=None, target=None):
         """Return the other finders' spec of `fullname` with its repair, or None if there is none."""
-        if fullname not in REPAIRS:
+        # A finder that asks the others, as this one does, asks this one: the module would be repaired twice.
+        if fullname not in REPAIRS or fullname in self._searched:
             return None
         from .repair_loader import add_repair
 
         others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
         specs = (finder.find_spec(fullname, path, target) for finder in others)
-        return add_repair(next((spec for spec in specs if spec is not None), None))
+        self._searched.add(fullname)
+        try:
+            return add_repair(next((spec for spec in specs if spec is not None), None))
+        finally:
+            self._searched.discard(fullname)
 
 
 def install():

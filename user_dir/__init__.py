@@ -5,4 +5,9 @@ criterions, the optimizer, the tasks, and the scorers, and makes ``--help`` list
 fairseq is in ``recurrent_mt``.
 """
 
-from . import criterions, help_option, models, optim, scoring, tasks  # noqa: F401
+import fairseq_compat
+
+# Python has done so when it started, except where it runs no .pth file: in a folder on PYTHONPATH.
+fairseq_compat.install()
+
+from . import criterions, help_option, models, optim, scoring, tasks  # noqa: E402, F401

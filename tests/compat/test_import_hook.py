@@ -1,8 +1,13 @@
 """The hook itself and the repairs that need no PyTorch, on every supported Python of the machine."""
 
+import os
+import subprocess
 import sys
+import sysconfig
 
 import pytest
+
+from .conftest import PROJECT
 
 #: The pattern of fairseq's configurations: an instance of a plain dataclass as a default.
 NESTED_DEFAULTS = {
@@ -156,6 +161,56 @@ def test_the_dataclass_function_is_replaced_once(version, run_python):
         """,
     )
     assert_succeeds(finished)
+
+
+#: A hook that looks for a module with all finders and runs something afterwards, as those of wrapt and profilers do.
+ANOTHER_HOOK = """
+    import importlib.util, sys
+
+    class Loader:
+        def __init__(self, loader): self.loader = loader
+        def create_module(self, spec): return self.loader.create_module(spec)
+        def exec_module(self, module): self.loader.exec_module(module)
+
+    class Hook:
+        searching = False
+        def find_spec(self, name, path=None, target=None):
+            if name != "fairseq.options" or self.searching:
+                return None
+            self.searching = True
+            spec = importlib.util.find_spec(name)
+            self.searching = False
+            spec.loader = Loader(spec.loader)
+            return spec
+"""
+
+
+@pytest.mark.parametrize("order", [("another", "ours"), ("ours", "another")], ids=" then ".join)
+def test_a_module_is_repaired_once_beside_another_hook(order, package, run_python):
+    package(OPTIONS | {"another_hook.py": ANOTHER_HOOK})
+    install = {
+        "another": "import another_hook; sys.meta_path.insert(0, another_hook.Hook())",
+        "ours": "import fairseq_compat; fairseq_compat.install()",
+    }
+    finished = run_python(
+        sys.version_info[:2],
+        "import inspect, sys\n" + "".join(f"{install[hook]}\n" for hook in order) + "from fairseq import options\n"
+        "function, repairs = options.parse_args_and_arch, 0\n"
+        "while hasattr(function, '__wrapped__'): function, repairs = function.__wrapped__, repairs + 1\n"
+        "print(repairs)",
+        hook=False,
+    )
+    assert finished.stdout == "2\n", finished.stderr
+
+
+def test_the_tools_need_no_pth_file(tmp_path):
+    """A folder on PYTHONPATH has its .pth files run by nobody, and without them fairseq cannot be imported."""
+    # The interpreter that this environment was made of: it finds the packages here, and not the environment.
+    line = [sys._base_executable, "-m", "recurrent_mt", "factorize", "--help"]
+    folders = [str(PROJECT), sysconfig.get_path("purelib")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    finished = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert finished.returncode == 0 and "--rank" in finished.stdout, finished.stderr
 
 
 OPTIONS = {
