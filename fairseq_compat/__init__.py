@@ -17,6 +17,8 @@ REPAIRS = {
         *("checkpoint_classes", "checkpoint_contents", "checkpoint_files"),
         *("resumed_batches", "other_dictionaries", "model_sizes"),
     ),
+    "fairseq.criterions.adaptive_loss": ("counted_words",),
+    "fairseq.criterions.label_smoothed_cross_entropy": ("counted_words",),
     "fairseq.data.data_utils": ("numpy_names", "validation_subsets"),
     "fairseq.data.dictionary": ("dictionary_files", "padding_words", "text_lines"),
     "fairseq.data.indexed_dataset": ("merged_data_sizes", "text_lines", "empty_data"),
