@@ -36,6 +36,8 @@ REPAIRS = {
     "fairseq.optim.fp16_optimizer": ("fp16_option", "master_weights"),
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
     "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
+    "fairseq.search": ("search_strategies",),
+    "fairseq.sequence_generator": ("search_strategies",),
     "fairseq.tasks.fairseq_task": ("batch_limits", "fused_language_models"),
     "fairseq.tasks.language_modeling": ("other_dictionaries",),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data", "other_dictionaries"),

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import statistics
 
 import pytest
 import torch
@@ -43,13 +44,17 @@ def hypotheses(process):
 
 
 def interactive(trained, text, *options):
+    return toy.lines(run_interactive(trained, text, *options).stdout, "H")
+
+
+def run_interactive(trained, text, *options, check=True):
     path = trained / "save/checkpoint_last.pt"
-    done = toy.run(
+    return toy.run(
         *("fairseq-interactive", trained / "data", "--user-dir", toy.PLUGIN, "--path", path, "--cpu", "--beam", 3),
         *options,
         text=text,
+        check=check,
     )
-    return toy.lines(done.stdout, "H")
 
 
 def test_a_literal_padding_symbol_is_translated_and_leaves_the_other_lines_alone(trained):
@@ -73,6 +78,33 @@ def test_score(trained, tmp_path):
 def test_constraints(trained):
     assert "W7" not in interactive(trained, "w1 w2 w3\n")[0].split()
     assert "W7" in interactive(trained, "w1 w2 w3\tW7\n", "--constraints")[0].split()
+
+
+def test_a_constraint_that_no_translation_can_contain_is_refused(trained):
+    done = run_interactive(trained, "w1 w2\nw1\tW7 nowhere\tW7\n", "--constraints", check=False)
+    message = "the input, line 2: the constraint 'W7 nowhere' has a word that is not in the target dictionary"
+    assert done.returncode and message in done.stderr
+
+
+def test_constraints_without_the_option_are_translated_with_a_warning(trained):
+    done = run_interactive(trained, "w1 w2\nw1\tw2\n")
+    assert toy.lines(done.stdout, "H") == {0: "W2 W1", 1: "W2 W1"}
+    assert "the input, line 2: what follows the tab is translated as a part of the sentence" in done.stdout
+    assert "line 1" not in done.stdout
+
+
+def test_constraints_of_binarized_text_are_refused(trained):
+    done = generate(trained, "--constraints", check=False)
+    assert done.returncode and "--constraints needs words that translations must contain" in done.stderr
+
+
+def test_a_diverse_search_has_the_scores_of_the_model(trained):
+    done = generate(trained, "--beam", 4, "--nbest", 4, "--diverse-beam-groups", 2)
+    found = re.findall(r"^(H-\d+)\t\S+\t(.*)$", done.stdout, re.MULTILINE)
+    assert len(set(found)) == len(found) > 20
+    scores = [float(score) for score in re.findall(r"^H-\d+\t(\S+)\t", done.stdout, re.MULTILINE)]
+    words = re.findall(r"^P-\d+\t(.*)$", done.stdout, re.MULTILINE)
+    assert all(abs(score - statistics.mean(map(float, of))) < 1e-4 for score, of in zip(scores, map(str.split, words)))
 
 
 def add_language_model(trained, folder, words):
