@@ -35,10 +35,10 @@ REPAIRS = {
     "fairseq.ngram_repeat_block": ("repeated_ngrams",),
     "fairseq.optim.fp16_optimizer": ("fp16_option", "master_weights"),
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
-    "fairseq.options": ("bfloat16_option", "validation_task", "nbest_option"),
+    "fairseq.options": ("bfloat16_option", "validation_task", "option_values"),
     "fairseq.search": ("search_strategies",),
     "fairseq.sequence_generator": ("search_strategies",),
-    "fairseq.tasks.fairseq_task": ("batch_limits", "fused_language_models"),
+    "fairseq.tasks.fairseq_task": ("batch_limits", "fused_language_models", "option_values"),
     "fairseq.tasks.language_modeling": ("other_dictionaries",),
     "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data", "other_dictionaries"),
     "fairseq.trainer": (
@@ -54,6 +54,7 @@ REPAIRS = {
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
         *("batch_limits", "skipped_remainders", "repeated_training", "early_stopping", "best_checkpoints"),
+        "option_values",
         "terminated_training",  # last: what the others do can be terminated, too
     ),
     "hydra._internal.utils": ("lazy_help",),

@@ -81,7 +81,9 @@ class EncoderDecoderConfig(FairseqDataclass):
         None, "file of pretrained source embeddings, as in fairseq's lstm", keeps_function=True
     )
     encoder_freeze_embed: bool = option(
-        False, "do not train the source embeddings and what shares them, as in fairseq's lstm", keeps_function=True
+        False,
+        "do not train the source embeddings, as in fairseq's lstm; refused where the output layer shares them",
+        keeps_function=True,
     )
     encoder_hidden_size: int = option(
         512,
@@ -93,7 +95,9 @@ class EncoderDecoderConfig(FairseqDataclass):
         None, "file of pretrained target embeddings, as in fairseq's lstm", keeps_function=True
     )
     decoder_freeze_embed: bool = option(
-        False, "do not train the target embeddings and what shares them, as in fairseq's lstm", keeps_function=True
+        False,
+        "do not train the target embeddings, as in fairseq's lstm; refused where the output layer shares them",
+        keeps_function=True,
     )
     decoder_hidden_size: int = option(512, "units of the decoder (Bahdanau et al. 2015, A.2.3: 1000)")
     decoder_layers: int = option(1, "number of decoder layers, as in fairseq's lstm (Bahdanau et al. 2015: 1)")
