@@ -35,21 +35,24 @@ REPAIRS = {
     "fairseq.ngram_repeat_block": ("repeated_ngrams",),
     "fairseq.optim.fp16_optimizer": ("fp16_option", "master_weights"),
     "fairseq.optim.lr_scheduler.reduce_lr_on_plateau": ("resumed_plateaus",),
-    "fairseq.options": ("bfloat16_option", "validation_task", "option_values"),
+    "fairseq.options": ("bfloat16_option", "validation_options", "option_values"),
     "fairseq.search": ("search_strategies",),
     "fairseq.sequence_generator": ("search_strategies",),
     "fairseq.tasks.fairseq_task": ("batch_limits", "fused_language_models", "option_values"),
     "fairseq.tasks.language_modeling": ("other_dictionaries",),
-    "fairseq.tasks.translation": ("parallel_lines", "position_limits", "joined_data", "other_dictionaries"),
+    "fairseq.tasks.translation": (
+        *("parallel_lines", "position_limits", "joined_data", "other_dictionaries", "option_names"),
+    ),
     "fairseq.trainer": (
         *("failed_updates", "changed_models", "missing_checkpoints", "past_epochs"),
         *("resumed_progress", "resumed_plateaus", "absent_parameters"),
     ),
     "fairseq.utils": ("unknown_word_copies", "literal_options", "lstm_alignments", "text_lines", "embedding_files"),
-    "fairseq_cli.generate": ("position_limits", "unknown_word_copies", "translated_shards"),
+    "fairseq_cli.eval_lm": ("option_names",),
+    "fairseq_cli.generate": ("position_limits", "unknown_word_copies", "translated_shards", "option_names"),
     "fairseq_cli.interactive": (
         *("interactive_lines", "position_limits", "unknown_word_copies"),
-        "fused_language_models",
+        *("fused_language_models", "option_names"),
     ),
     "fairseq_cli.preprocess": ("parallel_lines", "text_lines"),
     "fairseq_cli.train": (
@@ -57,6 +60,7 @@ REPAIRS = {
         "option_values",
         "terminated_training",  # last: what the others do can be terminated, too
     ),
+    "fairseq_cli.validate": ("validation_options", "option_names"),
     "hydra._internal.utils": ("lazy_help",),
 }
 
