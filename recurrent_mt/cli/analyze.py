@@ -34,7 +34,8 @@ from ..arguments import (
 from ..evaluation.analysis import Settings, analyze
 from ..evaluation.plots import name_earlier_plots, write_plots
 from ..evaluation.tables import escape_markdown, tables_as_text
-from ..evaluation.training import read_run_trainings
+from ..evaluation.training import read_run_trainings, read_run_versions
+from ..evaluation.training_versions import summarize_versions
 from ..evaluation.translated_files import (
     RunFolder,
     System,
@@ -299,15 +300,17 @@ class Report:
         drawn = [file for _, _, path in named for file in (path, find_numbers(path)) if file]
         check_output_files([*list_inputs(options), *drawn], [options.out])
         given = read_input(options)
-        training, only = read_run_trainings(options.run), None
+        training, versions, only = read_run_trainings(options.run), read_run_versions(options.run), None
         if options.only:
             only = [system.name for system in given["systems"]]
             training = training[training["system"].isin(only)]
+            versions = {name: by_seed for name, by_seed in versions.items() if name in only}
         several = len(options.run) > 1
         figures = [one for run in options.run for one in read_run_figures(Path(run), several=several, only=only)]
         report = page.Report(
             analysis=analyze(**given),
             title=options.title or make_title(options.run),
+            trained_with=summarize_versions(versions),
             training=training,
             attachments=[*figures, *(read_attachment(*one) for one in named)],
             listed_sentences=options.listed_sentences,

@@ -24,7 +24,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from ctypes.util import find_library
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from ..evaluation.train_log import choose_rate, read_peak_memory
 from ..experiments.training_command import assign, read_arguments
 from ..plugin_finder import find_plugin
 from ..text_files import write_text
+from ..versions import describe_versions
 
 SECONDS_BETWEEN_READINGS = 2.0
 #: The unit in which the kernel counts children's memory.
@@ -269,8 +270,8 @@ class Training:
 
     A log is continued where training is. FOLDER/peak-memory gets the most bytes that the largest process has held at once,
     as the kernel counts them; a greater number already there stays, so that calls that resume each other leave the peak of
-    all. FOLDER/outcome says how the training ended, unless it was stopped from outside: a failure is an outcome, too. The
-    operating system must be Linux or macOS.
+    all. FOLDER/outcome says how the training ended, unless it was stopped from outside: a failure is an outcome, too; and
+    with what commit and libraries. The operating system must be Linux or macOS.
     """  # noqa: E501 (lines of the terminal)
 
     @staticmethod
@@ -305,7 +306,7 @@ class Training:
             status = measure(command, folder / "peak-memory", file.fileno(), environment)
         if status in STOPPED:
             return status
-        judge(log, status, start=start).write(folder / OUTCOME)
+        replace(judge(log, status, start=start), versions=describe_versions()).write(folder / OUTCOME)
         return 0
 
 

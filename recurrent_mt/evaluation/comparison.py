@@ -15,6 +15,7 @@ import pandas
 
 from ..text_files import read_sentences
 from ..text_form import TextForm
+from ..versions import describe_versions
 from .analysis import Settings, score_systems
 from .tables import (
     ALL,
@@ -39,6 +40,7 @@ from .training import (
     read_operations,
     read_system_trainings,
 )
+from .training_versions import describe_mixtures, read_versions
 from .translated_files import System, TestSet, choose_baseline
 
 #: What BLEU of the words that models produced is called, beside BLEU of detokenized text.
@@ -127,6 +129,8 @@ class Comparison:
     settings: Settings
     seeds: Sequence[int] = ()  # of trainings, that count
     rates: Mapping[str, RateChoice] = field(default_factory=dict)  # system to the search for its learning rate
+    #: system to what its trainings were made with, by seed, as of `describe_versions`
+    versions: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     ablation: str = ""  # its name
     of_files: bool = False  # whether translations are files, of whose trainings nothing is known
 
@@ -171,7 +175,7 @@ class Comparison:
             notes.append(f"{self.baseline} has no translation: the others are compared with {test_set.baseline}.")
         if not test_set.signatures:
             notes.append("No system has a translation.")
-        return replace(table, notes=[*notes, *table.notes])
+        return replace(table, notes=[*notes, *table.notes, *describe_mixtures(self.versions)])
 
     def cost_table(self) -> Table:
         """One row a system, and how the learning rates were chosen."""
@@ -229,10 +233,17 @@ class Comparison:
             prefix,
             self.tables(),
             self.records,
+            versions=describe_versions(),
             baseline=self.baseline,
             seeds=list(self.seeds),
             systems=[
-                {"name": name, "failures": failures.get(name, {}), "rate": rates.get(name)} for name in self.names
+                {
+                    "name": name,
+                    "failures": failures.get(name, {}),
+                    "rate": rates.get(name),
+                    "versions": self.versions.get(name, {}),
+                }
+                for name in self.names
             ],
             test_sets=list(map(asdict, self.test_sets)),
         )
@@ -349,4 +360,5 @@ def compare_runs(
     records = pandas.concat([*frames, make_frame(costs)], ignore_index=True)
     places = [(name, run.path / "rates" / name) for run in trained.runs for name in names]
     rates = {name: choice for name, place in places if (choice := read_choice(place))}
-    return Comparison(baseline, names, test_sets, records, settings, trained.seeds, rates, ablation)
+    versions = {name: read_versions(trained.folders[name], seeds=trained.seeds) for name in names}
+    return Comparison(baseline, names, test_sets, records, settings, trained.seeds, rates, versions, ablation)

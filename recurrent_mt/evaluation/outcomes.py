@@ -1,6 +1,7 @@
 """How the steps of an experiment ended that may fail without stopping the others: trainings, translations.
 
-Each leaves a file: its status in the first line, the reason of a failure in the second, then the end of its log.
+Each leaves a file: its status in the first line, the reason of a failure in the second, then the end of its log; in the
+last line, with what versions of the code a training ended.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ KILLED = 137
 READ, KEPT = 200, 15
 #: Of one training of a system.
 SEED_FOLDER = re.compile(r"seed-([0-9]{1,18})")
+#: How the line of the versions begins.
+MADE_BY = "made by "
 
 
 class Status(StrEnum):
@@ -61,11 +64,13 @@ class Outcome:
         status: in one word.
         reason: of a failure, in one line; empty without one.
         log: the last lines of the log of a failure.
+        versions: of the code and its libraries, as of `describe_versions`; of trainings alone.
     """
 
     status: Status
     reason: str = ""
     log: str = ""
+    versions: str = ""
 
     @property
     def failed(self) -> bool:
@@ -73,7 +78,8 @@ class Outcome:
         return self.status in (Status.DIVERGED, Status.FAILED)
 
     def write(self, file: Path) -> None:
-        write_text(file, "".join(f"{line}\n" for line in (self.status, self.reason, self.log) if line))
+        made_by = f"{MADE_BY}{self.versions}" if self.versions else ""
+        write_text(file, "".join(f"{line}\n" for line in (self.status, self.reason, self.log, made_by) if line))
 
 
 def seed_of(file: Path) -> int:
@@ -101,8 +107,9 @@ def read_outcome(file: Path) -> Outcome | None:
         status = Status(first.partition(":")[0])
     except ValueError as error:
         raise FileError(file, "not an outcome: remove it, and rerun the experiment") from error
+    versions = rest.pop().removeprefix(MADE_BY) if rest and rest[-1].startswith(MADE_BY) else ""
     reason, *log = rest or [first if status == Status.DIVERGED else ""]
-    return Outcome(status, reason, "\n".join(log))
+    return Outcome(status, reason, "\n".join(log), versions)
 
 
 def judge(log: Path, status: int, *, start: int = 0) -> Outcome:

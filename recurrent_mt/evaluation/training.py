@@ -18,6 +18,7 @@ from .generate_log import read_generate_log
 from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
 from .train_log import GIBIBYTE, read_peak_memory, read_train_log
+from .training_versions import read_versions
 from .translated_files import RunFolder, System, TestSet, name_run
 
 BY_TRAINING = "training"
@@ -147,6 +148,24 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
         FileError: if a folder is not that of a run, or a log is damaged.
         ValueError: if the seeds of one system are models of different size.
     """
+    records: list[Record] = []
+    for name, folder in find_translated(paths).items():
+        logs = find_ended_logs(folder.glob("seed-*"))
+        if logs:
+            records += read_trainings(name, logs)
+    return make_frame(records)
+
+
+def read_run_versions(paths: Sequence[str | PathLike[str]]) -> dict[str, dict[int, str]]:
+    """System to the versions that its trainings were made with, by seed; systems as of `read_run_trainings`."""
+    return {
+        name: read_versions(folder, seeds=[seed_of(seed / OUTCOME) for seed in folder.glob("seed-*")])
+        for name, folder in find_translated(paths).items()
+    }
+
+
+def find_translated(paths: Sequence[str | PathLike[str]]) -> dict[str, Path]:
+    """What a report calls every system of run folders that has translated the test set, and its folder."""
     found = [
         (run, folder)
         for run in map(RunFolder, paths)
@@ -155,13 +174,10 @@ def read_run_trainings(paths: Sequence[str | PathLike[str]]) -> pandas.DataFrame
         if any(folder.glob("seed-*/test.detokenized"))
     ]
     names = Counter(folder.name for _, folder in found)
-    records: list[Record] = []
-    for run, folder in found:
-        logs = find_ended_logs(folder.glob("seed-*"))
-        if logs:
-            name = f"{name_run(run.path)}/{folder.name}" if names[folder.name] > 1 else folder.name
-            records += read_trainings(name, logs)
-    return make_frame(records)
+    return {
+        f"{name_run(run.path)}/{folder.name}" if names[folder.name] > 1 else folder.name: folder
+        for run, folder in found
+    }
 
 
 def find_ended_logs(folders: Iterable[Path]) -> list[Path]:

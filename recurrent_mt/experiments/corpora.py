@@ -13,6 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from .. import numerics
 from ..text_files import FileError, find_file, read_lines, write_aside
 from ..text_form import TextForm
 
@@ -83,7 +84,7 @@ def describe_corpus(options: Mapping[str, Any], segmentation: str | None, *, pos
     corpus["lengths"] = {split: limits.get(split, POSITION_LIMIT) for split in corpus["splits"]}
     # Where a text is does not matter: its checksums do.
     places = {"folder": None, "files": None, "raw": None, "sets": corpus.get("names")}
-    name = identify({**corpus, **places, **form.describe(), "pair": options["pair"]})
+    name = identify({**corpus, **places, **form.describe(), "pair": options["pair"], "numerics": numerics.TEXT})
     if not positions:
         # It makes no other text, so it is not in the name.
         corpus["lengths"].update(dict.fromkeys(split for split in corpus["splits"] if split.startswith("test")))
@@ -112,7 +113,7 @@ def describe_text(
     splits = ["train", "valid", "test"]
     marks: dict[str, str] = {}
     if synthetic:
-        folder = f"corpora/synthetic-{options['pair']}"
+        folder = synthetic_folder(options["pair"])
         endings = ("src", "tgt") if given_words else languages
         names = {split: split for split in splits}
     else:
@@ -134,6 +135,11 @@ def describe_text(
         "raw": {side: f"{folder}/{names['test']}.{side}" for side in languages},
         "checksums": marks,
     }
+
+
+def synthetic_folder(pair: str) -> str:
+    """Where the synthetic corpus of this version is made."""
+    return f"corpora/synthetic-{pair}-{numerics.TEXT}"
 
 
 def describe_collection(options: Mapping[str, Any], languages: tuple[str, ...]) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from .. import numerics
 from ..evaluation.outcomes import OUTCOME, Status, read_outcome
 from ..evaluation.train_log import read_choice
 from ..text_form import TextForm
 from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
+from .defaults import list_defaults
 from .experiment import CONFIGURATIONS, PROJECT, Experiment
 from .systems import DATA, PLUGIN, SEED, budget_arguments, has_positions, is_configuration, list_training_arguments
 
@@ -71,7 +73,8 @@ def make_plan(name: str, experiment: Experiment) -> dict[str, Any]:
     }
     decisive = {key: value for key, value in options.items() if key not in WITHOUT_EFFECT}
     extra = {key: value["id"] for key, value in plan["extra_tests"].items()}
-    identity = {**decisive, "corpus": None, "extra_tests": extra, "used": sorted(used), "name": name}
+    made_of = {"used": sorted(used), "trainings": {key: system["folder"] for key, system in systems.items()}}
+    identity = {**decisive, "corpus": None, "extra_tests": extra, **made_of, "name": name}
     return {**plan, "results": f"results/{identify(identity)}"}
 
 
@@ -82,7 +85,8 @@ def plan_system(name: str, experiment: Experiment, arguments: list[str], corpus:
     rates = experiment.learning_rates if searched else []
     seed = experiment.seeds[0] if searched else None
     arguments, contents = locate_files(arguments)
-    identity = identify([contents, budget, corpus, rates, seed, experiment.processes])
+    code = {"numerics": numerics.TRAINING, "defaults": list_defaults(arguments)}
+    identity = identify([contents, budget, corpus, rates, seed, experiment.processes, CHECKPOINTS, code])
     return {
         "corpus": corpus,
         "folder": f"{name}-{identity}",

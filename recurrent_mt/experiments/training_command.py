@@ -14,16 +14,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..plugin_finder import find_plugin
+from .defaults import list_registered
 
-#: This project's models: what the plug-in registers, which cannot be imported here.
-ARCHITECTURES = tuple(
-    sorted(
-        name
-        for file in (find_plugin() / "models").glob("*_encoder.py")
-        for name in re.findall(r'^@register_model\("(\w+)"', file.read_text(encoding="utf-8"), re.MULTILINE)
-    )
-)
+#: This project's models.
+ARCHITECTURES = tuple(sorted(one.name for one in list_registered() if one.chosen_by == "--arch"))
 #: What the ``_name`` of a group of a configuration is called on the command line.
 GROUPS = {
     "model": "arch",

@@ -36,6 +36,7 @@ from ..evaluation.translated_files import System, UnknownWords
 from ..languages import has_two_letters_i
 from ..metrics import SEED
 from ..pages import render
+from ..versions import describe_versions
 from .attachments import Attachment, Figure, Printout, Results, join_tables
 
 #: What refers to an identifier: a link or a clip path.
@@ -59,6 +60,7 @@ class Report:
     Attributes:
         analysis: systems and what was counted of them; a system's place decides its color.
         title: heading of the page.
+        trained_with: versions of the code and its libraries, as of `summarize_versions`; empty if nothing is known.
         training: records of the trainings whose logs are at hand.
         attachments: figures and tables of other commands, in the order in which they are shown; sections follow the
             first of each.
@@ -67,6 +69,7 @@ class Report:
 
     analysis: Analysis
     title: str
+    trained_with: str = ""
     training: pandas.DataFrame = field(default_factory=lambda: make_frame([]))
     attachments: Sequence[Attachment] = ()
     listed_sentences: int = LISTED_SENTENCES
@@ -325,6 +328,7 @@ def render_page(report: Report) -> str:
             "INTERVAL": INTERVAL,
             "PAIRED_BOOTSTRAP": PAIRED_BOOTSTRAP,
             "SIGNIFICANT": SIGNIFICANT,
+            "VERSIONS": describe_versions(),
         },
     )
 

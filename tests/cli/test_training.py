@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from recurrent_mt.cli.train import share_threads
+from recurrent_mt.versions import describe_versions
 from tests.commands import command_line
 from tests.waiting import wait_until, written
 
@@ -54,11 +55,12 @@ def test_a_log_is_continued_and_a_line_cut_off_swallows_none(tmp_path):
 )
 def test_a_failure_is_an_outcome_until_the_next_call(program, reason, tmp_path):
     subprocess.run(training(tmp_path, *python(program)), check=True)
-    status, said, *log = (tmp_path / "outcome").read_text().splitlines()
+    status, said, *log, made_by = (tmp_path / "outcome").read_text().splitlines()
     assert status == ("diverged" if reason.startswith("diverged") else "failed") and said == reason
     assert log == (tmp_path / "train.log").read_text().splitlines()[-15:]
+    assert made_by == f"made by {describe_versions()}"
     subprocess.run(training(tmp_path, *python("pass")), check=True)
-    assert (tmp_path / "outcome").read_text() == "finished\n"
+    assert (tmp_path / "outcome").read_text() == f"finished\n{made_by}\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

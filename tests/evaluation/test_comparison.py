@@ -12,6 +12,7 @@ from recurrent_mt.evaluation.tables import select, tables_as_markdown, tables_as
 from recurrent_mt.evaluation.training import TrainedRuns
 from recurrent_mt.metrics import score
 from recurrent_mt.text_files import FileError
+from recurrent_mt.versions import describe_versions
 from tests.commands import call
 from tests.evaluation.comparison_runs import OPTIONS, REFERENCES, make_run, without
 from tests.evaluation.logs import report, write
@@ -126,6 +127,33 @@ def test_a_search_is_in_table_and_notes(run, tmp_path):
     )
     comparison.write(tmp_path / "table")
     assert json.loads((tmp_path / "table.json").read_text())["systems"][2]["rate"] == choice
+
+
+def test_seeds_that_were_trained_with_different_versions_are_named(run, tmp_path):
+    for system, second in {"lstm": "recurrent-mt b2", "fconv": "recurrent-mt a1"}.items():
+        for seed, versions in ((1, "recurrent-mt a1"), (2, second)):
+            write_lines(run / "systems" / system / f"seed-{seed}" / "outcome", ["finished", f"made by {versions}"])
+    comparison = compared(run)
+    notes = comparison.tables()[0].notes
+    (note,) = (note for note in notes if "different versions" in note)
+    assert note.startswith("lstm: its seeds were trained with different versions, ")
+    assert note.endswith("seed 1 with recurrent-mt a1; seed 2 with recurrent-mt b2.")
+    comparison.write(tmp_path / "table")
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert table["versions"] == describe_versions()
+    versions = {system["name"]: system["versions"] for system in table["systems"]}
+    assert versions["lstm"] == {"1": "recurrent-mt a1", "2": "recurrent-mt b2"}
+    assert all(not versions[name] for name in versions if name not in ("lstm", "fconv")), "they have no outcomes"
+
+
+def test_a_training_from_before_versions_were_kept_is_named_beside_others(run):
+    outcomes = [run / "systems" / "lstm" / f"seed-{seed}" / "outcome" for seed in (1, 2)]
+    for outcome in outcomes:
+        write_lines(outcome, ["finished"])
+    assert not any("different versions" in note for note in compared(run).tables()[0].notes)
+    write_lines(outcomes[1], ["finished", "made by recurrent-mt b2"])
+    (note,) = (note for note in compared(run).tables()[0].notes if "different versions" in note)
+    assert "seed 1 with versions that were not kept; seed 2 with recurrent-mt b2" in note
 
 
 def test_failures_are_rows_and_notes(run):

@@ -35,12 +35,26 @@ def test_what_an_earlier_call_left_in_the_log_is_no_reason(tmp_path):
         ("finished\n", Outcome(Status.FINISHED)),
         (f"{Reason.DIVERGED}\n", Outcome(Status.DIVERGED, Reason.DIVERGED)),
         ("skipped\n", Outcome(Status.SKIPPED)),
+        ("failed\nno room\na\nb\n", Outcome(Status.FAILED, "no room", "a\nb")),
     ],
 )
 def test_a_rule_and_an_earlier_version_write_a_line(text, expected, tmp_path):
     (tmp_path / "outcome").write_text(text)
     assert read_outcome(tmp_path / "outcome") == expected
-    assert expected.failed == (expected.status == Status.DIVERGED)
+    assert expected.failed == (expected.status in (Status.DIVERGED, Status.FAILED))
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Status.FINISHED, versions="recurrent-mt 8996ab1, torch 2.13.0"),
+        Outcome(Status.FAILED, "no room", "a\nb", "recurrent-mt 8996ab1"),
+        Outcome(Status.FAILED, "no room", versions="recurrent-mt 8996ab1"),
+    ],
+)
+def test_versions_are_kept(outcome, tmp_path):
+    outcome.write(tmp_path / "outcome")
+    assert read_outcome(tmp_path / "outcome") == outcome
 
 
 def test_what_has_not_ended_has_no_outcome(tmp_path):

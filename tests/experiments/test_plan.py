@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from fairseq.models import MODEL_REGISTRY
 
+from recurrent_mt import numerics
 from recurrent_mt.experiments import systems
 from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.plan import link, make_plan, show_results
@@ -32,6 +33,20 @@ def arguments(name, *changes):
 def test_a_changed_option_trains_in_another_folder(change):
     before, after = folders(), folders(change)
     assert before.keys() == after.keys() and not set(before.values()) & set(after.values())
+
+
+@pytest.mark.parametrize("version", ["TEXT", "TRAINING"])
+def test_a_version_of_the_numbers_is_in_the_names_of_what_has_them(version, monkeypatch):
+    before = plan()
+    monkeypatch.setattr(numerics, version, 999)
+    after = plan()
+    assert not {one["folder"] for one in before["systems"].values()} & {
+        one["folder"] for one in after["systems"].values()
+    }
+    assert (before["corpora"].keys() == after["corpora"].keys()) == (version == "TRAINING")
+    places = [next(iter(one["corpora"].values()))["folder"] for one in (before, after)]
+    assert (places[0] == places[1]) == (version == "TRAINING"), "the synthetic corpus"
+    assert before["results"] != after["results"]
 
 
 @pytest.mark.parametrize("change", ["seeds=1,2", "systems=lstm,gru_encoder-none", "beam=7", "without_unknown=true"])

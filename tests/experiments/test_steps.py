@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from recurrent_mt.experiments.corpora import synthetic_folder
 from recurrent_mt.experiments.experiment import PROJECT
 from recurrent_mt.experiments.plan import (
     attends,
@@ -190,7 +191,7 @@ def test_a_report_compares_with_what_the_tables_do(tmp_path):
 
 def test_the_synthetic_corpus_knows_its_links_and_trees():
     plan = plan_of("quickstart", "systems=lstm,grconv_encoder-none,grconv_encoder-none+grconv-dilated")
-    folder = "corpora/synthetic-fr-en"
+    folder = synthetic_folder("fr-en")
     assert gold_file(plan, "lstm", "fr-en.align") == f"{folder}/test.fr-en.align"
     assert gold_flag(plan, "grconv_encoder-none", "--trees", "fr.ptb") == f"--trees {folder}/test.fr.ptb"
     assert gold_inputs(plan, "lstm", "fr-en.align") == []  # it stays as it was made

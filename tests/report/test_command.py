@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.cli.analyze import place_of, read_run_figures
+from recurrent_mt.versions import describe_versions
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
 from tests.evaluation.test_sets import forgetful, small
@@ -21,6 +22,7 @@ def make_report(*arguments):
 def test_a_run_folder_becomes_a_page(tmp_path):
     run = make_run(tmp_path / "run")
     write_logs(run, "perfect", 1)
+    (run / "systems" / "perfect" / "seed-1" / "outcome").write_text("finished\nmade by recurrent-mt a1\n")
     (tmp_path / "tree.svg").write_text(svg())
     (run / "figures" / "alignments" / "perfect").mkdir(parents=True)
     (run / "figures" / "alignments" / "perfect" / "sentence-3.svg").write_text(svg())
@@ -31,6 +33,7 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     page = out.read_text(encoding="utf-8")
     assert "<title>Translation report: run</title>" in page
     assert page_data(page)["systems"] == ["forgetful", "perfect"]
+    assert f"Trained with recurrent-mt a1. This page was made with {describe_versions()}." in page
     assert "20 resamples" in page
     for text in (
         "Training and speed",

@@ -1,17 +1,19 @@
 # From raw text to words, subwords, and sentences of lengths that models take.
 
+SYNTHETIC = synthetic_folder(PAIR)
+
 
 # Short sentences: in minutes, a model that reads them into one vector does not learn to translate others.
 rule synthetic_corpus:
     output:
-        [f"corpora/synthetic-{PAIR}/{split}.{ending}" for split in ("train", "valid", "test") for ending in (SOURCE, TARGET, "src", "tgt")],
-        f"corpora/synthetic-{PAIR}/README.md",
+        [f"{SYNTHETIC}/{split}.{ending}" for split in ("train", "valid", "test") for ending in (SOURCE, TARGET, "src", "tgt")],
+        f"{SYNTHETIC}/README.md",
     log:
         f"logs/synthetic-{PAIR}.log",
     message:
         "Making the synthetic corpus"
     shell:
-        "recurrent-mt synthetic-corpus --pair {PAIR} --max-words 20 --out corpora/synthetic-{PAIR} > {log} 2>&1"
+        "recurrent-mt synthetic-corpus --pair {PAIR} --max-words 20 --out {SYNTHETIC} > {log} 2>&1"
 
 
 # Before all else: a local text may be edited at any time.

@@ -1,0 +1,83 @@
+"""The options that a training leaves at the plug-in's defaults, which decide its result as much as those it sets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..plugin_finder import find_plugin
+
+PLUGIN = find_plugin()
+#: The option of fairseq-train that chooses what a decorator of fairseq's registers.
+CHOSEN_BY = {
+    "register_model": "--arch",
+    "register_task": "--task",
+    "register_criterion": "--criterion",
+    "register_optimizer": "--optimizer",
+}
+#: Defaults, as they are written, of an option that is off.
+OFF = ("None", "False", "0", "0.0")
+
+
+class Registered(NamedTuple):
+    """What the plug-in adds to fairseq."""
+
+    chosen_by: str  # as in `CHOSEN_BY`
+    name: str  # the value of that option
+    defaults: dict[str, str]  # option to its default as it is written; without those that fairseq itself defines
+
+
+def list_defaults(arguments: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The defaults that hold in a training, by what has them: those of options that its arguments do not set.
+
+    One that is off is left out: a new option that is off by default changes no training.
+    """
+    given = set(arguments)
+    chosen = set(pairwise(arguments))
+    return {
+        one.chosen_by: {
+            option: default
+            for option, default in one.defaults.items()
+            if f"--{option.replace('_', '-')}" not in given and default not in OFF
+        }
+        for one in list_registered()
+        if (one.chosen_by, one.name) in chosen
+    }
+
+
+@cache
+def list_registered() -> tuple[Registered, ...]:
+    """What the plug-in registers, by its source: importing it takes seconds, and fairseq."""
+    trees = [ast.parse(file.read_text(encoding="utf-8"), file) for file in sorted(PLUGIN.rglob("*.py"))]
+    classes = {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
+    return tuple(found for node in classes.values() for found in read_decorators(node, classes))
+
+
+def read_decorators(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[Registered]:
+    """What ``@register_…("NAME", dataclass=CLASS)`` says of a class."""
+    for call in node.decorator_list:
+        if isinstance(call, ast.Call) and (chosen_by := CHOSEN_BY.get(ast.unparse(call.func))):
+            options = next(ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg == "dataclass")
+            yield Registered(chosen_by, ast.literal_eval(call.args[0]), read_fields(options, classes))
+
+
+def read_fields(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, str]:
+    """The defaults of a dataclass and of those it is derived from; nothing of one that is not the plug-in's."""
+    if name not in classes:
+        return {}
+    found: dict[str, str] = {}
+    for base in classes[name].bases:
+        found |= read_fields(ast.unparse(base), classes)
+    fields = (one for one in classes[name].body if isinstance(one, ast.AnnAssign))
+    return found | {ast.unparse(field.target): read_default(field.value) for field in fields if field.value}
+
+
+def read_default(value: ast.expr) -> str:
+    """The default in ``option(DEFAULT, …)``, ``field(default=DEFAULT, …)``, or ``= DEFAULT``, as it is written."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in ("option", "field"):
+        named = (keyword.value for keyword in value.keywords if keyword.arg == "default")
+        value = next(named, None) or value.args[0]
+    return ast.unparse(value)

@@ -1,0 +1,14 @@
+"""Versions of the numbers that this code makes, which are in the names of what experiments make with it.
+
+So results of two versions never land in one folder, and never in one mean: after a version is raised, an experiment
+makes anew what it concerns, and what was made before stays. ``tests/test_numerics.py`` compares golden numbers with
+those that were recorded with each version, and fails where they have changed and the version has not. Options and
+their defaults need no version: they are in the names themselves.
+"""
+
+#: Of text. Raise it when the same files become other tokens: tokenization, normalization, subwords, cleaning,
+#: selection, the synthetic grammar. All corpora are then made anew, and with them everything that is trained on them.
+TEXT = 1
+#: Of trainings and translations. Raise it when the same options, text, and seed give other numbers, rounding apart:
+#: layers, kernels, starting values, objectives, optimizers, batches, search. Everything is then trained anew.
+TRAINING = 1
