@@ -25,7 +25,7 @@ from ..evaluation.outcomes import Outcome, Status, read_outcome
 from ..file_lock import lock_file
 from ..ordered_map import processors
 from .experiment import PROJECT
-from .plan import later_outcomes, lay_out_results, search_outcomes, show_results, training_outcomes
+from .plan import later_outcomes, lay_out_results, require_links, search_outcomes, show_results, training_outcomes
 
 WORKFLOW = PROJECT / "workflow"
 #: Seconds from a signal until Snakemake, having cancelled what it has given to a cluster, is killed. It would go on
@@ -83,7 +83,7 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
         What failed, and what to do about it; empty if nothing did.
 
     Raises:
-        ValueError: if the folder holds something else.
+        ValueError: if the folder holds something else, or copies in place of its links.
         RuntimeError: if another call works in the folder, if the engine cannot run, or if it was stopped.
     """
     out = settings.out
@@ -104,6 +104,7 @@ def launch(plan: Mapping[str, Any], settings: Launch, say: Callable[[str], None]
     with (out / LOCK).open("a+b") as lock:
         take_over(out, lock, say)
         lay_out_results(plan, out)
+        require_links(plan, out)
         for file in again:
             file.unlink()
         for name, title in training_outcomes(plan).items():

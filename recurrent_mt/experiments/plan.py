@@ -13,6 +13,7 @@ from typing import Any
 from .. import numerics
 from ..evaluation.outcomes import OUTCOME, Status, read_outcome
 from ..evaluation.train_log import read_choice
+from ..text_files import FileError
 from ..text_form import TextForm
 from .corpora import checksum, describe_corpus, describe_extra_tests, find_checksums, identify
 from .corpus_files import CorpusFiles, corpora_of
@@ -30,6 +31,8 @@ CHECKPOINTS = [
 #: Options whose values are files: word vectors, and what samples subwords, of which there may be two.
 SAMPLED = "--sample-subwords"
 FILES = ("--encoder-embed-path", "--decoder-embed-path", SAMPLED)
+#: The folder of searches for learning rates.
+RATES = "rates"
 #: How long the n-best lists in a log are, at most.
 LISTED = 10
 
@@ -164,11 +167,16 @@ def lay_out_results(plan: Mapping[str, Any], out: Path) -> None:
                 for name in ("checkpoints", "train.log", "peak-memory", "outcome"):
                     link(target / name, target.parent / name)
                 if plan["systems"][system]["rates"]:
-                    link(folder / "rates" / system, out / "rates" / plan["systems"][system]["folder"])
+                    link(folder / RATES / system, out / RATES / plan["systems"][system]["folder"])
 
 
 def link(place: Path, target: Path) -> None:
-    """A relative link, so that the whole folder can be moved."""
+    """A relative link, so that the whole folder can be moved.
+
+    Raises:
+        FileError: if something else is in its place.
+    """
+    require_link(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     relative = Path(os.path.relpath(target, place.parent))
     if place.is_symlink() and place.readlink() == relative:
@@ -177,13 +185,44 @@ def link(place: Path, target: Path) -> None:
     place.symlink_to(relative)
 
 
+def require_link(place: Path) -> None:
+    """Raises FileError where a link of a run folder is to be and something else is, which may be all that there is."""
+    if place.exists() and not place.is_symlink():
+        raise FileError(
+            place,
+            "a link to results must be here and none is, as after a copy that does not keep links: copy the whole "
+            "folder with cp -a, rsync -a, or tar, name another one with out=DIR, or move this away",
+        )
+
+
+def require_links(plan: Mapping[str, Any], out: Path) -> None:
+    """Checks before any work that `show_results` can show what will be made: else, earlier results would stay.
+
+    Raises:
+        FileError: naming what is in the way.
+    """
+    made = [*result_files(plan), *([] if plan["ablation"] else drawing_outcomes(plan))]
+    names = {Path(file).relative_to(plan["results"]).parts[0] for file in made}
+    for name in sorted(names | {place.name for place in shown_places(plan, out)}):
+        require_link(out / name)
+
+
+def shown_places(plan: Mapping[str, Any], out: Path) -> list[Path]:
+    """What is in the folder of the latest results and shown in the run folder itself, which has all searches' rates."""
+    return sorted(place for place in (out / plan["results"]).iterdir() if place.name != RATES)
+
+
 def show_results(plan: Mapping[str, Any], out: Path) -> None:
-    """Links everything of the latest results into the run folder itself."""
+    """Links everything of the latest results into the run folder itself.
+
+    Raises:
+        FileError: naming what is in the way.
+    """
     for place in out.iterdir():
         if place.is_symlink() and str(place.readlink()).startswith("results/"):
             place.unlink()
-    for place in sorted((out / plan["results"]).iterdir()):
-        if place.exists() and not (out / place.name).exists():
+    for place in shown_places(plan, out):
+        if place.exists():
             link(out / place.name, place)
 
 
@@ -194,7 +233,7 @@ def training_folder(system: Mapping[str, Any], seed: int | str) -> str:
 
 def search_folder(system: Mapping[str, Any]) -> str:
     """The folder of the search for a system's learning rate."""
-    return f"rates/{system['folder']}"
+    return f"{RATES}/{system['folder']}"
 
 
 def training_outcomes(plan: Mapping[str, Any]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from recurrent_mt.experiments.launcher import (
 from recurrent_mt.experiments.plan import drawing_outcomes, make_plan, search_folder, translation_outcomes
 from recurrent_mt.experiments.reading import read_experiment
 from recurrent_mt.file_lock import lock_file
+from recurrent_mt.text_files import FileError
 from tests.waiting import wait_until
 
 QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
@@ -132,6 +134,38 @@ def test_a_folder_of_something_else_is_refused(plan, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="is not empty, and no run folder of this project: choose another with out="):
         call(plan, tmp_path, monkeypatch)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def snapshot(folder):
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("changes", [["beam=7"], ["systems=lstm"], ["updates=7"], []], ids=" ".join)
+def test_a_folder_that_was_copied_without_its_links_is_refused_and_stays_as_it_is(changes, tmp_path, out, monkeypatch):
+    """Its old table and report would stay under the names that a call announces for the new ones."""
+
+    def plan_of(*changes):
+        return make_plan("quickstart", read_experiment(QUICKSTART, ["systems=lstm,fconv", *changes]))
+
+    made = {f"{plan_of()['results']}/{name}": "old\n" for name in ("table.txt", "report.html")}
+    log = outcome(plan_of(), out).with_name("train.log")
+    call(plan_of(), out, monkeypatch, makes={**{out / file: text for file, text in made.items()}, log: "log\n"})
+    copy = tmp_path / "copy"
+    # It leaves out links that lead nowhere yet, and says so.
+    subprocess.run(["cp", "-rL", out, copy], capture_output=True)
+    before = snapshot(copy)
+    with pytest.raises(
+        FileError, match=r"copy/.* a link to results must be here and none is, as after a copy that does"
+    ):
+        call(plan_of(*changes), copy, monkeypatch, makes={copy / "trained": ""})
+    after = snapshot(copy)
+    assert before.items() <= after.items() and copy / "trained" not in after
+    # With its links, it is like the first.
+    whole = tmp_path / "whole"
+    shutil.copytree(out, whole, symlinks=True)
+    new = plan_of(*changes)
+    call(new, whole, monkeypatch, makes={whole / new["results"] / "table.txt": "new\n"})
+    assert (whole / "table.txt").read_text() == "new\n"
 
 
 @pytest.fixture

@@ -358,6 +358,11 @@ def test_the_run_folder_shows_the_latest_results_and_keeps_what_is_not_a_link(tm
         show_results({"results": f"results/{name}"}, tmp_path)
         assert (tmp_path / "table.txt").read_text() == name
     assert not (tmp_path / "report.html").exists() and (tmp_path / "results" / "one" / "report.html").exists()
+    (tmp_path / "table.txt").unlink()
+    (tmp_path / "table.txt").write_text("mine")
+    with pytest.raises(FileError, match=r"table\.txt: a link to results must be here and none is"):
+        show_results({"results": "results/one"}, tmp_path)
+    assert (tmp_path / "table.txt").read_text() == "mine"
 
 
 def test_a_link_is_relative_and_replaced_where_it_leads_elsewhere(tmp_path):
