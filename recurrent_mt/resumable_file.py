@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from .text_files import FileError, write_text
+from .text_files import FileError, name_full_disk, write_text
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,11 @@ class ResumableFile:
             digest: of these.
         """
         encoded = text.encode("utf-8")
-        self._file.write(encoded)
-        self._file.flush()
-        # The record must not reach the disk before the text.
-        os.fsync(self._file.fileno())
+        with name_full_disk(self.partial):
+            self._file.write(encoded)
+            self._file.flush()
+            # The record must not reach the disk before the text.
+            os.fsync(self._file.fileno())
         size = self.progress.size + len(encoded)
         self.progress = replace(self.progress, lines=lines, digest=digest, size=size)
         write_text(self.record, json.dumps(asdict(self.progress), indent=1) + "\n")
@@ -140,4 +141,5 @@ class ResumableFile:
 
     def close(self) -> None:
         """Lets another process write it."""
-        self._file.close()
+        with name_full_disk(self.partial):  # what could not be written before is tried again
+            self._file.close()

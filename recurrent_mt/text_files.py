@@ -13,7 +13,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from errno import EISDIR, ENOTDIR
+from errno import EDQUOT, EFBIG, EISDIR, ENOSPC, ENOTDIR
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -190,6 +190,17 @@ def read_sentence_records(
 
 
 @contextmanager
+def name_full_disk(path: str | PathLike[str]) -> Iterator[None]:
+    """Gives an error of a full disk the name of the file that is written: of a write, the system names none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (EDQUOT, EFBIG, ENOSPC) and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes the place of ``path`` when the block ends without an error.
 
@@ -198,13 +209,15 @@ def write_aside(path: str | PathLike[str]) -> Iterator[Path]:
     file that it names is replaced. What is no file, as /dev/null, is written to itself.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        yield Path(path)
+        with name_full_disk(path):
+            yield Path(path)
         return
     path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        yield partial
+        with name_full_disk(path):
+            yield partial
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -66,6 +66,25 @@ def test_a_file_that_another_finishes_before_the_lock_is_there_stays_whole(tmp_p
     late.close()
 
 
+def test_a_file_that_a_full_disk_cuts_off_is_named_and_resumed(tmp_path):
+    path = tmp_path / "file"
+    file = ResumableFile(path, {})
+    file.append("one\n", lines=1, digest="a")
+    file._file.close()
+    file._file = open("/dev/full", "ab")  # noqa: SIM115
+    message = f"No space left on device: '{path}.partial'"
+    with pytest.raises(OSError, match=message):
+        file.append("two\n", lines=2, digest="b")
+    with pytest.raises(OSError, match=message):
+        file.close()
+    resumed = ResumableFile(path, {})
+    assert resumed.progress.lines == 1
+    resumed.append("two\n", lines=2, digest="b")
+    resumed.finish()
+    resumed.close()
+    assert path.read_text() == "one\ntwo\n"
+
+
 def test_until_it_is_whole_the_earlier_file_stays(tmp_path):
     (tmp_path / "out").write_text("earlier")
     file = ResumableFile(tmp_path / "out", MADE_WITH)

@@ -157,6 +157,15 @@ def test_what_is_no_file_is_written_to_and_stays(tmp_path):
         ResumableFile(pipe, {})
 
 
+def test_a_file_that_a_full_disk_cuts_off_is_named(tmp_path):
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_text("/dev/full", "text")
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}/file'"), write_aside(tmp_path / "file"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(OSError, match=r"Broken pipe$"), write_aside(tmp_path / "file"):
+        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 def test_results_that_cannot_be_files_are_refused_before_the_work(tmp_path):
     (tmp_path / "text").write_text("text")
     (tmp_path / "link").symlink_to("text")

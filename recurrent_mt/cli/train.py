@@ -29,7 +29,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from ..arguments import positive
-from ..evaluation.outcomes import OUTCOME, STOPPED, judge
+from ..evaluation.outcomes import OUTCOME, judge, was_interrupted
 from ..evaluation.train_log import choose_rate, read_peak_memory
 from ..experiments.training_command import assign, read_arguments
 from ..plugin_finder import find_plugin
@@ -270,8 +270,8 @@ class Training:
 
     A log is continued where training is. FOLDER/peak-memory gets the most bytes that the largest process has held at once,
     as the kernel counts them; a greater number already there stays, so that calls that resume each other leave the peak of
-    all. FOLDER/outcome says how the training ended, unless it was stopped from outside: a failure is an outcome, too; and
-    with what commit and libraries. The operating system must be Linux or macOS.
+    all. FOLDER/outcome says how the training ended, and with what commit and libraries, unless it was stopped from outside
+    or by a full disk: a failure is an outcome, too. The operating system must be Linux or macOS.
     """  # noqa: E501 (lines of the terminal)
 
     @staticmethod
@@ -304,7 +304,7 @@ class Training:
             start = file.tell()
             environment = share_threads(os.environ, options.processes)
             status = measure(command, folder / "peak-memory", file.fileno(), environment)
-        if status in STOPPED:
+        if was_interrupted(log, status, start=start):
             return status
         replace(judge(log, status, start=start), versions=describe_versions()).write(folder / OUTCOME)
         return 0
@@ -365,7 +365,7 @@ def keep_greater(file: Path, used: int) -> None:
 class Outcome:
     """Writes why a step of an experiment failed, by its log and status: the steps that do not need it go on.
 
-    A step that was stopped from outside has no outcome: this command then ends with the same status.
+    A step that was stopped from outside, or by a full disk, has no outcome: this command then ends with its status.
     """
 
     @staticmethod
@@ -376,7 +376,7 @@ class Outcome:
 
     @staticmethod
     def run(options: argparse.Namespace) -> int:
-        if options.status in STOPPED:
+        if was_interrupted(options.log, options.status):
             return int(options.status)
         judge(options.log, options.status).write(options.file)
         return 0

@@ -6,9 +6,12 @@ last line, with what versions of the code a training ended.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from dataclasses import dataclass
 from enum import StrEnum
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from ..text_files import FileError, write_text
@@ -18,6 +21,10 @@ OUTCOME = "outcome"
 #: 128 + the signals by which a person or a cluster stops a process: hangup, interrupt, termination.
 STOPPED = (129, 130, 143)
 KILLED = 137
+#: What the system says in a log where a disk is full.
+FULL_DISK = tuple(os.strerror(number).lower() for number in (ENOSPC, EDQUOT))
+#: Bytes that are free on any other.
+ROOM = 100_000
 #: Lines at the end of a log that are looked through for a reason, and those that are kept.
 READ, KEPT = 200, 15
 #: Of one training of a system.
@@ -110,6 +117,15 @@ def read_outcome(file: Path) -> Outcome | None:
     versions = rest.pop().removeprefix(MADE_BY) if rest and rest[-1].startswith(MADE_BY) else ""
     reason, *log = rest or [first if status == Status.DIVERGED else ""]
     return Outcome(status, reason, "\n".join(log), versions)
+
+
+def was_interrupted(log: Path, status: int, *, start: int = 0) -> bool:
+    """Whether a process was stopped from outside, or by a full disk: called again, it may go on, and has no outcome."""
+    if not status or status in STOPPED:
+        return bool(status)
+    text = read_end(log, READ, start=start).lower()
+    # What was said of it may not have had room, either.
+    return any(sign in text for sign in FULL_DISK) or shutil.disk_usage(log.absolute().parent).free < ROOM
 
 
 def judge(log: Path, status: int, *, start: int = 0) -> Outcome:

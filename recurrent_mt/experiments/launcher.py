@@ -37,6 +37,8 @@ CALL = "RECURRENT_MT_CALL"
 LOCK = ".lock"
 #: Seconds in which a killed process gives its lock back: it says nothing of itself any more, and is not gone yet.
 DYING = 10
+#: Seconds after which a process that was killed no longer seems to work.
+KILLED = 1
 #: The name of all jobs of a call on a cluster, in Snakemake's log.
 CLUSTER_RUN = r"SLURM run ID: (\S+)"
 #: Seconds in which a command of Slurm answers, if it does.
@@ -152,6 +154,9 @@ def take_over(out: Path, lock: IO[bytes], say: Callable[[str], None]) -> None:
         RuntimeError: if one works there, or may do so, on another machine or unseen.
     """
     calls, left = find_workers(out)
+    if calls:
+        time.sleep(KILLED)  # one of them may be that of a process that was killed a moment ago
+        calls, left = find_workers(out)
     if calls:
         raise RuntimeError(f"process {min(calls)} is working in {out}: wait for it, or stop it: kill {min(calls)}")
     if remains := list_locks(out):
@@ -385,7 +390,9 @@ def find_workers(folder: Path) -> tuple[set[int], list[psutil.Process]]:
                 continue
             # Another process may have got the number of one that is gone.
             with suppress(psutil.NoSuchProcess):
-                if psutil.Process(int(call)).create_time() <= process.create_time():
+                caller = psutil.Process(int(call))
+                # One that has ended stays in the list until whoever started it asks how, and has no command line.
+                if caller.create_time() <= process.create_time() and caller.cmdline():
                     calls.add(int(call))
                     continue
             left.append(process)

@@ -9,7 +9,7 @@ import pytest
 
 from recurrent_mt.cli.train import share_threads
 from recurrent_mt.versions import describe_versions
-from tests.commands import command_line
+from tests.commands import call, command_line
 from tests.waiting import wait_until, written
 
 MEBIBYTE = 2**20
@@ -61,6 +61,23 @@ def test_a_failure_is_an_outcome_until_the_next_call(program, reason, tmp_path):
     assert made_by == f"made by {describe_versions()}"
     subprocess.run(training(tmp_path, *python("pass")), check=True)
     assert (tmp_path / "outcome").read_text() == f"finished\n{made_by}\n"
+
+
+def test_a_full_disk_interrupts_a_training_and_leaves_no_outcome(tmp_path):
+    """Rerun, the experiment goes on; a failure would wait for --retry."""
+    full = python("raise OSError(28, 'No space left on device')")
+    assert subprocess.run(training(tmp_path, *full)).returncode == 1
+    assert not (tmp_path / "outcome").exists()
+    subprocess.run(training(tmp_path, *python("raise SystemExit('no such layer')")), check=True)
+    assert (tmp_path / "outcome").read_text().startswith("failed\nfailed with status 1: no such layer\n")
+
+
+def test_a_step_that_a_full_disk_interrupts_has_no_outcome(tmp_path):
+    log, file = tmp_path / "log", tmp_path / "test.outcome"
+    log.write_text("error: [Errno 28] No space left on device: 'test.detokenized'\n")
+    assert call("outcome", file, "--log", log, "--status", 1).returncode == 1 and not file.exists()
+    log.write_text("error: no such file\n")
+    assert call("outcome", file, "--log", log, "--status", 1).returncode == 0 and file.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

@@ -1,8 +1,10 @@
 """How steps of an experiment ended: what a log and a status say, and what is read of earlier versions' files."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from recurrent_mt.evaluation.outcomes import Outcome, Reason, Status, judge, read_end, read_outcome
+from recurrent_mt.evaluation.outcomes import Outcome, Reason, Status, judge, read_end, read_outcome, was_interrupted
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,24 @@ def test_versions_are_kept(outcome, tmp_path):
 
 def test_what_has_not_ended_has_no_outcome(tmp_path):
     assert read_outcome(tmp_path / "outcome") is None and read_end(tmp_path / "log", 5) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "free", "expected"),
+    [
+        ("OSError: [Errno 28] No space left on device: 'x'\n", 1, 10**9, True),
+        ("OSError: [Errno 122] Disk quota exceeded\nlast line\n", 1, 10**9, True),
+        ("what was said had no ro", 1, 0, True),
+        ("no such layer\n", 1, 10**9, False),
+        ("No space left on device\n", 0, 0, False),
+        ("", 143, 10**9, True),
+    ],
+)
+def test_a_full_disk_interrupts_and_is_no_failure(text, status, free, expected, tmp_path, monkeypatch):
+    (tmp_path / "log").write_text(text)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    assert was_interrupted(tmp_path / "log", status) == expected
+    assert was_interrupted(tmp_path / "log", status, start=len(text)) == (expected and (status == 143 or not free))
 
 
 @pytest.mark.parametrize("text", ["", "trai", "trained\n", "finished?\n"])

@@ -209,9 +209,14 @@ def test_a_second_call_is_refused_while_the_first_works(out, worker, lock):
     assert left.exists()
 
 
-def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_removed(out, worker, lock, monkeypatch):
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
+@pytest.mark.parametrize("known_to_its_parent", [True, False])
+def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_removed(
+    known_to_its_parent, out, worker, lock, monkeypatch
+):
+    gone = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    gone.kill()
+    if known_to_its_parent:
+        gone.wait()
     process = worker(gone.pid)
     left = leave_lock(out, platform.node())
     said, cancelled = [], []
@@ -225,6 +230,17 @@ def test_what_is_left_of_a_call_that_was_killed_is_waited_for_and_its_lock_remov
     take_over(out, lock, say)
     assert process.wait() == 0 and not left.exists() and cancelled == ["7"]
     assert said == [f"Waiting for what is left of a call that was killed in {out}: process {process.pid}."]
+    gone.communicate()
+
+
+def test_a_call_that_is_killed_at_this_moment_works_no_more(out, worker, lock, monkeypatch):
+    call = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    process = worker(call.pid)
+    assert find_workers(out)[0] == {call.pid}
+    monkeypatch.setattr(launcher, "KILLED", 60)
+    monkeypatch.setattr(launcher.time, "sleep", lambda seconds: seconds == 60 and (call.kill(), call.communicate()))
+    take_over(out, lock, lambda _: process.stdin.close())
+    assert process.wait() == 0
 
 
 def test_the_lock_of_a_call_on_another_machine_stays(out, lock):
