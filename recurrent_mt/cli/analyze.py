@@ -42,7 +42,7 @@ from ..evaluation.translated_files import (
     TestSet,
     UnknownWords,
     choose_baseline,
-    name_run,
+    name_runs,
     read_runs,
     read_system,
     read_test_set,
@@ -305,8 +305,10 @@ class Report:
             only = [system.name for system in given["systems"]]
             training = training[training["system"].isin(only)]
             versions = {name: by_seed for name, by_seed in versions.items() if name in only}
-        several = len(options.run) > 1
-        figures = [one for run in options.run for one in read_run_figures(Path(run), several=several, only=only)]
+        places = [f"{name}/" for name in name_runs(options.run)] if len(options.run) > 1 else [""]
+        figures = [
+            one for run, place in zip(options.run, places) for one in read_run_figures(Path(run), place, only=only)
+        ]
         report = page.Report(
             analysis=analyze(**given),
             title=options.title or make_title(options.run),
@@ -327,19 +329,18 @@ def count(number: int, what: str) -> str:
 
 def make_title(runs: list[str]) -> str:
     """Joins the names of the run folders to a title."""
-    names = ", ".join(map(name_run, runs))
+    names = ", ".join(name_runs(runs))
     return f"Translation report: {names}" if names else "Translation report"
 
 
-def read_run_figures(run: Path, *, several: bool, only: Collection[str] | None = None) -> Iterator[Attachment]:
+def read_run_figures(run: Path, place: str = "", *, only: Collection[str] | None = None) -> Iterator[Attachment]:
     """What a recipe has drawn and counted for a run folder; of each system first the numbers, then the drawings.
 
     Args:
         run: the folder.
-        several: whether the report is on more runs, so that titles need the name of each.
+        place: what is in front of titles where the report is on several runs.
         only: systems whose figures are wanted, without those of beams, which have all of them; None for everything.
     """
-    place = f"{name_run(run)}/" if several else ""
     for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
         for system in sorted((run / "figures" / section.lower()).glob("*")):
             if only is not None and not {system.name, f"{place}{system.name}"} & set(only):

@@ -36,6 +36,8 @@ from ..plugin_finder import find_plugin
 from ..text_files import write_text
 from ..versions import describe_versions
 
+OPTIONS_ANYWHERE = True
+AFTER_DASHES = "flags"  # what gets the words after --
 SECONDS_BETWEEN_READINGS = 2.0
 #: The unit in which the kernel counts children's memory.
 UNIT = 1 if sys.platform == "darwin" else 1024
@@ -68,8 +70,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the command without running it")
     parser.add_argument("configuration", metavar="FILE.yaml", help="file from configs/")
-    # Flags after -- may look like options of this command.
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="KEY=VALUE", help="override an option of the file")
+    parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="override an option of the file")
+    parser.add_argument("flags", nargs="*", metavar="FLAG", help="after --, flags of fairseq-train")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -79,15 +81,10 @@ def run(options: argparse.Namespace) -> None:
         FileNotFoundError: if there is no such file.
         ValueError: if Hydra or fairseq would reject its contents.
     """
-    words = list(options.words)
-    end = words.index("--") if "--" in words else len(words)
-    flag = next((word for word in words[:end] if word.startswith("-")), None)
-    if flag:
-        options.parser.error(f"{flag}: this tool's options come before FILE.yaml, those of fairseq-train after --")
     machines = find_machines(options)
-    arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *words[:end]])
+    arguments = read_arguments(options.configuration, [assign("common.user_dir", find_plugin()), *options.words])
     train = str(Path(sys.executable).parent / "fairseq-train")
-    arguments += words[end + 1 :]
+    arguments += options.flags
     begin = start_processes(train, options.processes, machines, options.timeout, flags=arguments)
     command = [*begin, *arguments]
     for line in describe_others(options) if machines else ():
@@ -132,7 +129,7 @@ def repeat_call(options: argparse.Namespace, rank: str, rendezvous: str) -> list
     call = [str(Path(sys.executable).parent / "recurrent-mt"), "train", "--nodes", str(options.nodes)]
     call += ["--node-rank", rank, "--rendezvous", rendezvous, "--processes", str(options.processes)]
     call += ["--timeout", str(options.timeout)] if options.timeout else []
-    return [*call, options.configuration, *options.words]
+    return [*call, options.configuration, *options.words, *(["--", *options.flags] if options.flags else [])]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from .outcomes import OUTCOME, read_outcome, seed_of
 from .tables import UNKNOWN, Cell, Record, Table, format_number, make_frame, pivot, select
 from .train_log import GIBIBYTE, read_peak_memory, read_train_log
 from .training_versions import read_versions
-from .translated_files import RunFolder, System, TestSet, name_run
+from .translated_files import RunFolder, System, TestSet, name_runs
 
 BY_TRAINING = "training"
 PARAMETERS, UPDATES, SECONDS, VALID_LOSS = "parameters", "updates", "training seconds", "validation loss"
@@ -167,17 +167,14 @@ def read_run_versions(paths: Sequence[str | PathLike[str]]) -> dict[str, dict[in
 def find_translated(paths: Sequence[str | PathLike[str]]) -> dict[str, Path]:
     """What a report calls every system of run folders that has translated the test set, and its folder."""
     found = [
-        (run, folder)
-        for run in map(RunFolder, paths)
+        (place, folder)
+        for run, place in zip(map(RunFolder, paths), name_runs(paths))
         for folder in sorted((run.path / "systems").glob("*"))
         # One without is in no table of the report, so that the other run's needs no other name.
         if any(folder.glob("seed-*/test.detokenized"))
     ]
     names = Counter(folder.name for _, folder in found)
-    return {
-        f"{name_run(run.path)}/{folder.name}" if names[folder.name] > 1 else folder.name: folder
-        for run, folder in found
-    }
+    return {f"{place}/{folder.name}" if names[folder.name] > 1 else folder.name: folder for place, folder in found}
 
 
 def find_ended_logs(folders: Iterable[Path]) -> list[Path]:

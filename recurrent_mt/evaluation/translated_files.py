@@ -337,9 +337,19 @@ class RunFolder:
         return systems
 
 
-def name_run(folder: Place) -> str:
-    """The last part of the folder's path, which may be given as a dot; a link keeps its own name."""
-    return Path(abspath(folder)).name
+def name_runs(folders: Sequence[Place]) -> list[str]:
+    """What run folders are called: the last part of the path, or as many as tell it from the others.
+
+    A folder may be given as a dot; a link keeps its own name.
+    """
+    paths = [Path(abspath(folder)).parts for folder in folders]
+    names = []
+    for path in paths:
+        length = 1
+        while length < len(path) and [other[-length:] for other in paths].count(path[-length:]) > 1:
+            length += 1
+        names.append("/".join(path[-length:]))
+    return names
 
 
 def name_of_training(system: System) -> str:
@@ -377,8 +387,9 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> tuple[TestSet, list[Syste
             )
     found = [(run, system) for run in runs for system in run.systems()]
     names = Counter(name for _, name in {(run.path, name_of_training(system)) for run, system in found})
+    places = dict(zip((run.path for run in runs), name_runs(paths)))
     systems = [
-        replace(system, name=f"{name_run(run.path)}/{system.name}", name_in_run=system.name)
+        replace(system, name=f"{places[run.path]}/{system.name}", name_in_run=system.name)
         if names[name_of_training(system)] > 1
         else system
         for run, system in found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
@@ -58,14 +59,20 @@ def write_number(value: Any) -> Any:
     return str(value) if type(value) in (int, float) else value
 
 
+def read_exponent(value: Any) -> Any:
+    """The number that YAML has taken for text because it has no point: 2e-1."""
+    return float(value) if isinstance(value, str) and re.fullmatch(r"[0-9]+[eE][+-]?[0-9]+", value) else value
+
+
 Distinct = AfterValidator(check_distinct)
 Switch = Annotated[bool, must("true or false")]
 Count = Annotated[int, must("a whole number")]
 Positive = Annotated[int, Field(ge=1), must("a whole number above zero")]
-Minutes = Annotated[int | float, Field(ge=0.001), must("a number of at least 0.001")]
-Probability = Annotated[int | float, Field(ge=0, lt=1), must("a number from 0 to below 1")]
+Number = Annotated[int | float, BeforeValidator(read_exponent)]
+Minutes = Annotated[Number, Field(ge=0.001), must("a number of at least 0.001")]
+Probability = Annotated[Number, Field(ge=0, lt=1), must("a number from 0 to below 1")]
 Beams = Annotated[list[Positive], Distinct, must("whole numbers above zero, separated by commas, each once")]
-Exponent = Annotated[int | float, Field(ge=0), must("a number not below zero")]
+Exponent = Annotated[Number, Field(ge=0), must("a number not below zero")]
 Exponents = Annotated[list[Exponent], Distinct, must("numbers not below zero, separated by commas, each once")]
 Seed = Annotated[int, Field(ge=0), must("a whole number")]
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct, must("whole numbers separated by commas, each once")]

@@ -88,10 +88,21 @@ def test_a_path_may_have_any_characters(name, tmp_path, monkeypatch):
     assert words[2] == f"{tmp_path / name}:b"
 
 
-def test_an_option_after_the_file_is_named():
-    done = call("train", toy.REPOSITORY / "configs/rnnsearch-50-small.yaml", "pair=fr-en", "--dry-run")
-    assert done.returncode == 2
-    assert "--dry-run: this tool's options come before FILE.yaml, those of fairseq-train after --" in done.stderr
+def test_options_may_come_after_the_file_and_those_of_fairseq_train_come_after_dashes():
+    file = toy.REPOSITORY / "configs/rnnsearch-50-small.yaml"
+    words = ("pair=fr-en", "task.data=D")
+    before, after, between = (
+        call("train", *options)
+        for options in (
+            ("--dry-run", file, *words, "--", "--fp16"),
+            (file, *words, "--dry-run", "--", "--fp16"),
+            (file, words[0], "--dry-run", words[1], "--", "--fp16"),
+        )
+    )
+    assert before.stdout == after.stdout == between.stdout and before.stdout.endswith(" --fp16\n")
+    refused = call("train", file, *words, "--dry-run", "--fp16")
+    assert refused.returncode == 2 and "unrecognized arguments: --fp16" in refused.stderr
+    assert "[FLAG ...]" in refused.stderr
 
 
 @pytest.mark.parametrize(

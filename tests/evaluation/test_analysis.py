@@ -15,6 +15,7 @@ from recurrent_mt.evaluation.translated_files import (
     UnknownWords,
     analyze_files,
     choose_baseline,
+    name_runs,
     read_runs,
 )
 from recurrent_mt.evaluation.words import F_MEASURE
@@ -150,6 +151,13 @@ def test_a_run_has_the_name_of_its_folder_however_that_is_given(run, tmp_path, m
     link.symlink_to(other)
     monkeypatch.chdir(run)
     assert [one.name for one in read_runs([".", link])[1][::2]] == ["run/forgetful", "latest/forgetful"]
+
+
+def test_runs_whose_folders_have_one_name_are_told_apart_by_the_paths(run, tmp_path):
+    other, third = (make_run(tmp_path / place / "run", known="chat chien le un noir") for place in ("new", "old/new"))
+    names = [one.name for one in read_runs([run, other, third])[1][::2]]
+    assert names == [f"{tmp_path.name}/run/forgetful", f"{tmp_path.name}/new/run/forgetful", "old/new/run/forgetful"]
+    assert name_runs([run, other]) == [f"{tmp_path.name}/run", "new/run"] and name_runs([run]) == ["run"]
 
 
 def test_groups_of_equal_sizes_are_not_the_same_groups():

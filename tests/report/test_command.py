@@ -47,6 +47,21 @@ def test_a_run_folder_becomes_a_page(tmp_path):
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]
 
 
+def test_two_runs_whose_folders_have_one_name_are_on_one_page(tmp_path):
+    runs = [make_run(tmp_path / place / "run") for place in ("old", "new")]
+    for run in runs:
+        write_logs(run, "perfect", 1)
+        (run / "figures" / "alignments" / "perfect").mkdir(parents=True)
+        (run / "figures" / "alignments" / "perfect" / "sentence-3.svg").write_text(svg())
+    out = tmp_path / "report.html"
+    done = make_report(*runs, "--resamples", 0, "--metrics", "chrf", "--detailed", "chrf", "--out", out)
+    assert done.returncode == 0, done.stderr
+    page = out.read_text(encoding="utf-8")
+    systems = [f"{place}/run/{name}" for place in ("old", "new") for name in ("forgetful", "perfect")]
+    assert page_data(page)["systems"] == systems
+    assert "Translation report: old/run, new/run" in page and "new/run/perfect, sentence 4" in page
+
+
 def test_a_page_on_some_systems_shows_nothing_of_the_others(tmp_path):
     run = make_run(tmp_path / "run")
     for name in ("perfect", "forgetful"):
@@ -160,7 +175,7 @@ def test_figures_of_a_run_are_in_the_order_of_their_sentences(tmp_path):
     folder.mkdir(parents=True)
     for name in ("sentence-10", "sentence-9", "overview", "sentence-2", "agreement"):
         (folder / f"{name}.svg").write_text(svg())
-    titles = [figure.title for figure in read_run_figures(tmp_path / "run", several=False)]
+    titles = [figure.title for figure in read_run_figures(tmp_path / "run")]
     assert titles == [*(f"grconv, sentence {number}" for number in (3, 10, 11)), "grconv", "grconv"]
     assert place_of(folder / "agreement.svg") < place_of(folder / "overview.svg")
 
