@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from .study import DEGRADED, FILLER, KEY_FORMAT, MODES, RATINGS_FORMAT, REPEAT, 
 KINDS = (SYSTEM, REPEAT, DEGRADED, FILLER)
 #: Seconds: longer than anybody has had a screen before them.
 LONGEST_TIME = 1e12
+#: So many items that two people rated at the same millisecond are no chance.
+FEWEST_SHARED = 2
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Ratings:
         values: scale -> item -> number; unrated items are left out.
         unrated: items with a scale that was left out.
         seconds: item -> time for which its screen was in sight.
+        rated_at: item -> when it was rated last; unrated items are left out.
     """
 
     path: str
@@ -72,6 +76,7 @@ class Ratings:
     values: Mapping[str, Mapping[str, int]]
     unrated: tuple[str, ...]
     seconds: Mapping[str, float]
+    rated_at: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_key(path: str | PathLike[str]) -> Key:
@@ -136,11 +141,14 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
         raise FileError(path, "there are no ratings in it: the file is damaged")
     values: dict[str, dict[str, int]] = {scale.name: {} for scale in key.scales}
     seconds: dict[str, float] = {}
+    rated_at: dict[str, str] = {}
     unrated = []
     for number, entry in enumerate(data["ratings"], start=1):
         identifier = check_identifier(path, number, entry, key, seconds)
         place = f"rating {number} (item {identifier})"
         seconds[identifier] = check_seconds(path, place, entry)
+        if (moment := check_moment(path, place, entry)) is not None:
+            rated_at[identifier] = moment
         answers = {scale.name: check_value(path, place, entry, scale) for scale in key.scales}
         if None in answers.values():
             unrated.append(identifier)
@@ -156,25 +164,49 @@ def read_ratings(path: str | PathLike[str], key: Key, *, allow_unrated: bool = F
             f"{len(unrated)} of {len(key.items)} items are unrated, the first is {unrated[0]}: have the rest rated on "
             "the page, or allow it (--allow-unrated)",
         )
-    return Ratings(str(path), annotator, values, tuple(unrated), seconds)
+    return Ratings(str(path), annotator, values, tuple(unrated), seconds, rated_at)
 
 
 def read_all_ratings(paths: Sequence[str | PathLike[str]], key: Key, *, allow_unrated: bool = False) -> list[Ratings]:
     """Reads the files of all annotators.
 
     Raises:
-        FileError: as `read_ratings`, and if two files are by one annotator.
+        FileError: as `read_ratings`, and if two files are by one annotator, or one has ratings of the other.
     """
-    by_annotator: dict[str, Ratings] = {}
+    found: list[Ratings] = []
     for path in paths:
         ratings = read_ratings(path, key, allow_unrated=allow_unrated)
-        earlier = by_annotator.get(ratings.annotator)
-        if earlier is not None:
-            raise FileError(
-                path, f"annotator {ratings.annotator!r} is already in {earlier.path}: leave one of them out"
-            )
-        by_annotator[ratings.annotator] = ratings
-    return list(by_annotator.values())
+        for earlier in found:
+            require_another(ratings, earlier)
+        found.append(ratings)
+    return found
+
+
+def require_another(ratings: Ratings, earlier: Ratings) -> None:
+    """Raises FileError unless two files are by two annotators.
+
+    Names that differ in case alone are one person's. No two people rate at the same millisecond again and again: a file
+    with another's times was exported under a second name.
+    """
+    if fold_name(ratings.annotator) == fold_name(earlier.annotator):
+        same = ratings.annotator == earlier.annotator
+        name = "" if same else f" as {earlier.annotator!r}"
+        raise FileError(
+            ratings.path,
+            f"annotator {ratings.annotator!r} is already in {earlier.path}{name}: leave one of them out",
+        )
+    shared = [item for item, moment in ratings.rated_at.items() if earlier.rated_at.get(item) == moment]
+    if len(shared) >= FEWEST_SHARED:
+        raise FileError(
+            ratings.path,
+            f"{len(shared)} items were rated at the same time as in {earlier.path}, the first is {shared[0]}: they are "
+            f"one person's ratings under the names {earlier.annotator!r} and {ratings.annotator!r}; leave one file out",
+        )
+
+
+def fold_name(name: str) -> str:
+    """What names of one person have in common."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def read_object(path: str | PathLike[str], expected_format: str, description: str) -> dict[str, Any]:
@@ -230,6 +262,14 @@ def check_seconds(path: str | PathLike[str], place: str, entry: Mapping[str, Any
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < LONGEST_TIME:
         raise FileError(f"{path}, {place}", f"screen_seconds is {repr(value)[:80]}: not a time")
     return float(value)
+
+
+def check_moment(path: str | PathLike[str], place: str, entry: Mapping[str, Any]) -> str | None:
+    """Checks when an item was rated; None where it was not."""
+    moment = entry.get("rated_at")
+    if moment is not None and not isinstance(moment, str):
+        raise FileError(f"{path}, {place}", f"rated_at is {repr(moment)[:80]}: not a time")
+    return moment
 
 
 def find_twice(names: Sequence[str]) -> str:

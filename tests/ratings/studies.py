@@ -39,7 +39,7 @@ def export(study, rate, annotator="Annotator 1"):
             {
                 "item": item.identifier,
                 **{scale.name: rate(item, scale) for scale in MODES[study.mode]},
-                "rated_at": "2026-01-01T00:00:00.000Z",
+                "rated_at": f"2026-01-01T00:{screen.number:02}:00.000Z {annotator}",
                 "screen_seconds": 1.5 * screen.number,
             }
             for screen in study.screens

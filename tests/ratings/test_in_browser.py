@@ -213,6 +213,93 @@ def test_someone_else_starts_over(browser, tmp_path):
     assert set(chosen(browser).values()) == {(None, None)}
 
 
+@pytest.fixture
+def two_tabs(browser, tmp_path):
+    """One study's page in two tabs: Ann has rated the first translation in the first one, which is in sight."""
+    open_study(browser, tmp_path, make_study(sentences=3, repeats=0, degraded=0))
+    start(browser, "Ann")
+    press(browser, "3")
+    first, address = browser.current_window_handle, browser.current_url
+    browser.switch_to.new_window("tab")
+    browser.get(address)
+    second = browser.current_window_handle
+    browser.switch_to.window(first)
+    yield first, second
+    browser.switch_to.window(second)
+    browser.close()
+    browser.switch_to.window(first)
+
+
+def kept(browser):
+    """What the browser keeps of the page's ratings."""
+    (text,) = browser.execute_script("return Object.values(localStorage)")
+    return json.loads(text)
+
+
+def test_two_tabs_lose_nothing(browser, two_tabs):
+    first, second = two_tabs
+    browser.switch_to.window(second)
+    by_id(browser, "begin").click()
+    press(browser, "5")  # the fluency of the same translation
+    browser.switch_to.window(first)
+    wait_until(lambda: (3, 5) in chosen(browser).values())
+    press(browser, "1")
+    by_id(browser, "next").click()
+    press(browser, "2", "2")
+    browser.switch_to.window(second)
+    wait_until(lambda: by_id(browser, "count").text == "2 of 9 rated")
+    press(browser, "4")
+    ratings = sorted(map(sorted, (answers.items() for answers in kept(browser)["ratings"].values())))
+    assert [[value for _, value in answers] for answers in ratings] == [[1, 4], [2, 2], [3, 5]]
+    by_id(browser, "to-finish").click()
+    file = json.loads(exported(browser).read_text(encoding="utf-8"))
+    assert sum(entry["rated_at"] is not None for entry in file["ratings"]) == 3
+
+
+def test_a_tab_that_heard_nothing_writes_nothing_old_back(browser, two_tabs):
+    """As one that the browser put to sleep: it gets no event."""
+    first, second = two_tabs
+    browser.switch_to.window(second)
+    deaf = "window.addEventListener('storage', event => event.stopImmediatePropagation(), {capture: true})"
+    browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": deaf})
+    browser.refresh()
+    by_id(browser, "begin").click()
+    browser.switch_to.window(first)
+    press(browser, "4", "2", "2")
+    browser.switch_to.window(second)
+    assert by_id(browser, "count").text == "0 of 9 rated"
+    press(browser, "5")
+    assert sorted(answers["adequacy"] for answers in kept(browser)["ratings"].values()) == [2, 3]
+
+
+def test_who_starts_over_in_one_tab_gets_nothing_of_the_other(browser, two_tabs):
+    first, second = two_tabs
+    browser.switch_to.window(second)
+    by_id(browser, "start-over").click()
+    browser.switch_to.alert.accept()
+    start(browser, "Bob")
+    browser.switch_to.window(first)
+    wait_until(lambda: browser.find_elements(By.ID, "annotator"))
+    assert by_id(browser, "annotator").get_attribute("value") in ("", "Bob")
+    assert (kept(browser)["annotator"], kept(browser)["ratings"]) == ("Bob", {})
+
+
+def test_a_second_name_does_not_get_the_ratings_of_the_first(browser, tmp_path):
+    open_study(browser, tmp_path, make_study(sentences=3, repeats=0, degraded=0))
+    start(browser, "Ann")
+    press(browser, "3")
+    by_id(browser, "to-start").click()
+    by_id(browser, "annotator").clear()
+    start(browser, "Bob")
+    assert browser.switch_to.alert.text.startswith("Ann has rated 1 translation on this page. Is that you, Bob?")
+    browser.switch_to.alert.dismiss()
+    assert by_id(browser, "annotator").get_attribute("value") == "Ann"
+    by_id(browser, "annotator").clear()
+    start(browser, "Anne")
+    browser.switch_to.alert.accept()
+    assert kept(browser)["annotator"] == "Anne" and 3 in [one[0] for one in chosen(browser).values()]
+
+
 PLANTED = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\"> <b>"
 ARABIC = "رجل يرتدي قبعة برتقالية"
 

@@ -152,6 +152,44 @@ def test_one_annotator_twice(study, key, tmp_path):
     assert len(read_all_ratings(paths[:1], key)) == 1
 
 
+@pytest.mark.parametrize("names", [("Ann", "ann"), ("Zoé", "ZOE\u0301")])
+def test_names_that_differ_in_case_alone_are_one_annotators(study, key, tmp_path, names):
+    paths = [write(tmp_path / f"{i}.json", export(study, middle, name)) for i, name in enumerate(names)]
+    with pytest.raises(FileError, match=rf"1\.json: annotator '{names[1]}' is already in .*0\.json as '{names[0]}': "):
+        read_all_ratings(paths, key)
+
+
+@pytest.mark.parametrize("shared", [1, 2, 18])
+def test_ratings_of_one_person_under_two_names_are_refused(study, key, tmp_path, shared):
+    """Two people agree on a millisecond once, if ever."""
+    first, second = (export(study, middle, name) for name in ("Ann", "Bob"))
+    for mine, theirs in zip(second["ratings"][:shared], first["ratings"]):
+        mine["rated_at"] = theirs["rated_at"]
+    paths = [write(tmp_path / "a.json", first), write(tmp_path / "b.json", second)]
+    if shared == 1:
+        assert [one.annotator for one in read_all_ratings(paths, key)] == ["Ann", "Bob"]
+        return
+    with pytest.raises(
+        FileError, match=rf"b\.json: {shared} items were rated at the same time as in .*a\.json, .* 1\.A"
+    ):
+        read_all_ratings(paths, key)
+
+
+def test_unrated_items_share_nothing(study, key, tmp_path):
+    files = [export(study, lambda item, scale: None, name) for name in ("Ann", "Bob")]
+    for entry in (*files[0]["ratings"], *files[1]["ratings"]):
+        entry["rated_at"] = None
+    paths = [write(tmp_path / f"{i}.json", file) for i, file in enumerate(files)]
+    assert len(read_all_ratings(paths, key, allow_unrated=True)) == 2
+
+
+@pytest.mark.parametrize("moment", [7, ["2026"], {}])
+def test_a_moment_that_is_none(study, key, tmp_path, moment):
+    data = export(study, middle)
+    data["ratings"][0]["rated_at"] = moment
+    refuse(tmp_path, data, key, r"rating 1 \(item 1\.A\): rated_at is .*: not a time")
+
+
 ITEMS = {"1": (1, ["x"], "system", None), "2": (1, ["x"], "repeat", "1")}
 
 

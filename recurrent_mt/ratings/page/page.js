@@ -71,13 +71,26 @@ function makeStart() {
 }
 
 function start(annotator) {
-  progress.annotator = annotator;
-  progress.save();
+  progress.merge();
+  if (progress.started && annotator !== progress.annotator && !window.confirm(askWhose(annotator))) {
+    showStart();
+    return;
+  }
+  progress.rename(annotator);
   if (progress.started && progress.unrated === 0) {
     showFinish();
   } else {
     showScreen(progress.screen);
   }
+}
+
+// Ratings are exported under one name: somebody else's must not get it.
+function askWhose(annotator) {
+  const rated = counted(Object.keys(progress.ratings).length, "translation");
+  return (
+    `${progress.annotator} has rated ${rated} on this page. Is that you, ${annotator}? ` +
+    `OK changes the name, and the ratings stay yours. Otherwise, choose Cancel, and then “Someone else: start over”.`
+  );
 }
 
 function startOver() {
@@ -89,9 +102,8 @@ function startOver() {
 
 // One screen of translations.
 
-function makeRating(index) {
-  progress.screen = index;
-  progress.save();
+function makeRating() {
+  const index = progress.screen;
   const screen = data.screens[index];
   const last = index === data.screens.length - 1;
   const made = copy("rating-view", { h1: `Screen ${index + 1} of ${data.screens.length}`, "#next": last ? "Finish" : "Next" });
@@ -188,7 +200,11 @@ function save() {
 }
 
 const showStart = () => show("start", makeStart);
-const showScreen = (index) => show("rating", () => makeRating(index));
+const showScreen = (index) => {
+  stopClock();
+  progress.goTo(index);
+  show("rating", makeRating);
+};
 const showFinish = () => show("finish", makeFinish);
 
 // A digit answers the question that has the focus, or else the first one without an answer, and goes on to the next.
@@ -222,6 +238,21 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" && !event.target.closest("button") && progress.unratedOn(data.screens[progress.screen]) === 0) {
     event.preventDefault();
     next();
+  }
+});
+// Another tab has kept something.
+window.addEventListener("storage", ({ key }) => {
+  if (key !== progress.storageKey) {
+    return;
+  }
+  const { begun } = progress;
+  progress.merge();
+  if (progress.begun !== begun) {
+    shownSince = null; // what was in sight is not the new annotator's
+    showStart();
+  } else if (view !== "start") {
+    byId("main").replaceWith(view === "rating" ? makeRating() : makeFinish());
+    refresh();
   }
 });
 document.addEventListener("visibilitychange", () => (document.hidden ? stopClock() : startClock()));

@@ -1,14 +1,16 @@
-// What the annotator has done so far: kept in this browser under a key that contains the page's checksum.
+// What the annotator has done so far: kept in this browser under a key that contains the page's checksum. Tabs share it:
+// what another one has kept is merged in before anything is changed.
 class Progress {
   constructor(data) {
     this.data = data;
     this.storageKey = `rating-page:${data.page}`;
-    this.clear();
     this.saved = true;
-    this.restore();
+    this.clear();
+    Object.assign(this, this.read());
   }
 
   clear() {
+    this.begun = ""; // when somebody else started over
     this.annotator = "";
     this.screen = 0;
     this.ratings = {}; // item -> scale -> number
@@ -16,37 +18,71 @@ class Progress {
     this.seconds = {}; // screen -> seconds in sight
   }
 
-  restore() {
+  // Null where nothing is kept. Earlier pages did not keep when they were begun.
+  read() {
     try {
       const stored = JSON.parse(localStorage.getItem(this.storageKey));
-      if (stored) {
-        const { annotator, screen, ratings, ratedAt, seconds } = stored;
-        Object.assign(this, { annotator, screen, ratings, ratedAt, seconds });
-      }
+      return stored && { begun: "", ...stored };
     } catch {
       this.saved = false;
+      return null;
     }
   }
 
-  save() {
-    const { annotator, screen, ratings, ratedAt, seconds } = this;
+  write() {
+    const { begun, annotator, screen, ratings, ratedAt, seconds } = this;
     try {
-      localStorage.setItem(this.storageKey, JSON.stringify({ annotator, screen, ratings, ratedAt, seconds }));
+      localStorage.setItem(this.storageKey, JSON.stringify({ begun, annotator, screen, ratings, ratedAt, seconds }));
       this.saved = true;
     } catch {
       this.saved = false;
     }
   }
 
+  // Of each item, the later rating counts. After a new start in another tab, nothing of before does.
+  merge() {
+    const stored = this.read();
+    if (stored?.begun > this.begun) {
+      Object.assign(this, stored);
+    } else if (stored?.begun === this.begun) {
+      this.annotator = stored.annotator;
+      for (const [item, time] of Object.entries(stored.ratedAt)) {
+        if (time > (this.ratedAt[item] ?? "")) {
+          this.ratings[item] = stored.ratings[item];
+          this.ratedAt[item] = time;
+        }
+      }
+      for (const [screen, seconds] of Object.entries(stored.seconds)) {
+        this.seconds[screen] = Math.max(seconds, this.seconds[screen] ?? 0);
+      }
+    }
+  }
+
+  change(make) {
+    this.merge();
+    make();
+    this.write();
+  }
+
   startOver() {
     this.clear();
-    this.save();
+    this.begun = new Date().toISOString();
+    this.write();
+  }
+
+  goTo(screen) {
+    this.change(() => (this.screen = screen));
+  }
+
+  rename(annotator) {
+    this.change(() => (this.annotator = annotator));
   }
 
   rate(item, scale, value) {
-    this.ratings[item] = { ...this.ratings[item], [scale]: value };
-    this.ratedAt[item] = new Date().toISOString();
-    this.save();
+    this.change(() => {
+      this.ratings[item] = { ...this.ratings[item], [scale]: value };
+      this.ratedAt[item] = new Date().toISOString();
+    });
   }
 
   rating(item, scale) {
@@ -74,11 +110,11 @@ class Progress {
   }
 
   addSeconds(screen, seconds) {
-    this.seconds[screen] = (this.seconds[screen] ?? 0) + seconds;
-    this.save();
+    this.change(() => (this.seconds[screen] = (this.seconds[screen] ?? 0) + seconds));
   }
 
   exported() {
+    this.merge();
     const { page, mode, scales, screens } = this.data;
     const entry = (item, index) => ({
       item: item.id,
