@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..translation.model import Model, NoWordsError
 from .fragments import (
@@ -20,6 +21,7 @@ from .fragments import (
     render_notice,
     render_pyramids,
 )
+from .guard import Guard
 
 # Before Gradio is imported: it would ask its makers for a newer version, and tell them of this page.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -41,9 +43,6 @@ def no_proxies() -> Iterator[None]:
 
 with no_proxies():
     import gradio as gr
-
-#: The browser may ask this server alone, whatever Gradio or a sentence would have it load.
-POLICY = b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'self'"
 
 
 @dataclass(frozen=True)
@@ -86,6 +85,18 @@ class Demo:
         problem = shared_problem(forced)
         return render_forced(forced) if problem is None else render_notice(problem)
 
+    def pick(self, choice: gr.SelectData) -> tuple[str, str, str]:
+        """An example that is chosen: sentence, reference, and nothing of what was scored before."""
+        return choice.value, self.examples[choice.value], ""
+
+    def forget(self, text: str, target: str) -> tuple[Any, str]:
+        """What is left of the user's own translation, and of its scores, when the sentence changes.
+
+        Nothing of a reference, unless it is that of the new sentence; what the user has typed stays.
+        """
+        mine = target and target not in self.examples.values()
+        return gr.skip() if mine else self.examples.get(text.strip(), ""), ""
+
     def ask(self, question: Callable[[Model], Any]) -> dict[str, Any]:
         """Each model's answer, or the sentence that says why it has none."""
         answers: dict[str, Any] = {}
@@ -112,7 +123,7 @@ def build_page(demo: Demo) -> gr.Blocks:
     with gr.Blocks(title="Recurrent translation, live", analytics_enabled=False) as page:
         gr.HTML(render_heading(source, target), elem_id="top")
         with gr.Row(equal_height=True):
-            sentence = gr.Textbox(first, label="Sentence", lines=2, scale=3, min_width=280, elem_id="sentence")
+            sentence = gr.Textbox(first, label="Sentence", max_lines=4, scale=3, min_width=280, elem_id="sentence")
             picked = gr.Dropdown(
                 list(demo.examples),
                 value=None,
@@ -151,28 +162,18 @@ def build_page(demo: Demo) -> gr.Blocks:
         }
         # A call while an earlier one runs waits for it; Gradio would drop it.
         gr.on([translate.click, sentence.submit, page.load], trigger_mode="always_last", **asked)
-        picked.input(
-            lambda text: (text, demo.examples.get(text, "")), picked, [sentence, own], api_visibility="private"
-        ).then(**asked)
+        # Not input: that comes when the list is left, too, without a choice.
+        picked.select(demo.pick, None, [sentence, own, forced], api_visibility="private").then(**asked)
+        sentence.change(
+            demo.forget,
+            [sentence, own],
+            [own, forced],
+            trigger_mode="always_last",
+            show_progress="hidden",
+            api_visibility="private",
+        )
         gr.on([force.click, own.submit], demo.force, [sentence, own], forced, api_visibility="private")
     return page
-
-
-class NoNetwork:
-    """Adds the content security policy to each answer (ASGI)."""
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Passes the request on."""
-
-        async def send_with_policy(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"content-security-policy", POLICY)]
-            await send(message)
-
-        await self.app(scope, receive, send_with_policy)
 
 
 def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
@@ -189,6 +190,7 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
     # Gradio asks its own page whether it is there, and each request would be a line.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("demo.css", "hover.js"))
+    shared: set[str] = set()
     with no_proxies():
         _, local, public = page.launch(
             server_name=host,
@@ -198,10 +200,12 @@ def serve(page: gr.Blocks, *, host: str, port: int | None, share: bool) -> str:
             quiet=True,
             footer_links=[],
             ssr_mode=False,
-            app_kwargs={"middleware": [Middleware(NoNetwork)]},
+            app_kwargs={"middleware": [Middleware(Guard, host=host, shared=shared)]},
             # Fonts of the machine: the theme's own come from the network.
             theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
             # Not as css=, of which Gradio changes the selectors.
             head=f"<style>{style}</style><script>{script}</script>",
         )
+    if public:
+        shared.add(urlsplit(public).hostname or "")
     return public or local

@@ -20,6 +20,8 @@ from ..text_form import LONGEST, TextForm, mark_unknown
 BEAM = 5
 #: Larger powers of a translation's length are no floating-point numbers. No search has use for penalties beyond ten.
 MOST_PENALTY = 50
+#: Characters of a sentence, at most: to split a longer one would take seconds, and find too many tokens.
+MOST_CHARACTERS = 10 * LONGEST
 #: Words of a sentence that is drawn and cut, at most.
 LONGEST_DRAWN = 80
 #: At how many words a sentence is cut, at most.
@@ -268,6 +270,8 @@ class Model:
         """
         if not isinstance(text, str):
             raise TypeError(f"a sentence must be text, not {text!r}")
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f"This has {len(text):,} characters; a sentence may have {MOST_CHARACTERS:,}. Shorten it.")
         tokens = (self.split_target if target else self.split_source)(" ".join(text.split()))
         count, most = len(tokens.split()), min(LONGEST, self.translator.longest - 1)
         if not count:

@@ -1,5 +1,6 @@
 """What the page answers, asked without a browser."""
 
+import http.client
 import importlib
 import os
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import unicodedata
 import urllib.request
 from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -119,6 +121,96 @@ def test_a_pyramid_is_drawn_whatever_the_length_of_the_translation(demo, monkeyp
     longer = [found[0]._replace(tokens=["t1"] * 100)]
     monkeypatch.setattr(system.translator, "translate", lambda *_, **__: longer)
     assert system.read("s1 s2", beam=1, length_penalty=1, count=1).gates.words == ("s1", "s2")
+
+
+def test_a_text_that_is_much_too_long_is_refused_before_it_is_split(demo, monkeypatch):
+    for system in demo.systems:
+        monkeypatch.setitem(vars(system), "split_source", None)
+    (refusal, *rest) = translate(demo, "é" * 400_000)
+    notice = "This has 400,000 characters; a sentence may have 10,000. Shorten it."
+    assert refusal[0] == f'<p class="notice" role="status">{notice}</p>\n' and rest == []
+
+
+@pytest.fixture(scope="module")
+def address(page, demo):
+    """Where the page is served."""
+    blocks = page.build_page(demo)
+    yield page.serve(blocks, host="127.0.0.1", port=None, share=False)
+    blocks.close()
+
+
+def ask(address, method="GET", path="/", body=None, **headers):
+    """The status and the text that the server answers."""
+    where = urlsplit(address)
+    connection = http.client.HTTPConnection(where.hostname, where.port, timeout=60)
+    connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def test_the_page_is_answered_under_its_own_names_alone(address):
+    port = urlsplit(address).port
+    for name in ("127.0.0.1", "localhost", "[::1]"):
+        assert ask(address, host=f"{name}:{port}")[0] == 200
+    for name in ("attacker.example", "127.0.0.1.attacker.example", "8.8.8.8", ""):
+        status, text = ask(address, host=f"{name}:{port}")
+        assert (status, text) == (
+            403,
+            f"This page is not at {name}:{port}: open it at the address that recurrent-mt demo has printed.\n",
+        )
+
+
+def test_other_pages_are_not_answered(address):
+    own = address.rstrip("/")
+    assert ask(address, origin=own)[0] == 200
+    for origin in ("http://attacker.example", "null", own.replace("127.0.0.1", "localhost"), "http://127.0.0.1:1"):
+        for method, path in (("GET", "/"), ("POST", "/gradio_api/queue/join"), ("OPTIONS", "/gradio_api/queue/join")):
+            assert ask(address, method, path, "{}", origin=origin) == (
+                403,
+                f"This page answers no questions of {origin}.\n",
+            )
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/upload", "/gradio_api/upload?upload_id=1", "/upload", "/login"])
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_no_file_is_taken(address, method, path):
+    assert ask(address, method, path, b"x" * 100) == (405, "This page takes sentences, and no files.\n")
+
+
+def test_a_question_of_any_size_is_not_read(address):
+    limit = "A question may have up to 1,048,576 bytes, and must say how many it has.\n"
+    join = "POST", "/gradio_api/queue/join"
+    assert ask(address, *join, content_length=str(2**20 + 1)) == (413, limit)
+    assert ask(address, *join, iter([b"{}"]), transfer_encoding="chunked") == (413, limit)
+    assert ask(address, *join, b"{}")[0] not in (403, 405, 413)
+
+
+@pytest.fixture(scope="module")
+def guard():
+    pytest.importorskip("gradio")
+    return importlib.import_module("recurrent_mt.demo.guard")
+
+
+@pytest.mark.parametrize(
+    ("host", "answered", "refused"),
+    [
+        ("127.0.0.1", ["localhost", "127.0.0.1"], ["192.168.1.7", "example.org", "x.gradio.live"]),
+        ("0.0.0.0", ["localhost", "192.168.1.7", "fe80::1", "here"], ["example.org", "x.gradio.live"]),
+        ("lab.example", ["localhost", "lab.example", "10.0.0.1"], ["example.org"]),
+    ],
+)
+def test_names_depend_on_where_the_server_listens(guard, monkeypatch, host, answered, refused):
+    monkeypatch.setattr(guard.socket, "gethostname", lambda: "Here")
+    monkeypatch.setattr(guard.socket, "getfqdn", lambda: "here.lan")
+    made = guard.Guard(None, host=host, shared=set())
+    assert [name for name in (*answered, *refused) if made.is_own(name)] == answered
+
+
+def test_the_name_of_a_public_link_is_the_pages_own(guard):
+    shared = set()
+    made = guard.Guard(None, host="127.0.0.1", shared=shared)
+    shared.add("x.gradio.live")
+    assert made.is_own("x.gradio.live") and not made.is_own("y.gradio.live")
 
 
 PROXIES = {"http_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "all_proxy": "socks5://127.0.0.1:9"}

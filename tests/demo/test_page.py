@@ -71,13 +71,16 @@ def type_sentence(browser, text):
     wait_for(browser, text)
 
 
-def ask_for(browser, text):
-    """Replaces the sentence and asks for its translation."""
+def ask_for(browser, text, key=None):
+    """Replaces the sentence and asks for its translation, by the button or by a key."""
     browser.execute_script("document.querySelectorAll('#translations .notice').forEach(one => one.remove())")
     browser.find_element(By.CSS_SELECTOR, "#sentence textarea").send_keys(Keys.CONTROL, "a")
     # In one piece: key by key, a thousand words take seconds.
     browser.execute_cdp_cmd("Input.insertText", {"text": text})
-    browser.find_element(By.CSS_SELECTOR, "button#translate").click()
+    if key:
+        browser.switch_to.active_element.send_keys(key)
+    else:
+        browser.find_element(By.CSS_SELECTOR, "button#translate").click()
 
 
 def wait_for(browser, text):
@@ -159,11 +162,62 @@ def test_tabs_show_the_pyramid_and_the_cuts(page):
     assert texts(page, "#cuts details:first-of-type td:first-child") == ["1", "2", "3"]
 
 
+def own_translation(browser):
+    """The field for a translation of one's own."""
+    open_tab(browser, "Your translation")
+    (own,) = wait_until(lambda: browser.find_elements(By.CSS_SELECTOR, "#own :is(textarea, input)"))
+    wait_until(own.is_displayed)
+    return own
+
+
+def test_the_enter_key_translates(page):
+    ask_for(page, "s7 s7", Keys.ENTER)
+    wait_for(page, "s7 s7")
+    assert page.find_element(By.CSS_SELECTOR, "#sentence textarea").get_attribute("value") == "s7 s7"
+
+
+def test_an_example_is_translated_and_its_reference_can_be_scored(page):
+    type_sentence(page, "s6 s6 s6")
+    page.find_element(By.CSS_SELECTOR, "#examples input").click()
+    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "[role=option]"))[0].click()
+    wait_for(page, "s1 s2 s3")
+    assert texts(page, "#translations .reference") == ["Reference t1 t2"]
+    assert own_translation(page).get_attribute("value") == "t1 t2"
+
+
+def test_a_list_of_examples_that_is_left_changes_nothing(page):
+    type_sentence(page, "s5 s5")
+    page.find_element(By.CSS_SELECTOR, "#examples input").click()
+    wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "[role=option]"))
+    page.find_element(By.CSS_SELECTOR, "h1").click()
+    wait_until(lambda: not page.find_elements(By.CSS_SELECTOR, "[role=option]"))
+    # Whatever leaving the list asked for is answered before this.
+    ask_for(page, "s5 s5 s2", Keys.ENTER)
+    wait_for(page, "s5 s5 s2")
+    page.find_element(By.CSS_SELECTOR, "#examples input").click()
+    page.find_element(By.CSS_SELECTOR, "#examples input").send_keys(Keys.TAB)
+    page.find_element(By.CSS_SELECTOR, "button#translate").click()
+    assert page.find_element(By.CSS_SELECTOR, "#sentence textarea").get_attribute("value") == "s5 s5 s2"
+    assert shown_words(page) == "s5s5s2</s>" and not texts(page, "#translations .notice")
+
+
+def test_a_new_sentence_has_no_translation_of_the_one_before(page):
+    """The field has the reference of an example: with the next sentence, its score would mean nothing."""
+    type_sentence(page, "s1 s2 s3")
+    own = own_translation(page)
+    wait_until(lambda: own.get_attribute("value") == "t1 t2")
+    page.find_element(By.CSS_SELECTOR, "button#force").click()
+    wait_until(lambda: "t2" in texts(page, "#forced tbody th"))
+    type_sentence(page, "s1 s4")
+    wait_until(lambda: own.get_attribute("value") == "" and not texts(page, "#forced tbody th"))
+    own.send_keys("t3")
+    type_sentence(page, "s1 s4 s4")
+    assert own.get_attribute("value") == "t3"
+
+
 def test_a_translation_of_ones_own_is_scored_word_by_word(page, demo):
     type_sentence(page, "s1 s2")
-    open_tab(page, "Your translation")
-    (own,) = wait_until(lambda: page.find_elements(By.CSS_SELECTOR, "#own :is(textarea, input)"))
-    wait_until(own.is_displayed)
+    own = own_translation(page)
     own.send_keys(Keys.CONTROL, "a")
     own.send_keys("t3 t1 t4")
     page.find_element(By.CSS_SELECTOR, "button#force").click()
