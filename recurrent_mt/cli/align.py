@@ -10,7 +10,7 @@ For given translations, by forced decoding, with gold links (0-0 1-2 …, source
         --gold test.fr-en.align --sentences 0 3 --out DIR
 
 DIR gets summary.txt, .md, and .json, a figure for each requested sentence, and, with a checkpoint, alignments.jsonl,
-which --alignments takes instead of the checkpoint.
+which --alignments takes instead of the checkpoint, and figures output-N of what the model itself writes (beam 5).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -38,8 +39,10 @@ from ..evaluation.structure.trees import (
 )
 from ..evaluation.tables import result_files, tables_as_text, write_results
 from ..plugin_finder import import_from_plugin
-from ..subwords import SCHEMES, is_subword, require_scheme
-from ..text_files import check_output_files, write_text
+from ..subwords import END_OF_SENTENCE, SCHEMES, is_subword, require_scheme
+from ..text_files import check_output_files, read_sentences, write_text
+from ..text_form import mark_unknown
+from ..translation.model import BEAM
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +89,13 @@ def run(options: argparse.Namespace) -> None:
     alignments = [alignment.merged(options.segmentation) for alignment in found]
     gold = read_gold_links(options.gold) if options.gold else None
     records = score_alignments(ATTENTION, alignments, gold)
-    tables = [alignment_table(records)]
+    table = alignment_table(records)
+    whose = "the model's own translations" if options.log else f"given translations, the {options.target_title}"
+    tables = [replace(table, notes=[f"Weights over {whose}.", *table.notes])]
     examples = choose_examples((alignment.source_words for alignment in found), options.examples or 0)
     draw(options, [*options.sentences, *examples], alignments, gold)
+    if options.checkpoint:
+        draw_outputs(options, [*options.sentences, *examples])
     write_results(options.out / "summary", tables, records)
     print(tables_as_text(tables), end="")
 
@@ -131,6 +138,18 @@ def draw(
             target_title=options.target_title,
         )
         save_figure(figure, path)
+
+
+def draw_outputs(options: argparse.Namespace, sentences: Iterable[int]) -> None:
+    """Saves a heat map of the model's own translation of each of the sentences, beside that of the given one."""
+    translator = import_from_plugin("inspection").Translator(options.checkpoint, options.data)
+    sources = read_sentences(options.source)
+    for number in sentences:
+        (found,) = translator.translate(sources[number], beam=BEAM, length_penalty=1, count=1)
+        source, target = [*sources[number].split(), END_OF_SENTENCE], list(map(mark_unknown, found.tokens))
+        alignment = SoftAlignment.of_lists(number, source, target, found.weights).merged(options.segmentation)
+        figure = draw_heat_map(alignment, source_title=options.source_title, target_title="output")
+        save_figure(figure, options.out / f"output-{number}.{options.format}")
 
 
 def name_figures(

@@ -17,6 +17,7 @@ import math
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ from ..evaluation.translated_files import (
 )
 from ..metrics import METRICS
 from ..report import page
-from ..report.attachments import SENTENCE, Attachment, find_numbers, read_attachment
+from ..report.attachments import SENTENCE, Attachment, Figure, find_numbers, read_attachment
 from ..subwords import warn_of_subwords
 from ..text_files import check_output_files, read_sentences, require_same_count, stream_sentences, write_text
 
@@ -65,6 +66,8 @@ FILE_OPTIONS = (*PLAIN_FILES, "source_lang", "target_lang", "lowercase")
 FIRST_SENTENCES = 1000
 #: Names of systems may have a comma within them, as in ``lstm, <unk> forbidden``.
 BETWEEN_NAMES = ",(?! )"
+#: Section of heat maps.
+ALIGNMENTS = "Alignments"
 SYSTEM_FORM = "NAME=FILE[,FILE]"
 #: What is read of a run folder, in which folders may be links: as ``**``, none would be followed.
 RUN_FILES = (
@@ -341,22 +344,31 @@ def read_run_figures(run: Path, place: str = "", *, only: Collection[str] | None
         place: what is in front of titles where the report is on several runs.
         only: systems whose figures are wanted, without those of beams, which have all of them; None for everything.
     """
-    for section, numbers in {"Alignments": "summary.txt", "Structure": "scores.txt"}.items():
+    for section, numbers in {ALIGNMENTS: "summary.txt", "Structure": "scores.txt"}.items():
         for system in sorted((run / "figures" / section.lower()).glob("*")):
             if only is not None and not {system.name, f"{place}{system.name}"} & set(only):
                 continue
             for file in (system / numbers, *sorted(system.glob("*.svg"), key=place_of)):
                 if file.is_file():
-                    yield read_attachment(section, f"{place}{system.name}", file)
+                    name = f"{place}{system.name}"
+                    yield name_reference(read_attachment(section, name, file, name), file)
     for file in (run / "beams" / "beams.txt", run / "beams" / "beams.svg"):
         if only is None and file.is_file():
             yield read_attachment("Beams", f"{place}BLEU, length and speed by beam", file)
 
 
+def name_reference(attachment: Attachment, file: Path) -> Attachment:
+    """The attachment, a recipe's heat map of a reference named as such: beside it is that of the output."""
+    if not isinstance(attachment, Figure) or attachment.section != ALIGNMENTS or not SENTENCE.fullmatch(file.stem):
+        return attachment
+    is_output = attachment.title.endswith("output")
+    return attachment if is_output else replace(attachment, title=f"{attachment.title}, reference")
+
+
 def place_of(figure: Path) -> tuple[float, str]:
     """What a run's figures are sorted by: those of sentences by their numbers, then all others by their names."""
     match = SENTENCE.fullmatch(figure.stem)
-    return int(match[1]) if match else math.inf, figure.name
+    return int(match[2]) if match else math.inf, figure.name
 
 
 def split_figure(parser: argparse.ArgumentParser, value: str) -> tuple[str, str, Path]:

@@ -53,6 +53,13 @@ class SoftAlignment:
             row = int(np.argmax(wrong))
             raise ValueError(f"the weights of target token {row} ({self.target[row]!r}) are no distribution")
 
+    @classmethod
+    def of_lists(
+        cls, number: int, source: Sequence[str], target: Sequence[str], weights: list[list[float]]
+    ) -> SoftAlignment:
+        """An alignment whose weights are a list for each target token; errors as of the class."""
+        return cls(number, tuple(source), tuple(target), np.array(weights, dtype=float))
+
     @property
     def source_words(self) -> int:
         """How many source tokens come before ``</s>``."""

@@ -37,7 +37,7 @@ from .groups import (
     known_sentences,
     within_length,
 )
-from .nbest import nbest_table, score_lists
+from .nbest import SENTENCE_METRIC, nbest_table, score_lists
 from .tables import (
     ALL,
     FEWEST,
@@ -62,8 +62,6 @@ RESAMPLES = 1000
 CURVE_RESAMPLES = 100
 #: Cho et al. (2014b) show sentences of 10 to 20 words by themselves.
 LIKE_LENGTHS = (10, 20)
-#: chrF of single sentences says where systems differ; BLEU of a single sentence is mostly zero or chance.
-SENTENCE_METRIC = "chrf"
 #: Sections that have more than tables, on a page.
 LENGTH, UNKNOWN_WORDS, FREQUENCY, NBEST = "Sentence length", "Unknown words", "Words by frequency", "N-best lists"
 
@@ -351,7 +349,7 @@ class Analysis:
         sections["Repetitions and omissions"] = [content_table(records)]
         if self.hypothesis_scores:
             several = any(len(system.translations) > 1 for system in self.systems if system.nbest)
-            table = nbest_table(records, metrics[0])
+            table = nbest_table(records)
             notes = [*table.notes, *["Lists are those of the first seed."] * several]
             sections[NBEST] = [replace(table, notes=notes)]
         return {title: tables for title, tables in sections.items() if tables}
@@ -412,14 +410,7 @@ def analyze(
     hypothesis_scores = {}
     for system in systems:
         if system.nbest:
-            reached, hypothesis_scores[system.name] = score_lists(
-                system.name,
-                system.nbest,
-                test_set,
-                metric=settings.metrics[0],
-                sentence_metric=SENTENCE_METRIC,
-                tokenize=settings.tokenize,
-            )
+            reached, hypothesis_scores[system.name] = score_lists(system.name, system.nbest, test_set)
             records += reached
     return Analysis(
         test_set,

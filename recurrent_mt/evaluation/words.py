@@ -33,6 +33,7 @@ FUNCTION_WORDS = 50
 LONGEST_REPEAT = 4
 LENGTH_RATIO, REPEATED, SURPLUS, DROPPED = "length ratio", "repeated, %", "surplus, %", "dropped, %"
 REPEATED_IN_REFERENCES = "repeated in references, %"
+CONTENT_IN_REFERENCES = "content words in references, %"
 
 WORDS_NOTE = "Words are those that BLEU counts: of Chinese, characters."
 
@@ -132,6 +133,7 @@ def score_content(
         REPEATED_IN_REFERENCES: to_percent(repeated_in_references, reference_words),
         SURPLUS: to_percent(surplus, translated),
         DROPPED: to_percent(dropped, expected),
+        CONTENT_IN_REFERENCES: to_percent(expected, reference_words),
     }.items():
         yield Record(system, metric, value, n=len(references))
 
@@ -155,14 +157,18 @@ def content_table(records: pandas.DataFrame) -> Table:
     """Length, repetition and loss, one row a system."""
     forms = {LENGTH_RATIO: ".3f", REPEATED: ".1f", SURPLUS: ".1f", DROPPED: ".1f"}
     chosen = select(records, by=ALL)
-    reference = select(chosen, metric=REPEATED_IN_REFERENCES)["value"].iloc[0]
+    reference, content = (
+        select(chosen, metric=metric)["value"].iloc[0] for metric in (REPEATED_IN_REFERENCES, CONTENT_IN_REFERENCES)
+    )
     grid = metric_cells(chosen, forms)
     note = (
         "Length ratio: words in the translations to words in the references. "
         "Repeated: words that repeat the one to four words right before them, of all words in the translations "
         f"({format_number(reference, '.1f')}% in the references). "
-        "Surplus: extra copies of content words that the reference has, too. "
-        "Dropped: content words of the reference that are missing from the translation."
+        f"Content words: all but the {FUNCTION_WORDS} most frequent words of the references and signs without a letter "
+        f"or digit; {format_number(content, '.1f')}% of the words in the references. "
+        "Surplus: extra copies of content words that the reference has, too, of all content words in the translations. "
+        "Dropped: content words of the reference that are missing from the translation, of all in the references."
     )
     notes = [note, WORDS_NOTE, *reading_notes(records, "", metric=LENGTH_RATIO, by=ALL)]
     rows, header = grid.to_numpy().tolist(), ["System", *forms]

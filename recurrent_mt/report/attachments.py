@@ -17,7 +17,7 @@ from ..text_files import FileError
 #: Points: a drawing of less can shrink to a phone's width, one of more gets a row of its own.
 NARROW, WIDE = 360, 480
 #: Name of a figure of one sentence.
-SENTENCE = re.compile(r"sentence-(\d+)")
+SENTENCE = re.compile(r"(sentence|output)-(\d+)")
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class Figure:
         section: heading of the section that it belongs to, for example ``Alignments``.
         title: what the figure shows, one line.
         svg: the text of an SVG file.
+        system: whose it is, if it is one system's.
     """
 
     section: str
     title: str
     svg: str
+    system: str = ""
 
     def __post_init__(self) -> None:
         """Checks the drawing.
@@ -80,7 +82,7 @@ class Results:
 Attachment = Figure | Printout | Results
 
 
-def read_attachment(section: str, title: str, path: Path) -> Attachment:
+def read_attachment(section: str, title: str, path: Path, system: str = "") -> Attachment:
     """A file to show.
 
     A text file of the commands that align, read trees off gates or compare beams has a JSON file beside it, from which
@@ -93,7 +95,7 @@ def read_attachment(section: str, title: str, path: Path) -> Attachment:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix != ".txt":
-            return Figure(section, name_figure(title, path), text)
+            return Figure(section, name_figure(title, path), text, system)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: a figure must be an SVG file or a text file") from error
     except ValueError as error:
@@ -149,7 +151,10 @@ def check_table(table: Table) -> None:
 def name_figure(title: str, path: Path) -> str:
     """A title that tells the figures of one system apart; files count sentences from 0, the page from 1."""
     match = SENTENCE.fullmatch(path.stem)
-    return f"{title}, sentence {int(match[1]) + 1}" if match and title != path.stem else title
+    if not match or title == path.stem:
+        return title
+    what = ", output" if match[1] == "output" else ""
+    return f"{title}, sentence {int(match[2]) + 1}{what}"
 
 
 def name_table(title: str, table: Table) -> Table:

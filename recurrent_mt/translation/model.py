@@ -213,8 +213,8 @@ class Model:
             return None
         source = (*tokens.split(), END_OF_SENTENCE)
         target = [*given.split(), END_OF_SENTENCE] if given else map(mark_unknown, found.tokens)
-        read, written = (tuple(map(self.show, side)) for side in (source, target))
-        return SoftAlignment(0, read, written, np.array(found.weights, dtype=float)).merged(self.segmentation)
+        read, written = (list(map(self.show, side)) for side in (source, target))
+        return SoftAlignment.of_lists(0, read, written, found.weights).merged(self.segmentation)
 
     def gates(self, text: str) -> PyramidGates | WindowGates:
         """The gates of a grConv over a raw sentence, whose leaves are the model's tokens.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from recurrent_mt.translation.loading import load_checkpoint
 from tests.checkpoints.checkpoints import small_checkpoint
 from tests.cli import toy
 from tests.commands import call
@@ -137,14 +139,31 @@ def test_align_draws_and_scores_a_model_and_its_own_file_alike(folder, tmp_path)
         "summary.txt",
         "summary.md",
         "summary.json",
-        "sentence-2.svg",
-        "sentence-3.svg",
+        *("sentence-2.svg", "sentence-3.svg", "output-2.svg", "output-3.svg"),
     }
     records = json.loads((tmp_path / "out" / "summary.json").read_text())["records"]
     assert {one["metric"]: one["value"] for one in records if one["by"] == "all"}["sure gold links"] == 6
+    assert "Weights over given translations, the target." in done.stdout
     lines = tmp_path / "out" / "alignments.jsonl"
     again = tool("align", "--alignments", lines, *gold, "--out", tmp_path / "again")
     assert again.stdout == done.stdout
+
+
+def test_align_draws_what_the_model_writes_beside_what_it_is_given(folder, tmp_path):
+    done = tool(
+        *("align", "--checkpoint", folder / "checkpoint.pt", "--data", folder, "--source", folder / "test.src"),
+        *("--target", folder / "test.tgt", "--target-title", "reference", "--sentences", 2),
+        *("--format", "svg", "--out", tmp_path / "out"),
+    )
+    assert "Weights over given translations, the reference." in done.stdout
+    model = load_checkpoint("model", folder / "checkpoint.pt", folder)
+    given, own = (
+        re.findall("<!-- (.*?) -->", (tmp_path / "out" / f"{name}-2.svg").read_text())
+        for name in ("sentence", "output")
+    )
+    assert "reference" in given and "t5" in given and "output" not in given
+    words = model.align(SOURCES[2]).target
+    assert "output" in own and "reference" not in own and set(words) - {"</s>"} <= set(own)
 
 
 def test_links_of_words_are_not_compared_with_links_of_their_parts(tmp_path):
@@ -178,6 +197,7 @@ def test_align_draws_the_alignments_of_a_log(folder, tmp_path):
     (tmp_path / "test.log").write_text(log.stdout)
     done = tool("align", "--log", tmp_path / "test.log", "--sentences", 1, "--out", tmp_path / "out")
     assert done.stdout.splitlines()[4].split()[:2] == ["attention", "4"]
+    assert "Weights over the model's own translations." in done.stdout
     assert (tmp_path / "out" / "sentence-1.png").stat().st_size > 1000
 
 

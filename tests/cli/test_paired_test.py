@@ -133,8 +133,10 @@ def test_of_several_seeds_the_means_of_the_same_draws_are_tested(run, tmp_path):
     above = np.sum(distances - distances.mean() > abs(means["other"] - means["base"]))
     expected = {}
     for system, p in {"base": None, "other": (above + 1) / (RESAMPLES + 1)}.items():
-        middle, half = estimate_ci(drawn[system])
-        expected[system] = {"value": means[system], "low": middle - half, "high": middle + half, "p": p}
+        ordered = np.sort(drawn[system])
+        low, high = ordered[RESAMPLES // 40], ordered[RESAMPLES - RESAMPLES // 40 - 1]
+        assert (high - low) / 2 == pytest.approx(estimate_ci(drawn[system])[1])
+        expected[system] = {"value": means[system], "low": low, "high": high, "p": p}
     assert found == dict.fromkeys(found, expected)
 
 

@@ -1,6 +1,7 @@
 """N-best lists: their reader, what can be reached by choosing from them, and files that do not belong together."""
 
 import re
+import statistics
 
 import pytest
 
@@ -99,29 +100,41 @@ def test_files_that_do_not_belong_together_are_named(tmp_path, changes, message)
 
 
 def score(lists, test_set):
-    return score_lists("x", lists, test_set, metric="bleu", sentence_metric="chrf")
+    return score_lists("x", lists, test_set)
 
 
-def test_the_best_of_n_is_the_score_of_the_hypotheses_nearest_to_the_references():
+def reached_by(records):
+    return {one.bucket: one.value for one in records if one.metric == "sentence chrF, best of n"}
+
+
+def test_the_best_of_n_is_the_mean_of_the_best_sentences():
     test_set = small()
     lists = [listed("nothing here", reference, "worse") for reference in test_set.reference]
     lists[0] = listed(test_set.reference[0], "x")
     lists[1] = listed("no")
     records, sentence_scores = score(lists, test_set)
-    expected = {
-        str(depth): corpus_score("bleu", texts, test_set.reference, target_language="en").value
-        for depth, texts in {
-            1: ["a cat", "no", *["nothing here"] * 4],
-            2: ["a cat", "no", *test_set.reference[2:]],
-            3: ["a cat", "no", *test_set.reference[2:]],
-        }.items()
-    }
-    reached = {one.bucket: one.value for one in records if one.metric == "BLEU, best of n"}
-    assert reached == expected and expected["1"] < expected["2"]
+    first = [row[0] for row in sentence_scores]
+    best = (100 + first[1] + 4 * 100) / 6
+    expected = {"1": sum(first) / 6, "2": best, "3": best}
+    assert reached_by(records) == pytest.approx(expected) and expected["1"] < expected["2"]
     others = {one.metric: one.value for one in records if one.bucket == "all"}
     assert others == {"hypotheses": (2 + 1 + 4 * 3) / 6, "first is best, %": pytest.approx(200 / 6)}
     assert [len(row) for row in sentence_scores] == [2, 1, 3, 3, 3, 3]
     assert sentence_scores[2][1] == pytest.approx(100)
+
+
+def test_the_best_of_more_is_never_worse():
+    """By chrF, the shorter one is the better one here, and by BLEU of the whole corpus the worse."""
+    reference = "a small dog runs across the wide green field today"
+    test_set = small(reference=[reference] * 6)
+    lists = [
+        listed("a small dog runs xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "asmall dogruns acrossthe widegreen fieldtoday")
+    ] * 6
+    records, (scores, *_) = score(lists, test_set)
+    bleu = [corpus_score("bleu", [one.text] * 6, test_set.reference).value for one in lists[0]]
+    assert scores[0] < scores[1] and bleu[0] > bleu[1]
+    reached = reached_by(records)
+    assert reached["1"] < reached["2"]
 
 
 def test_of_equal_hypotheses_the_first_is_taken():
@@ -156,11 +169,11 @@ def test_a_run_folder_with_lists_has_them_in_its_study(tmp_path):
     assert [one.text for one in systems[0].nbest[3]] == [systems[0].translations["1"][3], "the cat", "zebra"]
     result = analyze(test_set, systems, settings=Settings(metrics=("bleu",), detailed=(), resamples=0))
     assert list(result.hypothesis_scores) == ["forgetful"]
-    first_seed = corpus_score("bleu", systems[0].translations["1"], test_set.reference, target_language="en").value
+    first_seed = statistics.mean(row[0] for row in result.hypothesis_scores["forgetful"])
     text = tables_as_text(result.list_tables())
     rows = [line.split() for line in text.splitlines() if line.startswith("forgetful")]
     assert rows[-1][1:3] == ["3.0", f"{first_seed:.2f}"]
-    assert "BLEU of the best in the n-best lists" in text
+    assert "Sentence chrF of the best in the n-best lists" in text
 
 
 def test_two_runs_keep_their_lists_under_their_new_names(tmp_path):

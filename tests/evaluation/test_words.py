@@ -3,6 +3,7 @@ from itertools import permutations
 import pytest
 
 from recurrent_mt.evaluation.words import (
+    CONTENT_IN_REFERENCES,
     DROPPED,
     F_MEASURE,
     LENGTH_RATIO,
@@ -57,6 +58,7 @@ def test_content_by_hand():
     assert result[REPEATED_IN_REFERENCES] == 0
     assert result[SURPLUS] == pytest.approx(100 / 3)  # the second cat, of cat cat bird
     assert result[DROPPED] == pytest.approx(200 / 3)  # red and dog, of red cat dog
+    assert result[CONTENT_IN_REFERENCES] == pytest.approx(300 / 7)
 
 
 def test_content_does_not_depend_on_the_order_of_sentences():

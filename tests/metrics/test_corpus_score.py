@@ -39,6 +39,12 @@ def test_scores_are_those_of_the_sacrebleu_command(tmp_path, name, arguments, op
         assert result.interval.low < result.interval.mean < result.interval.high
 
 
+def test_an_interval_has_no_score_that_cannot_be():
+    hypotheses, references = ["a b c d e", *["x"] * 9], ["a b c d e"] * 10
+    interval = score("bleu", hypotheses, references, resamples=1000).interval
+    assert interval.mean - interval.half_width < 0 <= interval.low < interval.high <= 100
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [

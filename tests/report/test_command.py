@@ -180,6 +180,18 @@ def test_figures_of_a_run_are_in_the_order_of_their_sentences(tmp_path):
     assert place_of(folder / "agreement.svg") < place_of(folder / "overview.svg")
 
 
+def test_heat_maps_of_a_run_say_whose_translation_they_show(tmp_path):
+    folder = tmp_path / "run" / "figures" / "alignments" / "gru"
+    folder.mkdir(parents=True)
+    for name in ("sentence-2", "output-10", "output-2", "sentence-10"):
+        (folder / f"{name}.svg").write_text(svg())
+    figures = list(read_run_figures(tmp_path / "run", several=False))
+    assert [figure.title for figure in figures] == [
+        f"gru, sentence {number}, {what}" for number in (3, 11) for what in ("output", "reference")
+    ]
+    assert {figure.system for figure in figures} == {"gru"}
+
+
 def test_one_system_and_one_sentence_are_counted_as_one(tmp_path):
     write_lines(tmp_path / "ref.en", ["a text"])
     files = ("--reference", tmp_path / "ref.en", "--system", f"one={tmp_path / 'ref.en'}")

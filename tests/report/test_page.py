@@ -201,10 +201,10 @@ def test_one_report_is_one_page_and_figures_on_disk_have_the_same_lines(report, 
 
 
 def test_n_best_lists_are_scored_and_stand_beside_their_scores(report, page):
-    rows = Outline(page).tables["BLEU of the best in the n-best lists"]
+    rows = Outline(page).tables["Sentence chrF of the best in the n-best lists"]
     assert rows[0] == ["System", "hypotheses", "first", "best of 2", "best of 3", "first is best, %"]
     found = select(report.analysis.records, by="n-best list").itertuples()
-    values = {one.bucket if one.metric == "BLEU, best of n" else one.metric: one.value for one in found}
+    values = {one.bucket if one.metric == "sentence chrF, best of n" else one.metric: one.value for one in found}
     reached = [f"{values[depth]:.2f}" for depth in "123"]
     assert rows[1:] == [["forgetful", "3.0", *reached, f"{values['first is best, %']:.1f}"]]
     lists, none = page_data(page)["sentences"]["nbest"]

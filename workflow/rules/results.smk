@@ -14,7 +14,7 @@ rule draw_alignments:
         tool="align",
         model=lambda wildcards, input: plan.first_finished(input.training) / "checkpoints" / "checkpoint_best.pt",
         data=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].dictionary_folder,
-        text=lambda wildcards, input: f"--source {input.source} --target {input.target}",
+        text=lambda wildcards, input: f"--source {input.source} --target {input.target} --target-title reference",
         flags=lambda wildcards: CORPORA[SYSTEMS[wildcards.system]["corpus"]].form.figure_flags,
         gold=lambda wildcards: plan.gold_flag(config, wildcards.system, "--gold", f"{PAIR}.align"),
         out=lambda wildcards: f"{RESULTS}/figures/alignments/{wildcards.system}",

@@ -324,6 +324,10 @@ function toggleSystem(system) {
   for (const drawn of document.querySelectorAll(`[data-system="${system}"]`)) {
     drawn.toggleAttribute("hidden", !shown.has(system));
   }
+  // What stands over the columns of all systems.
+  for (const cell of document.querySelectorAll("td.none")) {
+    cell.colSpan = Math.max(1, shown.size);
+  }
   updateBrowser(page);
 }
 
