@@ -154,7 +154,10 @@ def add_metrics_argument(parser: Any) -> None:
 def add_resamples_argument(parser: Any) -> None:
     """Adds ``--resamples`` to a parser or a group of it."""
     parser.add_argument(
-        "--resamples", type=int, default=Settings.resamples, help="bootstrap resamples; 0: no intervals, no tests"
+        "--resamples",
+        type=int,
+        default=Settings.resamples,
+        help="bootstrap resamples of intervals, and trials of the test; 0: neither (%(default)s)",
     )
 
 

@@ -31,7 +31,7 @@ Experiments:
 
 Scores and reports:
   compare              compare translations, or systems with their costs: BLEU, chrF, TER, METEOR; paired tests
-      recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired bootstrap
+      recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired randomization
   analyze              show where translation breaks: scores by length, unknown words, frequency
       recurrent-mt analyze runs/quickstart-fr-en --out analysis
   report               make one HTML page: tables, charts, and a browser of all sentences

@@ -2,7 +2,7 @@ r"""Compares systems: BLEU, chrF, TER, and METEOR in one table, with intervals a
 
 Translations in text files, scored against a reference:
 
-    recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired bootstrap
+    recurrent-mt compare --reference test.en --system a=a.en --system b=b.en --paired randomization
 
 The systems of run folders, with what training and search took; an ablation has scores and costs in one table:
 
@@ -65,16 +65,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=RESAMPLES,
         metavar="N",
-        help=f"bootstrap resamples of 95%% intervals and tests; 0: neither ({RESAMPLES} for run folders, 0 for files)",
+        help=f"bootstrap resamples of 95%% intervals, and trials of the test; 0: neither ({RESAMPLES}; 0 for files "
+        "without --paired)",
     )
     parser.add_argument(
         "--paired",
         # The British spelling keeps working.
         type=lambda name: {"randomisation": "randomization"}.get(name, name),
         choices=PAIRED_TESTS,
-        help="test each system against the baseline: by bootstrap, as run folders always are, which also gives "
-        f"intervals ({RESAMPLES} resamples unless --resamples says otherwise), or by 10,000 trials of approximate "
-        "randomization",
+        help="test each system in a file against the baseline by approximate randomization, as run folders always are. "
+        "bootstrap: sacrebleu's formula, which finds p < 0.05 for more than 10%% of equal systems",
     )
     parser.add_argument("--seed", type=natural, default=Settings.seed, help="of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)
@@ -130,8 +130,8 @@ def run(options: argparse.Namespace) -> None:
     translations = [word for word in options.inputs if "=" in word and not Path(word).is_dir()]
     folders = [word for word in options.inputs if word not in translations]
     options.system = [*options.system, *translations]
-    if options.paired == "bootstrap" and options.resamples == 0:
-        options.parser.error("--paired bootstrap needs --resamples")
+    if options.paired and options.resamples == 0:
+        options.parser.error("--paired needs --resamples")
     if options.out:
         files = [file for _, names in split_named(options.parser, options.system) for file in split_files(names)]
         check_output_files([*files, *filter(None, [options.reference])], result_files(options.out))
@@ -164,7 +164,7 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
         options.parser.error("--paired compares systems with the first one: give --system at least twice")
     resamples = options.resamples
     if resamples is None:
-        resamples = RESAMPLES if options.paired == "bootstrap" else 0
+        resamples = RESAMPLES if options.paired else 0
     settings = make_settings(Settings, options, **SCORES_ONLY, resamples=resamples)
     systems = [read_system(name, split_files(files), reference, test_set) for name, files in named]
     if options.baseline:

@@ -17,7 +17,6 @@ import pandas
 
 from ..metrics import (
     SEED,
-    TRIALS,
     SentenceStatistics,
     bootstrap_p_value,
     check_resamples,
@@ -41,6 +40,7 @@ from .nbest import SENTENCE_METRIC, nbest_table, score_lists
 from .tables import (
     ALL,
     FEWEST,
+    STARRED_TEST,
     Cell,
     Group,
     Record,
@@ -77,8 +77,9 @@ class Settings:
     metrics: Sequence[str] = ("bleu", "chrf", "ter")  # names of `metrics.METRICS`, each for the whole test set
     detailed: Sequence[str] | None = None  # those of them that are broken down as well; None: BLEU, else the first
     tokenize: str | None = None  # one of sacrebleu's tokenizations; None chooses by target language
-    resamples: int = RESAMPLES  # of the bootstrap, for intervals and its test; 0 for neither
-    paired: str | None = "bootstrap"  # a key of `PAIRED_TESTS`: the test of the difference from the baseline
+    resamples: int = RESAMPLES  # of the bootstrap for intervals, and trials of the test; 0 for neither
+    #: a key of `PAIRED_TESTS`: the test of the difference from the baseline; where there are stars, `STARRED_TEST`
+    paired: str | None = STARRED_TEST
     seed: int = SEED  # of all resampling
     limits: Sequence[int] = (10, 20, 30, 40, 50, 60)  # of the length groups
     most_unknown: int = 5  # where the last group of unknown words begins
@@ -123,7 +124,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two systems are named {twice!r}: give each a name of its own")
-    check_test(settings, systems)
+    check_test(settings)
     everything = Bucketing(ALL, {ALL: range(len(test_set))})
     records: list[Record] = []
     signatures, details = {}, {}
@@ -143,13 +144,18 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     return Scores(make_frame(records), signatures, details)
 
 
-def check_test(settings: Settings, systems: Sequence[System]) -> None:
+def check_test(settings: Settings) -> None:
     """Raises ValueError if the test that is asked for cannot be run."""
     if settings.paired and settings.seed < 1:
         raise ValueError(f"seed is {settings.seed}: a paired test needs at least 1, because sacrebleu's 0 means none")
-    several = [system.name for system in systems if len(system.translations) > 1]
-    if settings.paired == "randomization" and several:
-        raise ValueError(f"{several[0]} has several seeds: randomization exchanges sentences of two translations")
+
+
+def require_starred_test(settings: Settings) -> None:
+    """Raises ValueError if the test that is asked for is not the one that stars stand for."""
+    if settings.paired not in (None, STARRED_TEST):
+        raise ValueError(
+            f"paired is {settings.paired}: stars stand for {STARRED_TEST}; compare translations in files instead"
+        )
 
 
 def all_groups(
@@ -196,7 +202,6 @@ class CountedSystem:
         self.name = system.name
         self.settings = settings
         self.statistics: dict[str, SentenceStatistics] = {}
-        self.drawn: dict[tuple[tuple[int, ...], int], np.ndarray] = {}
         for seed, translations in system.translations.items():
             if len(translations) != len(test_set):
                 raise ValueError(
@@ -213,24 +218,21 @@ class CountedSystem:
             return {}
         return {seed: rows.select(sentences).score().value for seed, rows in self.statistics.items()}
 
-    def resample_means(self, sentences: Sequence[int], resamples: int) -> np.ndarray:
-        """(resamples,): the mean over seeds on sentences drawn with replacement, see `metrics.resample_scores`.
+    def select(self, sentences: Sequence[int]) -> list[SentenceStatistics]:
+        """The statistics of some sentences only, of each seed."""
+        return [rows.select(sentences) for rows in self.statistics.values()]
 
-        Remembered: an interval and each test ask for the same.
-        """
-        key = tuple(sentences), resamples
-        if key not in self.drawn:
-            chosen = [rows.select(sentences) for rows in self.statistics.values()]
-            self.drawn[key] = resample_scores(chosen, resamples, self.settings.seed)
-        return self.drawn[key]
+    def resample_means(self, sentences: Sequence[int], resamples: int) -> np.ndarray:
+        """(resamples,): the mean over seeds on sentences drawn with replacement, see `metrics.resample_scores`."""
+        return resample_scores(self.select(sentences), resamples, self.settings.seed)
 
     def test_difference(self, baseline: CountedSystem, sentences: Sequence[int], resamples: int) -> float | None:
         """The p-value of the difference from the baseline on these sentences; None without a test."""
-        if self.settings.paired == "randomization":
-            pair = [next(iter(one.statistics.values())).select(sentences) for one in (self, baseline)]
-            return randomization_p_value(*pair, seed=self.settings.seed)
         if not (self.settings.paired and resamples):
             return None
+        if self.settings.paired == "randomization":
+            pair = self.select(sentences), baseline.select(sentences)
+            return randomization_p_value(*pair, trials=resamples, seed=self.settings.seed)
         mean, expected = (float(np.mean(list(one.score_seeds(sentences).values()))) for one in (self, baseline))
         drawn = (one.resample_means(sentences, resamples) for one in (self, baseline))
         return bootstrap_p_value(mean - expected, *drawn)
@@ -241,9 +243,10 @@ def sign_counted(systems: Sequence[CountedSystem], settings: Settings | None) ->
     counts = [rows for one in systems for rows in one.statistics.values()]
     if settings is None:
         return sign_systems(counts)
-    trials = TRIALS if settings.paired == "randomization" else None
-    resampled = settings.resamples or trials
-    return sign_systems(counts, bs=settings.resamples or None, ar=trials, seed=settings.seed if resampled else None)
+    if not settings.resamples:
+        return sign_systems(counts)
+    trials = settings.resamples if settings.paired == "randomization" and len(systems) > 1 else None
+    return sign_systems(counts, bs=settings.resamples, ar=trials, seed=settings.seed)
 
 
 def score_groups(
@@ -397,6 +400,7 @@ def analyze(
         ValueError: as `score_systems`, and what reading the training text raises.
     """
     settings = settings or Settings()
+    require_starred_test(settings)
     training_counts = None if training_text is None else count_words(training_text, test_set)
     scores = score_systems(test_set, systems, settings)
     references = list(split_lowercase(test_set.reference, test_set))

@@ -16,7 +16,7 @@ import pandas
 from ..text_files import read_sentences
 from ..text_form import TextForm
 from ..versions import describe_versions
-from .analysis import Settings, score_systems
+from .analysis import Settings, require_starred_test, score_systems
 from .tables import (
     ALL,
     UNKNOWN,
@@ -165,7 +165,6 @@ class Comparison:
             *(records, test_set.signatures, self.names, test_set.baseline),
             caption=caption,
             statuses=statuses,
-            paired=self.settings.paired,
         )
         notes = [] if self.ablation else [f"{test_set.sentences:,} sentences."]
         if test_set.ceiling is not None and test_set.ceiling < 99.995:
@@ -336,8 +335,9 @@ def compare_runs(
     Raises:
         FileError: if a file is missing or damaged.
         ValueError: if the baseline is none of the systems, or no system has a translation, unless it is an ablation,
-            whose table says what failed.
+            whose table says what failed; and as `require_starred_test`.
     """
+    require_starred_test(settings)
     names = trained.names
     baseline = baseline or choose_baseline(names, recorded=trained.runs[0].baseline)
     if baseline not in names:

@@ -62,10 +62,15 @@ NUMBERS = ("value", "low", "high", "sd", "p", "penalty")
 UNKNOWN, NO_SENTENCES = "–", "no sentences"
 #: A p-value below it gets a star.
 SIGNIFICANT = 0.05
-#: What intervals and tests are called wherever they are shown. They are sacrebleu's; of several seeds, their means'.
-INTERVAL, PAIRED_BOOTSTRAP = "95% bootstrap interval over sentences", "paired bootstrap over sentences"
+#: What intervals are called wherever they are shown. They are sacrebleu's; of several seeds, their means'.
+INTERVAL = "95% bootstrap interval over sentences"
 #: Name of a test of the difference from the baseline -> what it is called in notes.
-PAIRED_TESTS = {"bootstrap": PAIRED_BOOTSTRAP, "randomization": "paired approximate randomization"}
+PAIRED_TESTS = {
+    "randomization": "two-sided paired approximate randomization over sentences",
+    "bootstrap": "sacrebleu's paired bootstrap, which finds p < 0.05 for more than 10% of equal systems",
+}
+#: The only test that stars stand for.
+STARRED_TEST = "randomization"
 #: In a group of fewer sentences a bootstrap says nothing: no interval, no test. A whole test set has both, as with
 #: sacrebleu, unless it is one sentence.
 FEWEST = 10
@@ -81,7 +86,7 @@ class Cell:
 
     text: str  # the number, or a word where there is none
     detail: str = ""  # what follows, on a page in smaller type: spread and interval
-    star: bool = False  # whether the number differs significantly from the baseline's
+    star: bool = False  # whether the number differs significantly from the baseline's, see `STARRED_TEST`
     count: int | None = None  # sentences that it is of, where the table has no column for them
     rank: float | None = None  # what decides which cell of a row or column is the best; None keeps it out
     best: bool = False  # whether it is the best, equal ones together
@@ -238,7 +243,6 @@ def score_table(
     *,
     caption: str = "Scores on the whole test set",
     statuses: Mapping[str, str] | None = None,
-    paired: str | None = "bootstrap",
 ) -> Table:
     """Systems downward, metrics across, the best of each marked.
 
@@ -249,7 +253,6 @@ def score_table(
         baseline: that the others are tested against.
         caption: of the table.
         statuses: why a system has no score.
-        paired: the test, a key of `PAIRED_TESTS`.
     """
     chosen = select(records, by=ALL)
     chosen = chosen[chosen["metric"].isin(list(signatures))]
@@ -265,7 +268,7 @@ def score_table(
         ["System", *map(name_metric, signatures)],
         names,
         rows,
-        list(reading_notes(records, baseline, paired, by=ALL)),
+        list(reading_notes(records, baseline, by=ALL)),
         [f"{metric}: {signature}" for metric, signature in signatures.items()],
         "column",
     )
@@ -357,9 +360,7 @@ def curve_table(records: pandas.DataFrame, metric: str, by: str, window: int) ->
     return Table(caption, header, list(grid.index), rows)
 
 
-def reading_notes(
-    records: pandas.DataFrame, baseline: str, paired: str | None = "bootstrap", **columns: str
-) -> Iterator[str]:
+def reading_notes(records: pandas.DataFrame, baseline: str, **columns: str) -> Iterator[str]:
     """What the signs in the cells of these records mean, as far as there are any."""
     chosen = records
     for name, value in columns.items():
@@ -371,8 +372,10 @@ def reading_notes(
         yield f"Means of {'the' if different else seeds.iloc[0]} seeds{each} ± standard deviation."
     if chosen["low"].notna().any():
         yield f"In parentheses: {INTERVAL}, for groups of {FEWEST} or more."
-    if paired and chosen["p"].notna().any():
-        yield f"*: differs from {baseline} ({PAIRED_TESTS[paired]}, p < {SIGNIFICANT})."
+    if tests := chosen["p"].notna().sum():
+        yield f"*: differs from {baseline} ({PAIRED_TESTS[STARRED_TEST]}, p < {SIGNIFICANT})."
+        if tests > 1:
+            yield f"{tests} tests: if no system differed, chance alone would give {tests * SIGNIFICANT:.1f} stars."
 
 
 def tables_as_text(tables: Iterable[Table]) -> str:

@@ -80,7 +80,8 @@ def test_one_system_has_intervals_and_signatures(files):
 
 def test_randomization_may_be_spelled_the_british_way(files):
     texts = [printed(files, "--metrics", "bleu", "--paired", name) for name in ("randomization", "randomisation")]
-    assert texts[0] == texts[1] and "p: paired approximate randomization, against one." in texts[0]
+    assert texts[0] == texts[1]
+    assert "p: two-sided paired approximate randomization over sentences, against one." in texts[0]
 
 
 def test_chinese_is_scored_with_sacrebleus_chinese_tokenization(tmp_path):
@@ -127,7 +128,7 @@ def test_an_unknown_tokenization_is_named(files):
         (["--system", "nameless"], {}, "--system must be NAME=FILE, not 'nameless'"),
         ([], {"systems": ["one", "one"]}, "--system one is given twice"),
         (["--jobs", "0"], {}, "argument --jobs: '0' is not a whole number above zero"),
-        (["--paired", "bootstrap", "--resamples", "0"], {}, "--paired bootstrap needs --resamples"),
+        (["--paired", "bootstrap", "--resamples", "0"], {}, "--paired needs --resamples"),
     ],
 )
 def test_options_of_a_comparison_that_cannot_be_meant_are_refused_by_name(files, options, changes, message):
@@ -153,7 +154,8 @@ def test_options_without_an_effect_are_refused_by_name(options, message):
 
 
 def test_a_test_by_default_has_a_thousand_resamples(files):
-    assert "|bs:1000|" in printed(files, "--metrics", "bleu", "--paired", "bootstrap")
+    assert "|bs:1000|seed" in printed(files, "--metrics", "bleu", "--paired", "bootstrap")
+    assert "|bs:1000|ar:1000|seed" in printed(files, "--metrics", "bleu", "--paired", "randomization")
 
 
 def test_translations_may_stand_without_the_name_of_their_option_and_be_of_several_seeds(files):

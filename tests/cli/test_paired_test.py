@@ -1,4 +1,4 @@
-"""One paired test and one interval in every tool that compares systems: sacrebleu's, and that of means over seeds."""
+"""One paired test and one interval in every tool that compares systems, of one training and of means over seeds."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ import pytest
 from sacrebleu.significance import estimate_ci
 
 from recurrent_mt.evaluation.tables import Record, score_cell
-from recurrent_mt.metrics import statistics
+from recurrent_mt.metrics import randomization_p_value, statistics
 from tests.commands import call
 from tests.evaluation.test_analysis import make_run, write_lines
 from tests.metrics.sacrebleu_command import sacrebleu_command
@@ -86,17 +86,18 @@ def compared(run, tmp_path, seeds):
 
 def test_the_same_two_files_have_sacrebleus_p_and_interval_in_every_tool(run, tmp_path):
     files = [translation(run, system, 1) for system in ERRORS]
-    (tmp_path / "sacrebleu").mkdir()
-    expected = sacrebleu_command(
-        *(tmp_path / "sacrebleu", list(map(read, files)), references(run)),
-        *("-m", "bleu", "--paired-bs", "--paired-bs-n", RESAMPLES),
-    )
+    expected = {}
+    for test in ("bs", "ar"):
+        (tmp_path / test).mkdir()
+        words = tmp_path / test, list(map(read, files)), references(run), "-m", "bleu"
+        expected[test] = sacrebleu_command(*words, f"--paired-{test}", f"--paired-{test}-n", RESAMPLES)
     scored, content = records_of(
         *(tmp_path, "scores", "compare", "--reference", run / "text" / "raw" / "test.en", *named(run, [1])),
-        *("--metrics", "bleu", "--paired", "bootstrap", "--confidence", RESAMPLES, "--out", tmp_path / "scores"),
+        *("--metrics", "bleu", "--paired", "randomization", "--confidence", RESAMPLES, "--out", tmp_path / "scores"),
     )
-    for found, row in zip(scored.values(), (one["BLEU"] for one in expected), strict=True):
-        assert (found["value"], found["p"]) == (row["score"], row["p_value"])
+    for found, resampled, exchanged in zip(scored.values(), expected["bs"], expected["ar"], strict=True):
+        row = resampled["BLEU"]
+        assert (found["value"], found["p"]) == (row["score"], exchanged["BLEU"]["p_value"])
         # With numpy 2, sacrebleu computes these in single precision.
         ends = row["mean"] - row["ci"], row["mean"] + row["ci"]
         assert (found["low"], found["high"]) == pytest.approx(ends, rel=1e-5)
@@ -105,7 +106,7 @@ def test_the_same_two_files_have_sacrebleus_p_and_interval_in_every_tool(run, tm
     found, signatures = compared(run, tmp_path, [1])
     assert found == dict.fromkeys(found, scored)
     assert set(signatures.values()) == {content["test_sets"][0]["signatures"]["BLEU"]}
-    assert f"|bs:{RESAMPLES}|seed:12345|" in signatures["compare"]
+    assert f"|bs:{RESAMPLES}|ar:{RESAMPLES}|seed:12345|" in signatures["compare"]
 
     done = call("report", run, "--resamples", RESAMPLES, "--out", tmp_path / "report.html")
     assert done.returncode == 0, done.stderr
@@ -129,10 +130,9 @@ def test_of_several_seeds_the_means_of_the_same_draws_are_tested(run, tmp_path):
         system: np.mean([one.score_sums(one.resampled_sums(RESAMPLES)) for one in seeds], axis=0)
         for system, seeds in counts.items()
     }
-    distances = np.abs(drawn["other"] - drawn["base"])
-    above = np.sum(distances - distances.mean() > abs(means["other"] - means["base"]))
+    p_value = randomization_p_value(counts["other"], counts["base"], trials=RESAMPLES)
     expected = {}
-    for system, p in {"base": None, "other": (above + 1) / (RESAMPLES + 1)}.items():
+    for system, p in {"base": None, "other": p_value}.items():
         ordered = np.sort(drawn[system])
         low, high = ordered[RESAMPLES // 40], ordered[RESAMPLES - RESAMPLES // 40 - 1]
         assert (high - low) / 2 == pytest.approx(estimate_ci(drawn[system])[1])
@@ -158,7 +158,7 @@ def test_a_test_set_of_a_few_sentences_is_tested_and_one_sentence_is_not(tmp_pat
             write_lines(tmp_path / name, text)
         files = ["--reference", tmp_path / "ref", "--target-lang", "en", "--metrics", "bleu"]
         files += [word for name in ("base", "other") for word in ("--system", f"{name}={tmp_path / name}")]
-        paired = "--paired", "bootstrap", "--confidence", RESAMPLES
+        paired = "--paired", "randomization", "--confidence", RESAMPLES
         scored, content = records_of(tmp_path, "scores", "compare", *files, *paired, "--out", tmp_path / "scores")
         options = "--resamples", RESAMPLES, "--out", tmp_path / "out"
         analyzed, analysis = records_of(tmp_path, "out/analysis", "analyze", *files, *options)

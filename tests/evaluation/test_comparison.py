@@ -63,7 +63,8 @@ def test_scores_are_those_of_the_metrics_over_the_seeds(run):
     by_seed = [select(comparison.records, seed=seed, system="transformer", metric="BLEU")["value"] for seed in "12"]
     assert [value for (value,) in by_seed] == values
     expected = score("bleu", REFERENCES, REFERENCES, resamples=50)
-    assert comparison.tables()[0].signatures[0] == f"BLEU: {expected.signature}"
+    signature = expected.signature.replace("|bs:50|", "|bs:50|ar:50|")
+    assert comparison.tables()[0].signatures[0] == f"BLEU: {signature}"
 
 
 def test_processes_make_no_difference(run, monkeypatch):
@@ -295,9 +296,9 @@ def test_the_tool_takes_all_systems_and_seeds_unless_some_are_named(run):
 
 
 def test_the_note_of_a_star_names_the_test(run):
-    done = call("compare", run, "--seeds", "1", "--resamples", "0", "--paired", "randomization", "--metrics", "bleu")
-    assert "*: differs from lstm (paired approximate randomization, p < 0.05)." in done.stdout
-    assert "|ar:10000|seed:12345|" in done.stdout
+    done = call("compare", run, "--seeds", "1", "--resamples", "99", "--paired", "randomization", "--metrics", "bleu")
+    assert "*: differs from lstm (two-sided paired approximate randomization over sentences, p < 0.05)." in done.stdout
+    assert "|bs:99|ar:99|seed:12345|" in done.stdout
 
 
 @pytest.fixture

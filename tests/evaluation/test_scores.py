@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recurrent_mt.evaluation.analysis import CountedSystem, Settings, score_groups, score_systems
+from recurrent_mt.evaluation.analysis import CountedSystem, Settings, analyze, score_groups, score_systems
 from recurrent_mt.evaluation.groups import Bucketing, by_window
 from recurrent_mt.metrics import score as corpus_score
 from tests.evaluation.test_sets import forgetful, perfect, small
@@ -78,5 +78,5 @@ def test_tests_that_cannot_be_run_are_refused_by_name(test_set):
     systems = [perfect(test_set), forgetful(test_set)]
     with pytest.raises(ValueError, match="seed is 0: a paired test needs at least 1"):
         score_systems(test_set, systems, Settings(seed=0))
-    with pytest.raises(ValueError, match="forgetful has several seeds: randomization exchanges sentences of two"):
-        score_systems(test_set, systems, Settings(paired="randomization"))
+    with pytest.raises(ValueError, match="paired is bootstrap: stars stand for randomization"):
+        analyze(test_set, systems, settings=Settings(paired="bootstrap"))

@@ -1,3 +1,4 @@
+import itertools
 import os
 import tracemalloc
 from dataclasses import astuple
@@ -11,6 +12,8 @@ from recurrent_mt.metrics import (
     SEED,
     SentenceStatistics,
     bootstrap_p_value,
+    draw_exchanges,
+    exchange,
     meteor,
     randomization_p_value,
     resample_scores,
@@ -55,7 +58,7 @@ def bootstrap(counts, resamples=1000, seed=SEED):
 def randomize(counts, resamples=10_000, seed=SEED):
     """The same by approximate randomization."""
     baseline, *others = counts.values()
-    return [randomization_p_value(one, baseline, trials=resamples, seed=seed) for one in others]
+    return [randomization_p_value([one], [baseline], trials=resamples, seed=seed) for one in others]
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
@@ -72,8 +75,19 @@ def test_bootstrap_equals_the_sacrebleu_command(command, metric):
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
 def test_randomization_equals_the_sacrebleu_command(command, metric):
-    _, *others = (row[PRINTED_NAMES[metric]] for row in command["ar"])
-    assert randomize(counted(metric), 300) == [row["p_value"] for row in others]
+    """Trials with exactly the observed difference count here and not there: TER has some, whose edits are few."""
+    expected = [row[PRINTED_NAMES[metric]]["p_value"] for row in command["ar"][1:]]
+    baseline, *others = counted(metric).values()
+    exchanged = np.concatenate(list(draw_exchanges(300, len(REFERENCES), SEED)))
+    found, ties = [], []
+    for one in others:
+        distances = np.abs(exchange(one, baseline, exchanged))
+        observed = abs(one.score().value - baseline.score().value)
+        found.append((np.sum(distances > observed) + 1) / 301)
+        ties.append(np.sum(distances == observed) / 301)
+    assert found == expected
+    assert randomize(counted(metric), 300) == pytest.approx(np.add(expected, ties), abs=1e-12)
+    assert any(ties) == (metric == "ter")
 
 
 @pytest.mark.parametrize(("test", "function"), [("bs", bootstrap), ("ar", randomize)])
@@ -101,7 +115,7 @@ def test_randomization_has_room_for_many_sentences():
     one, other = (SentenceStatistics(metric, rows) for rows in draws)
     tracemalloc.start()
     try:
-        p_value = randomization_p_value(other, one, trials=1000)
+        p_value = randomization_p_value([other], [one], trials=1000)
         assert tracemalloc.get_traced_memory()[1] < 25e6
     finally:
         tracemalloc.stop()
@@ -109,6 +123,46 @@ def test_randomization_has_room_for_many_sentences():
     sums = [drawn @ one.rows + ~drawn @ other.rows for drawn in (exchanged, ~exchanged)]
     distances = np.abs(one.score_sums(sums[0]) - one.score_sums(sums[1]))
     assert p_value == (np.sum(distances > abs(one.score().value - other.score().value)) + 1) / 1001
+
+
+def test_one_sentence_that_differs_is_no_difference():
+    """Each exchange gives the observed difference or its opposite; sacrebleu, which counts greater ones, has 0.0001."""
+    other = [*REFERENCES[:-1], "a red house."]
+    counts = counted("bleu", {"perfect": REFERENCES, "but for one": other})
+    assert randomize(counts, 100) == [1]
+
+
+def test_p_of_few_sentences_equals_the_enumeration_of_all_exchanges():
+    counts = [one.select(range(8)) for one in counted("chrf").values()]
+    first, second = counts[0], counts[2]
+    mixed = [np.array(signs)[:, None] for signs in itertools.product((False, True), repeat=8)]
+    differences = np.array(
+        [
+            first.score_of_sum(np.where(signs, first.rows, second.rows).sum(axis=0)).score
+            - first.score_of_sum(np.where(signs, second.rows, first.rows).sum(axis=0)).score
+            for signs in mixed
+        ]
+    )
+    expected = np.mean(np.abs(differences) >= abs(differences[0]) - 1e-9)
+    assert 0.01 < expected < 0.5, "a p that tests can be told apart by"
+    assert randomization_p_value([first], [second], trials=20_000) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("baseline", [["baseline"], ["baseline", "worse"], ["baseline", "like it", "worse"]])
+def test_of_several_trainings_the_means_are_tested(baseline):
+    """A sentence is exchanged in all of them; where one system has fewer, each of them has several partners."""
+    counts = counted("ter")
+    system, others = [counts["like it"], counts["worse"]], [counts[name] for name in baseline]
+    exchanged = np.random.default_rng(SEED).integers(2, size=(200, len(REFERENCES)), dtype=bool)
+    number = len(system) * len(others)
+    differences = np.zeros(200)
+    for place in range(number):
+        one, other = system[place % 2], others[place % len(others)]
+        sums = [drawn @ other.rows + ~drawn @ one.rows for drawn in (exchanged, ~exchanged)]
+        differences += (one.score_sums(sums[1]) - one.score_sums(sums[0])) / number
+    means = [np.mean([one.score().value for one in group]) for group in (system, others)]
+    expected = (np.sum(np.abs(differences) >= abs(means[0] - means[1]) - 1e-9) + 1) / 201
+    assert randomization_p_value(system, others, trials=200) == expected
 
 
 @pytest.mark.parametrize("metric", METRICS)
