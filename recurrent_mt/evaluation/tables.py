@@ -277,7 +277,7 @@ def score_table(
 def interval_table(
     records: pandas.DataFrame, signatures: Mapping[str, str], names: Sequence[str], baseline: str, paired: str | None
 ) -> Table:
-    """The same with ``±`` and ``p`` in columns of their own, where some system has them."""
+    """The same with intervals and ``p`` in columns of their own, where some system has them."""
     header, columns = ["System"], []
     for metric in signatures:
         found = select(records, by=ALL, metric=metric).set_index("system").reindex(names)
@@ -285,13 +285,13 @@ def interval_table(
         header.append(metric)
         columns.append(mark_best(cells, lower_is_better=metric in LOWER_IS_BETTER))
         spreads = (found["high"] - found["low"]) / 2
-        for name, numbers, form in (("±", spreads, ".2f"), ("p", found["p"], ".4f")):
+        for name, numbers, form in (("95%", spreads, ".2f"), ("p", found["p"], ".4f")):
             if numbers.notna().any():
                 header.append(name)
                 columns.append([Cell(format_number(number, form)) for number in numbers])
     notes = list(reading_notes(records.assign(low=None, p=None), baseline, by=ALL))
-    if "±" in header:
-        notes.append(f"±: half of the {INTERVAL}.")
+    if "95%" in header:
+        notes.append(f"95%: half of the {INTERVAL}.")
     if paired and "p" in header:
         notes.append(f"p: {PAIRED_TESTS[paired]}, against {baseline}.")
     notes += [f"{name}: lower is better." for name in LOWER_IS_BETTER if name in header]

@@ -47,10 +47,10 @@ def refusal(files, *options, **changes):
 def test_scores_are_sacrebleus_and_files_say_what_is_printed(files):
     out = files / "scores"
     text = printed(files, "--metrics", "meteor,bleu", "--paired", "bootstrap", "--confidence", 100, "--out", out)
-    assert text.splitlines()[0].split() == ["System", "METEOR", "±", "p", "BLEU", "±", "p"]
+    assert text.splitlines()[0].split() == ["System", "METEOR", "95%", "p", "BLEU", "95%", "p"]
     assert text == (files / "scores.txt").read_text(encoding="utf-8")
     header = (files / "scores.md").read_text(encoding="utf-8").splitlines()[0]
-    assert header.split() == ["|", *" | ".join(["System", *["METEOR", "±", "p"], *["BLEU", "±", "p"]]).split(), "|"]
+    assert header.split() == ["|", *" | ".join(["System", *["METEOR", "95%", "p"], *["BLEU", "95%", "p"]]).split(), "|"]
     content = json.loads((files / "scores.json").read_text(encoding="utf-8"))
     entries = [one for one in content["records"] if one["metric"] == "BLEU" and not one["seed"]]
     expected = sacrebleu_command(files, SYSTEMS, REFERENCES, "-m", "bleu", "--paired-bs", "--paired-bs-n", "100")
@@ -73,7 +73,7 @@ def test_scores_do_not_depend_on_the_number_of_processes(monkeypatch, files):
 def test_one_system_has_intervals_and_signatures(files):
     lines = printed(files, "--lowercase", "--confidence", systems=["one"]).splitlines()
     header, _, line, _, *signatures = lines
-    assert header.split() == ["System", "BLEU", "±", "chrF2", "±", "TER", "±"]
+    assert header.split() == ["System", "BLEU", "95%", "chrF2", "95%", "TER", "95%"]
     assert line.split()[0] == "one"
     assert signatures[0].startswith("BLEU: nrefs:1|bs:1000|seed:12345|case:lc|")
 

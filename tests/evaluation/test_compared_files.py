@@ -60,11 +60,11 @@ def test_paired_tests(paired):
     comparison = compared(metrics=["chrf"], paired=paired, resamples=50, seed=2)
     expected = score("chrf", SYSTEMS["ours"], REFERENCES, resamples=50, seed=2)
     header, _, ours, theirs, *_, intervals, against = text_lines(comparison)
-    assert header.split() == ["System", "chrF2", "±", "p"]
+    assert header.split() == ["System", "chrF2", "95%", "p"]
     assert ours.split() == ["ours", f"{expected.value:.2f}", f"{expected.interval.half_width:.2f}", "–"]
     (p,) = comparison.records["p"].dropna()
     assert theirs.split()[-1] == f"{p:.4f}"
-    assert intervals.startswith("±: half of the 95% bootstrap interval")
+    assert intervals.startswith("95%: half of the 95% bootstrap interval")
     assert against == f"p: {PAIRED_TESTS[paired]}, against ours."
     if paired == "randomization":
         ours, theirs = (statistics("chrf", lines, REFERENCES) for lines in SYSTEMS.values())
@@ -93,8 +93,8 @@ def test_json_is_unrounded_and_says_how(tmp_path):
 
 def test_intervals_alone():
     header, _, *_, signed, note = text_lines(compared(resamples=10))
-    assert header.split() == ["System", "BLEU", "±"]
-    assert "|bs:10|" in signed and note.startswith("±: half")
+    assert header.split() == ["System", "BLEU", "95%"]
+    assert "|bs:10|" in signed and note.startswith("95%: half")
 
 
 def test_a_number_of_resamples_without_meaning_is_refused_first():
