@@ -254,6 +254,7 @@ def statistics(
     hypotheses: Sequence[str],
     references: Sequence[str],
     *,
+    further_references: Sequence[Sequence[str]] = (),
     target_language: str | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
@@ -269,6 +270,7 @@ def statistics(
         name: a key of `METRICS`.
         hypotheses: detokenized translations.
         references: as many; empty strings are allowed on both sides.
+        further_references: of the same sentences, as many in each. A translation is compared with all, as by sacrebleu.
         target_language: chooses the tokenization if `tokenize` is None, see `choose_tokenization`.
         tokenize: one of sacrebleu's tokenizers, for example ``13a``, ``zh``, ``char``, ``none``.
         lowercase: ignore case; shown as ``case:lc`` in the signature.
@@ -282,10 +284,12 @@ def statistics(
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
+    sides = [references, *further_references]
     check_strings("hypothesis", hypotheses)
-    check_strings("reference", references)
-    if len(hypotheses) != len(references):
-        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: there must be one for each")
+    for side in sides:
+        check_strings("reference", side)
+        if len(hypotheses) != len(side):
+            raise ValueError(f"{len(hypotheses)} hypotheses for {len(side)} references: there must be one for each")
     if not hypotheses:
         raise ValueError(f"{name}: there are no sentences to score")
     if tokenize is None and target_language:
@@ -293,12 +297,12 @@ def statistics(
     check_tokenization(tokenize)
 
     regular = partial(make_regular, language=target_language or "", chinese=tokenize == "zh", lower=lowercase)
-    (translations, changed), (originals, others_changed) = map(regular, (hypotheses, references))
-    normalized = changed or others_changed
+    (translations, *originals), changes = zip(*map(regular, (hypotheses, *sides)))
+    normalized = any(changes)
 
     def count(sentences: slice) -> SentenceStatistics:
         metric = METRICS[name](tokenize, lowercase)
-        rows = metric._extract_corpus_statistics(translations[sentences], [originals[sentences]])
+        rows = metric._extract_corpus_statistics(translations[sentences], [side[sentences] for side in originals])
         return SentenceStatistics(metric, np.array(rows, dtype=np.float64), normalized)
 
     if jobs == 1 or name not in SLOW or len(hypotheses) <= _BLOCK:
@@ -434,10 +438,10 @@ def bootstrap_p_value(difference: float, resampled: np.ndarray, baseline: np.nda
     return float(above + 1) / (len(distances) + 1) if difference else 1.0
 
 
-def sign_systems(systems: Iterable[SentenceStatistics], **resampling: int | None) -> str:
-    """The signature of systems that are scored alike, with what decides a test."""
+def sign_systems(systems: Iterable[SentenceStatistics], **parts: str | int | None) -> str:
+    """The signature of systems that are scored alike, with what decides a test, and where the text is from."""
     first, *others = systems
     signature = replace(first, normalized=any(counts.normalized for counts in (first, *others))).sign()
-    for key, value in resampling.items():
+    for key, value in parts.items():
         signature.update(key, value)
     return str(signature)

@@ -44,6 +44,7 @@ from ..evaluation.translated_files import (
     UnknownWords,
     choose_baseline,
     name_runs,
+    read_references,
     read_runs,
     read_system,
     read_test_set,
@@ -58,10 +59,10 @@ from ..text_files import check_output_files, read_sentences, require_same_count,
 
 #: The options that name a file each, and all that run folders have no use for.
 PLAIN_FILES = (
-    *("source", "reference", "training_text"),
+    *("source", "training_text"),
     *("source_dictionary", "target_dictionary", "source_tokens", "reference_tokens"),
 )
-FILE_OPTIONS = (*PLAIN_FILES, "source_lang", "target_lang", "lowercase")
+FILE_OPTIONS = (*PLAIN_FILES, "reference", "source_lang", "target_lang", "lowercase")
 #: So many sentences of the training text show what its words are.
 FIRST_SENTENCES = 1000
 #: Names of systems may have a comma within them, as in ``lstm, <unk> forbidden``.
@@ -97,7 +98,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", nargs="*", help="run folder of scripts/quickstart.sh or scripts/compare_baselines.sh")
     files = parser.add_argument_group("instead of run folders, files with one sentence per line")
     files.add_argument("--source", metavar="FILE", help="raw sources")
-    files.add_argument("--reference", metavar="FILE", help="raw references")
+    add_reference_argument(files)
     files.add_argument(
         "--system",
         action="append",
@@ -138,6 +139,19 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--window", type=positive, default=Settings.window, help="width of the smoothing window in words")
     add_jobs_argument(parser)
+
+
+def add_reference_argument(parser: Any, *, required: bool = False) -> None:
+    """Adds ``--reference``, which may be given several times."""
+    parser.add_argument(
+        "--reference",
+        action="append",
+        default=[],
+        required=required,
+        metavar="FILE",
+        help="raw references, one sentence per line; repeatable: scores are against all, as sacrebleu's, and words and "
+        "lengths are counted in the first",
+    )
 
 
 def add_metrics_argument(parser: Any) -> None:
@@ -186,7 +200,9 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
         test_set = read_test_set(options.reference, options.source, languages, lowercase=options.lowercase)
         unknown = read_unknown(options, test_set)
         named = split_named(options.parser, options.system, SYSTEM_FORM)
-        systems = [read_system(name, split_files(files), options.reference, test_set, unknown) for name, files in named]
+        systems = [
+            read_system(name, split_files(files), options.reference[0], test_set, unknown) for name, files in named
+        ]
         if options.training_text:
             training_text = stream_sentences(options.training_text)
             first = list(islice(training_text, FIRST_SENTENCES))
@@ -209,6 +225,7 @@ def read_input(options: argparse.Namespace) -> dict[str, Any]:
 
 def list_inputs(options: argparse.Namespace) -> Iterator[str | Path]:
     """The files that `read_input` may read, and others of a run folder that are shown with them."""
+    yield from options.reference
     yield from filter(None, (getattr(options, name) for name in PLAIN_FILES))
     for _, files in split_named(options.parser, options.system, SYSTEM_FORM):
         yield from split_files(files)
@@ -239,7 +256,7 @@ def read_unknown(options: argparse.Namespace, test_set: TestSet) -> UnknownWords
             "set as models read it (--source-tokens, --reference-tokens)"
         )
     unknown = read_unknown_words(files, dictionaries)
-    require_same_count(files[1], unknown.reference, options.reference, test_set.reference)
+    require_same_count(files[1], unknown.reference, options.reference[0], test_set.reference)
     return unknown
 
 
@@ -394,7 +411,7 @@ class Samples:
     @staticmethod
     def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--source", required=True, metavar="FILE", help="raw sources")
-        parser.add_argument("--reference", required=True, metavar="FILE", help="raw references")
+        add_reference_argument(parser, required=True)
         parser.add_argument(
             "--system",
             action="append",
@@ -414,17 +431,17 @@ class Samples:
             OSError: if a file cannot be read.
             ValueError: if the files do not fit together, or have fewer sentences than are to be shown.
         """
-        references, sources = read_sentences(options.reference), read_sentences(options.source)
-        require_same_count(options.source, sources, options.reference, references)
+        reference = options.reference[0]
+        references, further_references = read_references(options.reference)
+        sources = read_sentences(options.source)
+        require_same_count(options.source, sources, reference, references)
         if len(references) < 3 * options.count:
-            raise ValueError(
-                f"{options.reference} has {len(references)} sentences, too few for 3 x {options.count} samples"
-            )
+            raise ValueError(f"{reference} has {len(references)} sentences, too few for 3 x {options.count} samples")
         files = dict(split_named(options.parser, options.system))
         systems = {name: read_translations(file)[0] for name, file in files.items()}
         for name, translations in systems.items():
-            require_same_count(files[name], translations, options.reference, references)
-        test_set = TestSet(references, target_language="", lowercase=False, source=sources)
+            require_same_count(files[name], translations, reference, references)
+        test_set = TestSet(references, "", lowercase=False, source=sources, further_references=further_references)
         print("\n".join(show_samples(test_set, systems, options.count)))
 
 
@@ -435,7 +452,8 @@ def show_samples(test_set: TestSet, systems: Mapping[str, Sequence[str]], count:
         yield f"### {kind}\n"
         for place in places:
             yield f"- line {place + 1}, source: {escape_markdown(test_set.source[place])}  "
-            yield f"  reference: {escape_markdown(test_set.reference[place])}  "
+            for reference in (test_set.reference, *test_set.further_references):
+                yield f"  reference: {escape_markdown(reference[place])}  "
             for name, texts in systems.items():
                 yield f"  {escape_markdown(name)} ({scores[name][place]:.0f}): {escape_markdown(texts[place])}  "
         yield ""

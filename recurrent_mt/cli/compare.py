@@ -28,12 +28,12 @@ from ..evaluation.figures import save_figure
 from ..evaluation.plots import draw_ablation
 from ..evaluation.tables import PAIRED_TESTS, result_files, tables_as_text
 from ..evaluation.training import TrainedRuns
-from ..evaluation.translated_files import TestSet, read_system
+from ..evaluation.translated_files import TestSet, read_references, read_system
 from ..metrics import warn_of_language
 from ..subwords import warn_of_subwords
 from ..text_files import FileError, check_output_files, read_sentences
 from ..text_form import TextForm, read_text_form
-from .analyze import add_metrics_argument, find_system, refuse_options
+from .analyze import add_metrics_argument, add_reference_argument, find_system, refuse_options
 
 #: What goes with translations in files, and what with the systems of run folders.
 FILE_OPTIONS = ("reference", "target_lang", "lowercase", "split", "test_set")
@@ -84,7 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what names translations in files, and the systems of run folders."""
     files = parser.add_argument_group("translations in files")
-    files.add_argument("--reference", help="raw reference, one sentence per line")
+    add_reference_argument(files)
     files.add_argument(
         "--system",
         action="append",
@@ -103,8 +103,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--test-set",
         metavar="NAME",
-        help="instead, a test set that sacrebleu knows and downloads, such as wmt14/full; where it is not available, "
-        "the run's reference is used, with a message",
+        help="instead, a test set that sacrebleu knows and downloads, such as wmt14/full",
     )
     runs = parser.add_argument_group("systems of run folders")
     runs.add_argument("--models", metavar="NAME,…", help="in the order of the rows (all)")
@@ -134,7 +133,7 @@ def run(options: argparse.Namespace) -> None:
         options.parser.error("--paired needs --resamples")
     if options.out:
         files = [file for _, names in split_named(options.parser, options.system) for file in split_files(names)]
-        check_output_files([*files, *filter(None, [options.reference])], result_files(options.out))
+        check_output_files([*files, *options.reference], result_files(options.out))
     comparison = compare_files(options, folders) if options.system else compare_folders(options, folders)
     if options.out:
         comparison.write(options.out)
@@ -151,12 +150,20 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
     if folders:
         refuse_options(options, FILE_OPTIONS[:3], "is what the run folder says")
         form = read_text_form(folders[0])
-        reference, sentences = read_reference(form, options.split or "test", options.test_set)
-        test_set = TestSet(sentences, form.target, form.lowercase)
+        if options.test_set:
+            if options.split:
+                options.parser.error("--split and --test-set both name the reference: give one")
+            reference, sentences = options.test_set, download_reference(form, options.test_set)
+            origin = {"test": options.test_set, "lang": f"{form.source}-{form.target}"}
+        else:
+            reference, sentences = read_reference(form, options.split or "test")
+            origin = {}
+        test_set = TestSet(sentences, form.target, form.lowercase, origin=origin)
     else:
         refuse_options(options, FILE_OPTIONS[3:], "needs a run folder")
-        reference = options.reference
-        test_set = TestSet(read_sentences(reference), options.target_lang or "", options.lowercase)
+        reference = options.reference[0]
+        sentences, others = read_references(options.reference)
+        test_set = TestSet(sentences, options.target_lang or "", options.lowercase, further_references=others)
         warn_of_subwords(reference, test_set.reference)
         warn_of_language(test_set.reference, options.target_lang or options.tokenize or "", "--target-lang")
     named = split_named(options.parser, options.system)
@@ -197,26 +204,35 @@ def compare_folders(options: argparse.Namespace, folders: list[str]) -> Comparis
     )
 
 
-def read_reference(form: TextForm, split: str, test_set: str | None) -> tuple[str, list[str]]:
-    """What a reference is called and its sentences: the run's own, or those of one of sacrebleu's test sets.
+def read_reference(form: TextForm, split: str) -> tuple[str, list[str]]:
+    """Where a run's own reference is, and its sentences.
 
     Raises:
         FileError: if there is none.
-        ValueError: if sacrebleu has no such test set.
     """
     own = form.folder / "text" / "raw" / f"{split}.{form.target}"
-    if test_set:
-        from sacrebleu import DATASETS
-
-        if test_set not in DATASETS:
-            raise ValueError(f"sacrebleu has no test set {test_set}: sacrebleu --list prints those it has")
-        pair = f"{form.source}-{form.target}"
-        command = [sys.executable, "-m", "sacrebleu", "--test-set", test_set, "--language-pair", pair, "--echo", "ref"]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-        if done.returncode == 0 and done.stdout:
-            return test_set, done.stdout.removesuffix("\n").split("\n")
-        print((done.stderr.splitlines() or [""])[-1], file=sys.stderr)
-        print(f"sacrebleu has no {test_set} for {pair} available (see above): using the reference {own}.")
     if not own.is_file():
         raise FileError(own, f"there is no such reference: is {split} a test set of {form.folder}?")
     return str(own), read_sentences(own)
+
+
+def download_reference(form: TextForm, test_set: str) -> list[str]:
+    """The references of one of sacrebleu's test sets.
+
+    Raises:
+        ValueError: if sacrebleu has no such test set, or it could not be downloaded.
+    """
+    from sacrebleu import DATASETS
+
+    if test_set not in DATASETS:
+        raise ValueError(f"sacrebleu has no test set {test_set}: sacrebleu --list prints those it has")
+    pair = f"{form.source}-{form.target}"
+    command = [sys.executable, "-m", "sacrebleu", "--test-set", test_set, "--language-pair", pair, "--echo", "ref"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if done.returncode or not done.stdout:
+        reason = (done.stderr.splitlines() or ["no reason given"])[-1]
+        raise ValueError(
+            f"--test-set {test_set}: sacrebleu has no references for {pair} available ({reason}); without it, those of "
+            "the run folder count"
+        )
+    return done.stdout.removesuffix("\n").split("\n")

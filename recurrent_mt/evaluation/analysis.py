@@ -131,7 +131,7 @@ def score_systems(test_set: TestSet, systems: Sequence[System], settings: Settin
     for metric in settings.metrics:
         counted = [CountedSystem(one, test_set, metric, settings) for one in systems]
         name = counted[0].metric
-        signatures[name] = sign_counted(counted, settings if len(test_set) > 1 else None)
+        signatures[name] = sign_counted(counted, test_set, settings)
         details[name] = {one.name: one.details for one in counted}
         records += score_groups(counted, [everything] * len(systems), settings.resamples)
         if metric in settings.broken_down:
@@ -238,15 +238,13 @@ class CountedSystem:
         return bootstrap_p_value(mean - expected, *drawn)
 
 
-def sign_counted(systems: Sequence[CountedSystem], settings: Settings | None) -> str:
-    """What decides the numbers of these systems under their metric; without settings, nothing is resampled."""
+def sign_counted(systems: Sequence[CountedSystem], test_set: TestSet, settings: Settings) -> str:
+    """What decides the numbers of these systems under their metric; of one sentence, nothing is resampled."""
     counts = [rows for one in systems for rows in one.statistics.values()]
-    if settings is None:
-        return sign_systems(counts)
-    if not settings.resamples:
-        return sign_systems(counts)
+    if not settings.resamples or len(test_set) == 1:
+        return sign_systems(counts, **test_set.origin)
     trials = settings.resamples if settings.paired == "randomization" and len(systems) > 1 else None
-    return sign_systems(counts, bs=settings.resamples, ar=trials, seed=settings.seed)
+    return sign_systems(counts, **test_set.origin, bs=settings.resamples, ar=trials, seed=settings.seed)
 
 
 def score_groups(

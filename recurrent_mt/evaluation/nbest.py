@@ -41,8 +41,11 @@ def score_lists(system: str, lists: NBestLists, test_set: TestSet) -> tuple[list
     if count != len(test_set):
         raise ValueError(f"{count} n-best lists for {len(test_set)} references: one each is needed")
     texts = [hypothesis.text for hypotheses in lists for hypothesis in hypotheses]
-    references = [reference for hypotheses, reference in zip(lists, test_set.reference) for _ in hypotheses]
-    flat = replace(test_set, reference=references).count(SENTENCE_METRIC, texts)
+    sides = [
+        [reference for hypotheses, reference in zip(lists, side) for _ in hypotheses]
+        for side in (test_set.reference, *test_set.further_references)
+    ]
+    flat = replace(test_set, reference=sides[0], further_references=sides[1:]).count(SENTENCE_METRIC, texts)
     numbers = iter(flat.score_sentences())
     scores = [[next(numbers) for _ in hypotheses] for hypotheses in lists]
     longest = max(map(len, lists))

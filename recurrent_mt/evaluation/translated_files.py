@@ -6,7 +6,7 @@ import filecmp
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from os.path import abspath
 from pathlib import Path
@@ -47,13 +47,17 @@ class TestSet:
 
     __test__ = False  # not a class of tests, whatever pytest makes of the name
 
-    reference: Sequence[str]  # raw sentences, which translations are scored against
+    #: raw sentences, which translations are scored against; where there are several, the first, whose words are counted
+    reference: Sequence[str]
     target_language: str  # chooses the tokenization of scores
     lowercase: bool  # ignore case in scores
     source: Sequence[str] = ()  # raw sentences; empty if only references are at hand
     source_words: Sequence[Sequence[str]] = ()  # words of each source; lengths count them. Empty where `source` is.
     reference_words: Sequence[Sequence[str]] = ()  # words of each reference; empty if only scores are asked for
     words: str = ""  # what the words are, for captions: ``Moses tokens``, ``13a tokens`` …
+    further_references: Sequence[Sequence[str]] = ()  # of the same sentences, scored against as well
+    #: what signatures say of a published test set, as sacrebleu's do: ``test`` and ``lang``
+    origin: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.reference)
@@ -66,6 +70,7 @@ class TestSet:
             metric,
             translations,
             self.reference,
+            further_references=self.further_references,
             target_language=self.target_language,
             tokenize=tokenize,
             lowercase=self.lowercase,
@@ -157,7 +162,7 @@ def choose_baseline(names: Sequence[str], names_in_runs: Sequence[str] = (), rec
 
 
 def analyze_files(
-    reference: Place,
+    reference: Place | Sequence[Place],
     systems: Mapping[str, Place | Sequence[Place]],
     *,
     source: Place | None = None,
@@ -168,7 +173,7 @@ def analyze_files(
     """What ``recurrent-mt analyze`` counts; ``records`` of what it returns is a data frame of all numbers.
 
     Args:
-        reference: raw references.
+        reference: raw references, in one file or several; words are counted in the first.
         systems: by name, a file of detokenized translations or a log (``*.log``); several files count as seeds. The
             first system is the baseline.
         source: raw sources, for scores by their length.
@@ -182,19 +187,35 @@ def analyze_files(
     """
     from .analysis import analyze  # only here: that module imports this one
 
-    test_set = read_test_set(reference, source, languages, lowercase=lowercase)
-    read = []
-    for name, places in systems.items():
-        files = [places] if isinstance(places, str | PathLike) else places
-        read.append(read_system(name, files, reference, test_set))
+    references = list_places(reference)
+    test_set = read_test_set(references, source, languages, lowercase=lowercase)
+    read = [read_system(name, list_places(files), references[0], test_set) for name, files in systems.items()]
     return analyze(test_set, read, settings=settings)
 
 
+def list_places(places: Place | Sequence[Place]) -> Sequence[Place]:
+    """One place or several, as several."""
+    return [places] if isinstance(places, str | PathLike) else places
+
+
+def read_references(files: Sequence[Place]) -> tuple[list[str], list[list[str]]]:
+    """The first reference, and the others, of the same sentences.
+
+    Raises:
+        FileError: if a file cannot be read, or has not as many lines as the first.
+    """
+    first, *others = map(read_sentences, files)
+    for file, sentences in zip(files[1:], others):
+        require_same_count(file, sentences, files[0], first)
+    return first, others
+
+
 def read_test_set(
-    reference: Place, source: Place | None, languages: tuple[str, str], *, lowercase: bool = False
+    files: Sequence[Place], source: Place | None, languages: tuple[str, str], *, lowercase: bool = False
 ) -> TestSet:
-    """The test set of files; words are those that BLEU's tokenization finds."""
-    references = read_sentences(reference)
+    """The test set of files, one or more of references; words are those that BLEU's tokenization finds."""
+    reference = files[0]
+    references, further_references = read_references(files)
     sources: list[str] = []
     if source:
         sources = read_sentences(source)
@@ -212,6 +233,7 @@ def read_test_set(
         target_language=languages[1],
         lowercase=lowercase,
         words="tokens as BLEU splits them",
+        further_references=further_references,
     )
 
 

@@ -312,20 +312,24 @@ def test_score_compares_translations_with_the_reference_of_a_split(prepared, tra
 
 
 def test_score_takes_a_test_set_of_sacrebleu_where_its_cache_has_it(prepared, tmp_path):
-    """Where its cache lacks a set and the network does not answer, the local reference is taken, which is said."""
+    """Where its cache lacks a set and the network does not answer, nothing is scored: not the run's own reference."""
     out, _ = prepared
     reference = out / "text" / "raw" / "test.en"
-    line = compare("--test-set", "wmt13", out, f"ours={reference}", "--metrics", "bleu")
+    table = tmp_path / "table"
+    line = compare("--test-set", "wmt13", out, f"ours={reference}", "--metrics", "bleu", "--out", table)
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     variables = {**environment(), **unreachable, "SACREBLEU": str(tmp_path)}
-    said = subprocess.run(line, env=variables, capture_output=True, text=True).stdout
-    assert f"sacrebleu has no wmt13 for fr-en available (see above): using the reference {reference}." in said
-    assert "100.00" in said
+    done = subprocess.run(line, env=variables, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("error: --test-set wmt13: sacrebleu has no references for fr-en available (")
+    assert not list(tmp_path.glob("table.*"))
     (tmp_path / "wmt13").mkdir(exist_ok=True)
     for field in DATASETS["wmt13"].fieldnames("fr-en"):
         (tmp_path / "wmt13" / f"wmt13.fr-en.{field}").write_text("something else\n" * 20)
     said = subprocess.run(line, env=variables, capture_output=True, text=True).stdout
-    assert "using the reference" not in said and "100.00" not in said and "BLEU" in said
+    assert "100.00" not in said and "BLEU: nrefs:1|test:wmt13|lang:fr-en|" in said
+    for ending in ("txt", "json"):
+        assert "|test:wmt13|lang:fr-en|" in table.with_suffix(f".{ending}").read_text()
 
 
 def test_recipes_without_a_required_argument_name_it(tmp_path):
