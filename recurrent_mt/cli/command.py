@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib.util import find_spec
 from io import TextIOWrapper
@@ -141,6 +141,28 @@ WRONG_FILES = {
 }
 
 
+class StoreOnce(Action):
+    """Stores an option's value; a second one, which argparse would take in place of the first, is refused."""
+
+    given = False
+
+    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
+        if option:
+            if self.given:
+                raise ArgumentError(self, "it is given twice, and takes effect once: leave one out")
+            self.given = True
+        setattr(namespace, self.dest, values)
+
+
+class ToolParser(ArgumentParser):
+    """A parser of one command line, whose options are given once unless they are made to collect several values."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name in (None, "store"):
+            self.register("action", name, StoreOnce)
+
+
 class Tool(NamedTuple):
     """A subcommand: its name, what it does, and an example of a command line."""
 
@@ -230,7 +252,7 @@ def make_parser(tool: Tool, code: Any) -> ArgumentParser:
     """The parser of a tool's options; it is an option itself, so that `run` can reject some with ``parser.error``."""
     # That of a class is indented, but for its first line.
     summary, _, rest = (code.__doc__ or "").partition("\n")
-    parser = ArgumentParser(
+    parser = ToolParser(
         prog=f"recurrent-mt {tool.name}",
         description="\n".join([summary, dedent(rest)]),
         epilog=f"example:\n  {tool.example}",

@@ -70,7 +70,7 @@ def read_experiment(file: str | PathLike[str], overrides: Sequence[str] = ()) ->
         raise OptionError(f"{file}: it must be a mapping of options to values, not {shown(options)}")
     if not NAME.fullmatch(Path(file).stem):
         raise OptionError(f"{file}: its name must consist of letters, digits, '.', '_', and '-': results get it")
-    changes = dict(map(read_override, overrides))
+    changes = read_overrides(overrides)
     if "corpus" in changes and changes["corpus"] is options.get("corpus") is None:
         raise OptionError("command line: corpus is empty: name a folder, or leave it out for the synthetic corpus")
     budgets = Budget.model_fields
@@ -101,6 +101,20 @@ def load_yaml(file: Path) -> Any:
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         # PyYAML lets what Python says of a malformed date, number or key through.
         raise OptionError(f"{file}: {' '.join(str(error).split())}") from None
+
+
+def read_overrides(texts: Sequence[str]) -> dict[str, Any]:
+    """Options and their values.
+
+    Raises:
+        OptionError: as `read_override`, and if an option is given twice.
+    """
+    changes: dict[str, Any] = {}
+    for key, value in map(read_override, texts):
+        if key in changes:
+            raise OptionError(f"command line: {key} is given twice: leave one out")
+        changes[key] = value
+    return changes
 
 
 def read_override(text: str) -> tuple[str, Any]:

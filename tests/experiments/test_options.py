@@ -63,6 +63,11 @@ def test_the_command_line_replaces_what_the_file_says():
     assert options.extra_tests == {"far": "c/d", "near": "e"} and options.corpus == "a/b"
 
 
+def test_an_option_that_is_given_twice_is_refused_by_name():
+    with pytest.raises(OptionError, match=r"^command line: dropout is given twice: leave one out$"):
+        read_experiment(QUICKSTART, ["dropout=0.1", "dropout=0.2"])
+
+
 def test_two_budgets_are_refused_with_their_place_and_an_empty_one_is_none():
     with pytest.raises(OptionError, match=r"^command line: give one budget"):
         read_experiment(QUICKSTART, ["epochs=3", "minutes=2"])
