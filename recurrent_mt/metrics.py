@@ -285,13 +285,11 @@ def statistics(
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}: choose one of {', '.join(METRICS)}")
     sides = [references, *further_references]
+    if not hypotheses and not any(sides):
+        raise ValueError(f"{name}: there are no sentences to score")
     check_strings("hypothesis", hypotheses)
     for side in sides:
-        check_strings("reference", side)
-        if len(hypotheses) != len(side):
-            raise ValueError(f"{len(hypotheses)} hypotheses for {len(side)} references: there must be one for each")
-    if not hypotheses:
-        raise ValueError(f"{name}: there are no sentences to score")
+        check_references(hypotheses, side)
     if tokenize is None and target_language:
         tokenize = choose_tokenization(target_language)
     check_tokenization(tokenize)
@@ -364,6 +362,13 @@ def check_strings(side: str, sentences: Sequence[str]) -> None:
     for number, sentence in enumerate(sentences, start=1):
         if not isinstance(sentence, str):
             raise TypeError(f"{side} {number} is {type(sentence).__name__}, not a string")
+
+
+def check_references(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Raises ValueError if the references are not as many, and TypeError as `check_strings`."""
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: there must be one for each")
+    check_strings("reference", references)
 
 
 def randomization_p_value(
