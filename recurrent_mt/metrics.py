@@ -429,7 +429,7 @@ def bootstrap_p_value(difference: float, resampled: np.ndarray, baseline: np.nda
     """The p-value of the paired bootstrap (Koehn 2004) as sacrebleu and Moses have it, for comparison with theirs.
 
     Absolute distances between resampled scores are centered on their mean, and those above the observed distance are
-    counted. For two systems that differ by chance alone, p is below 0.05 more than 10% of the time
+    counted. For two systems that differ by chance alone, p is below 0.05 about 10% of the time
     (`tests/metrics/test_level.py`); `randomization_p_value` keeps to 5%.
 
     Args:

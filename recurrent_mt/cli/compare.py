@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=lambda name: {"randomisation": "randomization"}.get(name, name),
         choices=PAIRED_TESTS,
         help="test each system in a file against the baseline by approximate randomization, as run folders always are. "
-        "bootstrap: sacrebleu's formula, which finds p < 0.05 for more than 10%% of equal systems",
+        "bootstrap: sacrebleu's formula, which finds p < 0.05 for about 10%% of equal systems",
     )
     parser.add_argument("--seed", type=natural, default=Settings.seed, help="of the resampling (12345, sacrebleu's)")
     add_jobs_argument(parser)

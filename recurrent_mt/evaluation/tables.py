@@ -67,7 +67,7 @@ INTERVAL = "95% bootstrap interval over sentences"
 #: Name of a test of the difference from the baseline -> what it is called in notes.
 PAIRED_TESTS = {
     "randomization": "two-sided paired approximate randomization over sentences",
-    "bootstrap": "sacrebleu's paired bootstrap, which finds p < 0.05 for more than 10% of equal systems",
+    "bootstrap": "sacrebleu's paired bootstrap, which finds p < 0.05 for about 10% of equal systems",
 }
 #: The only test that stars stand for.
 STARRED_TEST = "randomization"

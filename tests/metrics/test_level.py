@@ -76,4 +76,6 @@ def test_sacrebleus_bootstrap_does_not(translated):
     for one, other in equal_systems(count_statistics("bleu", translated), SENTENCES // 2, TRIALS // 4):
         drawn = [resample_scores([system], 1000) for system in (one, other)]
         found.append(bootstrap_p_value(one.score().value - other.score().value, *drawn))
-    assert 100 * np.mean(np.array(found) < 0.05) > 8
+    at_five = 100 * np.mean(np.array(found) < 0.05)
+    print(f"sacrebleu's bootstrap: p < 0.05 for {at_five:.2f}%")
+    assert at_five > 6
