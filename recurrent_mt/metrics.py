@@ -366,9 +366,9 @@ def check_strings(side: str, sentences: Sequence[str]) -> None:
 
 def check_references(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Raises ValueError if the references are not as many, and TypeError as `check_strings`."""
+    check_strings("reference", references)
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references: there must be one for each")
-    check_strings("reference", references)
 
 
 def randomization_p_value(

@@ -86,10 +86,10 @@ def test_a_run_folder_of_before_tokenizers_were_an_option_opens(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "corpus", "lines"),
     [
-        ([], "word-4000-467a82a3", ["SEGMENTATION word:4000", "TOKENIZER none", "TRUECASED yes"]),
+        ([], "word-4000-d2880715", ["SEGMENTATION word:4000", "TOKENIZER none", "TRUECASED yes"]),
         (
             ["segmentation=sentencepiece:70"],
-            "sentencepiece-70-37580ff6",
+            "sentencepiece-70-4b6219fa",
             ["SEGMENTATION sentencepiece:70", "TOKENIZER moses", "TRUECASED "],
         ),
     ],

@@ -17,7 +17,7 @@ from recurrent_mt.cli.command import main
 from recurrent_mt.search_process import SearchError, SearchProcess
 from recurrent_mt.translation.box import PARAMETERS
 from tests.cli.test_run_folder import run_folder
-from tests.commands import REPOSITORY, call
+from tests.commands import REPOSITORY, call, last_of_each
 from tests.translation.toy_box import write_box, write_run
 from tests.waiting import wait_until, written
 
@@ -251,7 +251,7 @@ def test_what_is_translated_with_is_not_overwritten(folder, tmp_path, name):
 
 @pytest.mark.parametrize("option", [("--input", "x"), ("--jobs", 2), ("--buffer-size", 3)])
 def test_what_a_part_of_the_data_has_no_use_for_is_refused(folder, option):
-    done = call(*words(folder, "--split", "test", *option))
+    done = call(*last_of_each(*words(folder, "--split", "test", *option)))
     assert done.returncode == 2 and f"{option[0]} does not go with --split" in done.stderr
 
 
@@ -291,13 +291,14 @@ CHANGES = {
 def test_what_was_begun_with_something_else_is_refused_by_name(begun, folder, tmp_path, what):
     change = CHANGES[what]
     flags = change if isinstance(change, tuple) else change(folder, tmp_path) and ()
-    done = call(*begun, *flags)
+    begun = last_of_each(*begun, *flags)
+    done = call(*begun)
     assert done.returncode == 1
     said = "the first 6 lines of" if "input" in what else f"6 lines were made with another {what}: "
     assert said in done.stderr and "out.partial.json" in done.stderr and "to start anew, remove it" in done.stderr
     assert (tmp_path / "out.partial").read_text() == "b a\n" * 6
     (tmp_path / "out.partial.json").unlink()
-    assert call(*begun, *flags).returncode == 0
+    assert call(*begun).returncode == 0
     assert (tmp_path / "out").read_text().count("\n") == len((tmp_path / "input").read_text().splitlines())
 
 

@@ -15,7 +15,7 @@ from fairseq import checkpoint_utils
 
 import fairseq_compat
 from fairseq_compat.literal_options import evaluate
-from tests.models.building import build, dictionary
+from tests.models.building import SIZES, build, dictionary
 
 FAIRSEQ = Path(fairseq.__file__).parent
 EXPRESSIONS = {
@@ -67,7 +67,7 @@ def test_a_checkpoint_whose_options_are_a_program_is_refused_and_not_run(tmp_pat
     for side in ("src", "tgt"):
         dictionary(11, "s").save(str(tmp_path / f"dict.{side}.txt"))
     options = {
-        "model": {"_name": "gru_encoder", "adaptive_softmax_cutoff": program},
+        "model": {"_name": "gru_encoder", **SIZES, "adaptive_softmax_cutoff": program},
         "task": {"_name": "translation", "data": str(tmp_path), "source_lang": "src", "target_lang": "tgt"},
     }
     history = [{"optimizer_name": "FairseqAdam", "lr_scheduler_state": {}, "num_updates": 1}]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from recurrent_mt.data.cleaning import Cleaning
+from tests.commands import last_of_each
 from tests.data.tools import ROOT, SHARED, command, read_lines, run, write_lines
 from tests.waiting import wait_until
 
@@ -43,7 +44,8 @@ def write_pairs(folder, name, pairs):
 
 def clean(out, source, target, *options, check=True):
     files = ("--source", *source, "--target", *target, *LANGUAGES)
-    done = run("clean", *files, "--out", out, "--report", f"{out}.md", *options, check=check)
+    given = last_of_each(*files, "--out", out, "--report", f"{out}.md", *options)
+    done = run("clean", *given, check=check)
     return done, (json.loads(out.with_name(f"{out.name}.json").read_text()) if done.returncode == 0 else None)
 
 

@@ -185,7 +185,7 @@ def test_heat_maps_of_a_run_say_whose_translation_they_show(tmp_path):
     folder.mkdir(parents=True)
     for name in ("sentence-2", "output-10", "output-2", "sentence-10"):
         (folder / f"{name}.svg").write_text(svg())
-    figures = list(read_run_figures(tmp_path / "run", several=False))
+    figures = list(read_run_figures(tmp_path / "run"))
     assert [figure.title for figure in figures] == [
         f"gru, sentence {number}, {what}" for number in (3, 11) for what in ("output", "reference")
     ]

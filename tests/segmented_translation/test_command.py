@@ -6,6 +6,7 @@ import math
 import pytest
 
 from tests.cli import toy
+from tests.commands import last_of_each
 from tests.once import build_once
 
 LINES = ["w0 w1 w2 w3 w4 w5 w6 w7 w0 w1", "", "w3", "w2 unseen w1", "w5 w5 w6"]
@@ -33,7 +34,8 @@ def translate(run, out, *options, check=True, fresh=False):
     """Runs the tool on the input of the folder."""
     model = ("--forward", run / "forward/checkpoint_last.pt", "--data", run / "data")
     files = ("--input", run / "input", "--out", out, "--cpu", "--beam", 3)
-    return toy.run("recurrent-mt", "translate-segmented", *model, *files, *options, check=check, fresh=fresh)
+    given = last_of_each(*model, *files, *options)
+    return toy.run("recurrent-mt", "translate-segmented", *given, check=check, fresh=fresh)
 
 
 def inverse(run):
