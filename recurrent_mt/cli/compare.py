@@ -153,12 +153,12 @@ def compare_files(options: argparse.Namespace, folders: list[str]) -> Comparison
         if options.test_set:
             if options.split:
                 options.parser.error("--split and --test-set both name the reference: give one")
-            reference, sentences = options.test_set, download_reference(form, options.test_set)
+            reference, (sentences, *others) = options.test_set, download_references(form, options.test_set)
             origin = {"test": options.test_set, "lang": f"{form.source}-{form.target}"}
         else:
             reference, sentences = read_reference(form, options.split or "test")
-            origin = {}
-        test_set = TestSet(sentences, form.target, form.lowercase, origin=origin)
+            others, origin = [], {}
+        test_set = TestSet(sentences, form.target, form.lowercase, further_references=others, origin=origin)
     else:
         refuse_options(options, FILE_OPTIONS[3:], "needs a run folder")
         reference = options.reference[0]
@@ -216,13 +216,14 @@ def read_reference(form: TextForm, split: str) -> tuple[str, list[str]]:
     return str(own), read_sentences(own)
 
 
-def download_reference(form: TextForm, test_set: str) -> list[str]:
-    """The references of one of sacrebleu's test sets.
+def download_references(form: TextForm, test_set: str) -> list[list[str]]:
+    """The references of one of sacrebleu's test sets, of which some have two or three.
 
     Raises:
         ValueError: if sacrebleu has no such test set, or it could not be downloaded.
     """
     from sacrebleu import DATASETS
+    from sacrebleu.utils import get_reference_files, smart_open
 
     if test_set not in DATASETS:
         raise ValueError(f"sacrebleu has no test set {test_set}: sacrebleu --list prints those it has")
@@ -235,4 +236,5 @@ def download_reference(form: TextForm, test_set: str) -> list[str]:
             f"--test-set {test_set}: sacrebleu has no references for {pair} available ({reason}); without it, those of "
             "the run folder count"
         )
-    return done.stdout.removesuffix("\n").split("\n")
+    # What the command prints of several is the first; after it, all files are there.
+    return [[line.rstrip() for line in smart_open(file)] for file in get_reference_files(test_set, pair)]

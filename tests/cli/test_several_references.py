@@ -7,7 +7,7 @@ import sacrebleu
 
 from recurrent_mt.evaluation.translated_files import analyze_files
 from recurrent_mt.metrics import METRICS, statistics
-from tests.commands import call
+from tests.commands import call, run
 
 TEXTS = {
     "fr": ["un chien court dans le parc", "un chat noir dort sur le lit", "deux hommes rient très fort ici"],
@@ -80,6 +80,19 @@ def test_the_same_reference_twice_changes_no_score(metric):
     once = statistics(metric, TEXTS["mine"], TEXTS["en"]).score()
     twice = statistics(metric, TEXTS["mine"], TEXTS["en"], further_references=[TEXTS["en"]]).score()
     assert twice.value == once.value and twice.signature == once.signature.replace("nrefs:1", "nrefs:2")
+
+
+def test_a_published_test_set_with_several_is_scored_with_all(files):
+    (files / "options").write_text("SOURCE_LANG zh\nTARGET_LANG en\nSEGMENTATION bpe:100\nTOKENIZER moses\n")
+    (files / "wmt17" / "ms").mkdir(parents=True)
+    for field in sacrebleu.DATASETS["wmt17/ms"].fieldnames("zh-en"):
+        text = TEXTS["en2" if field == "ref:1" else "en"]
+        file = files / "wmt17" / "ms" / f"wmt17_ms.zh-en.{field.replace(':', '-')}"
+        file.write_text("".join(f"{line}\n" for line in text))
+    words = files, f"mine={files / 'mine'}", "--test-set", "wmt17/ms"
+    done = run("recurrent-mt", "compare", *words, SACREBLEU=str(files))
+    assert done.returncode == 0, done.stderr
+    assert "BLEU: nrefs:3|test:wmt17/ms|lang:zh-en|" in done.stdout and f"{EXPECTED['BLEU']:.2f}" in done.stdout
 
 
 def test_references_of_other_lengths_are_named(files):
