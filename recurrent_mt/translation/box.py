@@ -109,8 +109,11 @@ def find_folder(place: str | Path | None) -> Path:
 
 
 def find_run(paths: Sequence[Path]) -> Path | None:
-    """The nearest folder above one of the paths in which a recipe has left its options."""
-    above = (folder for path in paths for folder in path.absolute().parents)
+    """The nearest folder above one of the paths in which a recipe has left its options; last, above what it links to.
+
+    In a run folder itself, checkpoints are links to trainings, whose text it alone knows.
+    """
+    above = (folder for place in (Path.absolute, Path.resolve) for path in paths for folder in place(path).parents)
     return next((folder for folder in above if (folder / "options").is_file()), None)
 
 

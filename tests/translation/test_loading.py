@@ -52,6 +52,17 @@ def test_loading_leaves_the_programs_logging_alone(boxes, monkeypatch):
     assert (root.level, root.handlers) == before
 
 
+def test_the_run_of_a_link_is_that_which_it_is_in_then_that_which_it_leads_to(tmp_path):
+    for name in ("run", "trainings"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "options").touch()
+    (tmp_path / "trainings" / "model.pt").touch()
+    for place in (tmp_path, tmp_path / "run"):
+        (place / "link.pt").symlink_to(tmp_path / "trainings" / "model.pt")
+    assert box.find_run([tmp_path / "link.pt"]) == tmp_path / "trainings"
+    assert box.find_run([tmp_path / "run" / "link.pt"]) == tmp_path / "run"
+
+
 def test_a_run_folder_with_several_systems_needs_a_name(tmp_path):
     run = write_run(tmp_path / "run")
     with pytest.raises(ValueError, match=r"name a system of .*run: it has grconv, gru, rnnenc"):
