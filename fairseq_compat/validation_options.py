@@ -6,6 +6,8 @@ criterion, too, is always the checkpoint's, whatever ``--criterion`` and the opt
 """
 
 import functools
+import re
+from dataclasses import fields
 
 from .module_view import ModuleView
 
@@ -41,7 +43,7 @@ def _with_a_criterion(validate):
             # Of the checkpoint's own criterion, fairseq changes the options that are given, and leaves the others.
             if saved.criterion._name != cfg.criterion._name:
                 with open_dict(saved):
-                    saved.criterion = cfg.criterion
+                    saved.criterion = _with_linked_options(cfg.criterion, saved)
             return models, saved, task
 
         validate.checkpoint_utils = ModuleView(checkpoint_utils, load_model_ensemble_and_task=load)
@@ -51,3 +53,21 @@ def _with_a_criterion(validate):
             validate.checkpoint_utils = checkpoint_utils
 
     return main_with_a_criterion
+
+
+def _with_linked_options(criterion, saved):
+    """The options of a criterion; those that are another group's, such as ``--sentence-avg``, as the model has them.
+
+    The validation parser does not know that group, and takes the text of the link for the value.
+    """
+    from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
+    from omegaconf import OmegaConf
+
+    kind = CRITERION_DATACLASS_REGISTRY.get(criterion._name)
+    if kind is None:
+        return criterion
+    options = dict(criterion)
+    for field in fields(kind):
+        if link := re.fullmatch(r"\$\{(.+)\}", str(field.default)):
+            options[field.name] = OmegaConf.select(saved, link[1])
+    return options

@@ -30,3 +30,10 @@ def test_a_criterion_that_is_asked_for_takes_the_place_of_the_models(validate):
     assert asked["nll_loss"] == pytest.approx(plain["loss"], abs=2e-3)
     assert abs(asked["loss"] - asked["nll_loss"]) > 0.01
     assert asked["loss"] != validate(*smoothed[:3], 0.2)["loss"]
+
+
+def test_the_criterion_averages_over_words_as_the_models_does(validate):
+    for name in ("label_smoothed_cross_entropy", "chunked_cross_entropy", "r_drop"):
+        asked = validate("--criterion", name, "--label-smoothing", 0)
+        assert asked["loss"] == pytest.approx(asked.get("nll_loss", asked["loss"]), abs=2e-3), name
+        assert asked["loss"] == pytest.approx(validate()["loss"], abs=2e-3), name
