@@ -12,3 +12,6 @@ TEXT = 1
 #: Of trainings and translations. Raise it when the same options, text, and seed give other numbers, rounding apart:
 #: layers, kernels, starting values, objectives, optimizers, batches, search. Everything is then trained anew.
 TRAINING = 1
+#: Of scores. Raise it when the same translations get other numbers: metrics, intervals, tests, groups of sentences,
+#: drawings. Tables and reports are then made anew; trainings and translations stay.
+SCORES = 1

@@ -19,6 +19,9 @@ from subword_nmt.learn_bpe import learn_bpe
 from recurrent_mt import numerics
 from recurrent_mt.data.rules import SentencePair, pair_rules
 from recurrent_mt.data.synthetic import generate
+from recurrent_mt.evaluation.analysis import Settings, analyze
+from recurrent_mt.evaluation.translated_files import System, TestSet
+from recurrent_mt.metrics import METRICS, split_words
 from recurrent_mt.text_form import TextForm
 from tests.commands import call
 from tests.models.building import ARCHITECTURES, build, sample
@@ -83,6 +86,24 @@ def measure_text() -> dict[str, Any]:
     return measured
 
 
+def measure_scores() -> dict[str, Any]:
+    """Scores, intervals, and p-values of two systems, whole and in groups, in languages that are scored differently."""
+    measured: dict[str, Any] = {}
+    texts = {"fr": SENTENCES["fr"], "zh": SENTENCES["zh"], "tr": ["IŞIK, hava ve SU gerekli", "ılık bir İzmir akşamı"]}
+    for language, (one, other) in texts.items():
+        sentences = [f"{one if number % 3 else other} {number % 7}" for number in range(40)]
+        words = split_words(sentences, language)
+        test_set = TestSet(sentences, language, True, sentences, words, words)
+        first = [text[: -1 - place % 11] for place, text in enumerate(sentences)]
+        second = [text[place % 5 :].lower() for place, text in enumerate(sentences)]
+        systems = [System("a", {"1": first, "2": second}), System("b", {"1": second})]
+        found = analyze(test_set, systems, settings=Settings(tuple(METRICS), resamples=50, limits=(5, 10)))
+        for row in found.records.itertuples():
+            numbers = [f"{number:.3f}" for number in (row.value, row.low, row.high, row.p) if number == number]
+            measured.setdefault(f"{language}, {row.metric}, {row.by}", []).extend(numbers)
+    return {key: " ".join(numbers) for key, numbers in measured.items()}
+
+
 def form_of(folder: str, segmentation: str, tokenizer: str, language: str) -> TextForm:
     """A text in this language and in English."""
     record = {"SOURCE_LANG": language, "TARGET_LANG": "en", "SEGMENTATION": segmentation, "TOKENIZER": tokenizer}
@@ -107,6 +128,7 @@ def measure() -> dict[str, Any]:
     return {
         "text": {"version": numerics.TEXT, "numbers": measure_text()},
         "training": {"version": numerics.TRAINING, "numbers": measure_training()},
+        "scores": {"version": numerics.SCORES, "numbers": measure_scores()},
     }
 
 

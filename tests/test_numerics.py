@@ -5,7 +5,7 @@ import json
 import pytest
 
 from recurrent_mt import numerics
-from tests.golden_numbers import RECORD, is_same, measure_text, measure_training
+from tests.golden_numbers import RECORD, is_same, measure_scores, measure_text, measure_training
 
 ADVICE = (
     "raise {} in recurrent_mt/numerics.py, and for a synthetic corpus FORMAT in data/synthetic/writing.py, too; say so "
@@ -15,7 +15,11 @@ ADVICE = (
 
 @pytest.mark.parametrize(
     ("kind", "version", "measure"),
-    [("text", numerics.TEXT, measure_text), ("training", numerics.TRAINING, measure_training)],
+    [
+        ("text", numerics.TEXT, measure_text),
+        ("training", numerics.TRAINING, measure_training),
+        ("scores", numerics.SCORES, measure_scores),
+    ],
 )
 def test_the_numbers_of_a_version_do_not_change(kind, version, measure):
     recorded = json.loads(RECORD.read_text(encoding="utf-8"))[kind]

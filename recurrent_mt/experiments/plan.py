@@ -77,7 +77,7 @@ def make_plan(name: str, experiment: Experiment) -> dict[str, Any]:
     decisive = {key: value for key, value in options.items() if key not in WITHOUT_EFFECT}
     extra = {key: value["id"] for key, value in plan["extra_tests"].items()}
     made_of = {"used": sorted(used), "trainings": {key: system["folder"] for key, system in systems.items()}}
-    identity = {**decisive, "corpus": None, "extra_tests": extra, **made_of, "name": name}
+    identity = {**decisive, "corpus": None, "extra_tests": extra, **made_of, "numerics": numerics.SCORES, "name": name}
     return {**plan, "results": f"results/{identify(identity)}"}
 
 

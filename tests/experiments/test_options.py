@@ -16,21 +16,21 @@ QUICKSTART = PROJECT / "configs" / "experiments" / "quickstart.yaml"
 
 #: What names the results of each experiment and its trainings: what makes them anew changes it.
 IDENTITIES = {
-    "attention": "eea67b73",
-    "cells": "3e13396d",
-    "depth": "fadf5525",
-    "dilated": "7fef3012",
-    "encoders": "bbca2a63",
-    "precision": "20216b1b",
-    "rank": "b1e4180a",
-    "regularization": "bdae8521",
-    "skips": "24d6f7ef",
-    "vocabulary": "e4a25734",
-    "comparison": "b6c253b4",
-    "quickstart": "e2f0c4c0",
-    "replication": "48accd94",
-    "wmt-fr-en": "d1e86d93",
-    "wmt-zh-en": "273de4f9",
+    "attention": "1fb52b74",
+    "cells": "cee99dc8",
+    "depth": "7cf91b47",
+    "dilated": "836edf8e",
+    "encoders": "94934c22",
+    "precision": "73b38d3f",
+    "rank": "3e8cf918",
+    "regularization": "ddebb566",
+    "skips": "d8579e82",
+    "vocabulary": "cbb3d1f9",
+    "comparison": "d8b3791a",
+    "quickstart": "c4d47660",
+    "replication": "ec4717cb",
+    "wmt-fr-en": "cec43923",
+    "wmt-zh-en": "22b6d583",
 }
 
 NAME = "a name of letters, digits, '.', '_', and '-' that begins with a letter or digit"

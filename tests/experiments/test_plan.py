@@ -49,6 +49,14 @@ def test_a_version_of_the_numbers_is_in_the_names_of_what_has_them(version, monk
     assert before["results"] != after["results"]
 
 
+def test_scores_of_another_version_are_other_results_of_the_same_trainings(monkeypatch):
+    before = plan()
+    monkeypatch.setattr(numerics, "SCORES", 999)
+    after = plan()
+    assert before["systems"] == after["systems"] and before["corpora"] == after["corpora"]
+    assert before["results"] != after["results"]
+
+
 @pytest.mark.parametrize("change", ["seeds=1,2", "systems=lstm,gru_encoder-none", "beam=7", "without_unknown=true"])
 def test_what_changes_no_training_leaves_it_where_it_is(change):
     assert set(folders(change).values()) <= set(folders().values())
