@@ -1,9 +1,9 @@
 """Refuses values of options that mean nothing, in a sentence, before work is lost.
 
 fairseq 0.12.2 takes them: ``--lenpen nan`` lists hypotheses in any order, ``--sampling-topp 1.5`` samples from all
-words, ``--nbest 5 --beam 2`` lists two hypotheses, ``--lm-weight`` without a model weighs nothing,
-``--decoder-freeze-embed`` keeps a shared output layer as it was drawn. ``--validate-interval 0`` ends in a
-ZeroDivisionError after an epoch that nobody saved.
+words, ``--nbest 5 --beam 2`` lists two hypotheses, ``--lm-weight`` without a model weighs nothing, ``--lr -1`` and
+``--label-smoothing 2`` unlearn, ``--decoder-freeze-embed`` keeps a shared output layer as it was drawn.
+``--validate-interval 0`` ends in a ZeroDivisionError after an epoch that nobody saved.
 """
 
 import functools
@@ -23,6 +23,8 @@ CHECKS = {
     "validate_interval": _POSITIVE,
     "beam": _POSITIVE,
     "nbest": _POSITIVE,
+    "lr": (lambda rate: rate >= 0, "at least 0"),
+    "label_smoothing": (lambda share: 0 <= share < 1, "at least 0 and below 1"),
     "lenpen": (math.isfinite, "a finite number"),
     "sampling_topp": (lambda share: share < 0 or 0 < share <= 1, "above 0 and at most 1, or negative for none"),
 }

@@ -27,6 +27,10 @@ TRAININGS = {
     "--batch-size 0": "--batch-size must be at least 1, not 0",
     "--update-freq 2,0": "--update-freq must be at least 1, not 2, 0",
     "--validate-interval 0": "--validate-interval must be at least 1, not 0",
+    "--lr -1": "--lr must be at least 0, not -1.0",
+    "--criterion chunked_cross_entropy --label-smoothing 2": (
+        "--label-smoothing must be at least 0 and below 1, not 2.0"
+    ),
     "--dropout nan": "--dropout must be a number, not nan",
     "--decoder-freeze-embed --share-decoder-input-output-embed": (
         f"--decoder-freeze-embed {OUTPUT} --share-decoder-input-output-embed: leave one out"
