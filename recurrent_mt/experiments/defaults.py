@@ -51,16 +51,18 @@ def list_defaults(arguments: Sequence[str]) -> dict[str, dict[str, str]]:
 @cache
 def list_registered() -> tuple[Registered, ...]:
     """What the plug-in registers, by its source: importing it takes seconds, and fairseq."""
-    trees = [ast.parse(file.read_text(encoding="utf-8"), file) for file in sorted(PLUGIN.rglob("*.py"))]
+    # Editors put files of their own beside those that are open, with a dot in front; links to nothing among them.
+    trees = [ast.parse(file.read_text(encoding="utf-8"), file) for file in sorted(PLUGIN.rglob("[!.]*.py"))]
     classes = {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
     return tuple(found for node in classes.values() for found in read_decorators(node, classes))
 
 
 def read_decorators(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[Registered]:
-    """What ``@register_…("NAME", dataclass=CLASS)`` says of a class."""
+    """What ``@register_…("NAME", dataclass=CLASS)`` says of a class; fairseq also takes one without a dataclass."""
     for call in node.decorator_list:
         if isinstance(call, ast.Call) and (chosen_by := CHOSEN_BY.get(ast.unparse(call.func))):
-            options = next(ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg == "dataclass")
+            given = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dataclass")]
+            options = ast.unparse(given[0]) if given else ""
             yield Registered(chosen_by, ast.literal_eval(call.args[0]), read_fields(options, classes))
 
 

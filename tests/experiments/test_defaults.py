@@ -63,6 +63,17 @@ def test_a_default_that_does_not_hold_and_one_that_is_off_change_nothing(own_plu
     assert folders(f"systems={OURS}") == before
 
 
+def test_a_model_without_a_dataclass_and_the_files_of_editors_are_in_nobodys_way(own_plugin):
+    (own_plugin / "models" / "older.py").write_text(
+        "@dataclass\nclass Options:\n    width: int = 3\n\n\n@register_model('older')\nclass Older: ...\n\n\n"
+        "@register_model('wide', Options)\nclass Wide: ...\n"
+    )
+    (own_plugin / "models" / ".#config.py").symlink_to("somebody@somewhere.1234")
+    defaults.list_registered.cache_clear()
+    found = {one.name: one.defaults for one in defaults.list_registered()}
+    assert found["older"] == {} and found["wide"] == {"width": "3"} and "gru_encoder" in found
+
+
 def is_ours(kind):
     return kind.__module__.startswith("user_dir")
 
