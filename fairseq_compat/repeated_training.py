@@ -36,7 +36,6 @@ OPTIONS = (
     "model.decoder_freeze_embed",
     "model.autocast",
     "criterion.label_smoothing",
-    "criterion.r_drop_weight",
     "optimizer.weight_decay",
     "optimizer.adam_betas",
     "optimizer.adam_eps",

@@ -5,8 +5,6 @@ time and never kept.
 
 ``summed_cross_entropy``: The objective of the papers' code: the loss is summed over the minibatch, and the gradient of
 that sum is clipped.
-
-``r_drop``: Cross-entropy of two passes with different dropout, and the divergence between their predictions.
 """
 
 from collections.abc import Sequence
@@ -16,10 +14,7 @@ from typing import Any
 import torch
 from fairseq.criterions import register_criterion
 from fairseq.criterions.cross_entropy import CrossEntropyCriterion, CrossEntropyCriterionConfig
-from fairseq.criterions.label_smoothed_cross_entropy import (
-    LabelSmoothedCrossEntropyCriterion,
-    label_smoothed_nll_loss,
-)
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from torch import Tensor, nn
 
 from .models.decoder import Decoder
@@ -61,7 +56,8 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         Raises:
             ValueError: if a model with an adaptive softmax is trained.
         """
-        _refuse_to_train_an_adaptive_softmax(model)
+        if torch.is_grad_enabled() and getattr(model.decoder, "adaptive_softmax", None) is not None:
+            raise ValueError("--adaptive-softmax-cutoff needs --criterion adaptive_loss")
         if reduce and _computes_loss(model):
             asked = {"loss_of": sample["target"], "label_smoothing": self.eps}
             sample = {**sample, "net_input": {**sample["net_input"], **asked}}
@@ -85,11 +81,6 @@ class ChunkedCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         smoothed = any("nll_loss" in logged for logged in logging_outputs)
         own = LabelSmoothedCrossEntropyCriterion if smoothed else CrossEntropyCriterion
         own.reduce_metrics(logging_outputs)
-
-
-def _refuse_to_train_an_adaptive_softmax(model: nn.Module) -> None:
-    if torch.is_grad_enabled() and getattr(model.decoder, "adaptive_softmax", None) is not None:
-        raise ValueError("--adaptive-softmax-cutoff needs --criterion adaptive_loss")
 
 
 def _computes_loss(model: nn.Module) -> bool:
@@ -127,72 +118,3 @@ class SummedCrossEntropyCriterion(ChunkedCrossEntropyCriterion):
         loss, _, logging_output = super().forward(model, sample, reduce=reduce)
         # fairseq's trainer divides by the sum of these over workers and accumulated batches, and by one if it is zero.
         return loss, 0, logging_output
-
-
-@dataclass
-class RDropConfig(ChunkedCrossEntropyConfig):
-    """The options of ``chunked_cross_entropy``, and the weight of the divergence."""
-
-    r_drop_weight: float = field(
-        default=5.0,
-        metadata={"help": "weight of the divergence of a sentence's two passes, alpha in the paper (Wu et al. 2021)"},
-    )
-
-
-@register_criterion("r_drop", dataclass=RDropConfig)
-class RDropCriterion(ChunkedCrossEntropyCriterion):
-    """Each sentence passes twice, with different dropout, and the two predictions are drawn to each other.
-
-    R-Drop (Wu et al. 2021, equation 4): with p and q what the two passes predict for a target word, the word's loss is
-    -log p(word) - log q(word) + weight (KL(p, q) + KL(q, p)) / 2. Here it is half of that, so that it is the
-    cross-entropy of other criterions where both agree; ``nll_loss`` is the mean of both without the smoothing. An
-    update takes about twice the time. ``--recurrent-dropout``, which drops for a batch at once, is the same in both.
-
-    Validation is that of ``chunked_cross_entropy``. Any model of fairseq's can be trained, but for an adaptive softmax.
-
-    Raises:
-        ValueError: if the weight is negative or no number.
-    """
-
-    def __init__(self, task: Any, sentence_avg: bool, label_smoothing: float = 0.0, r_drop_weight: float = 5.0) -> None:
-        if not 0 <= r_drop_weight < float("inf"):
-            raise ValueError(f"--r-drop-weight must be 0 or more, not {r_drop_weight}")
-        super().__init__(task, sentence_avg, label_smoothing)
-        self.weight = r_drop_weight
-
-    def forward(
-        self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
-    ) -> tuple[Tensor, int, dict[str, Any]]:
-        """The loss of a batch, the divisor of its gradient, and what to log.
-
-        Raises:
-            ValueError: if a model with an adaptive softmax is trained.
-        """
-        if not model.training:
-            return super().forward(model, sample, reduce=reduce)
-        _refuse_to_train_an_adaptive_softmax(model)
-        # Both passes of a sentence are neighbors: fairseq's LSTM wants sentences from the longest to the shortest.
-        twice = {name: value.repeat_interleave(2, dim=0) for name, value in sample["net_input"].items()}
-        if _computes_loss(model):
-            target = sample["target"].repeat_interleave(2, dim=0)
-            twice |= {"loss_of": target, "label_smoothing": self.eps, "r_drop_weight": self.weight}
-        return LabelSmoothedCrossEntropyCriterion.forward(self, model, {**sample, "net_input": twice}, reduce=reduce)
-
-    def compute_loss(
-        self, model: nn.Module, net_output: tuple[Any, Any], sample: dict[str, Any], reduce: bool = True
-    ) -> tuple[Tensor, Tensor]:
-        """The loss of a batch, in training with the divergence, and the loss without that and without smoothing."""
-        if not model.training:
-            return super().compute_loss(model, net_output, sample, reduce=reduce)
-        if _computes_loss(model):
-            loss, nll_loss = net_output[0]
-            return loss / 2, nll_loss / 2
-        log_probs, _ = self.get_lprobs_and_target(model, net_output, sample)
-        target = sample["target"]
-        passes = log_probs.unflatten(0, (-1, 2, target.size(1))).unbind(1)  # B × T × V each
-        losses = [label_smoothed_nll_loss(each, target, self.eps, self.padding_idx) for each in passes]
-        loss, nll_loss = (sum(of_both) / 2 for of_both in zip(*losses, strict=True))
-        first, second = passes
-        divergence = ((first.exp() - second.exp()) * (first - second)).sum(dim=2) / 2
-        divergence = divergence.masked_fill(target.eq(self.padding_idx), 0.0).sum()
-        return loss + self.weight * divergence / 2, nll_loss

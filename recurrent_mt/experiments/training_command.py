@@ -38,7 +38,7 @@ SETTABLE = re.compile(
     |max_(source|target)_positions|activation_fn|layernorm_embedding|tie_adaptive_\w+|cross_self_attention
     |no_(token_positional_embeddings|scale_embedding|cross_attention|decoder_final_norm)
     # objectives, optimizers, schedules
-    |label_smoothing|r_drop_weight|report_accuracy|ignore_prefix_size|sentence_avg|update_freq|clip_norm|weight_decay|momentum
+    |label_smoothing|report_accuracy|ignore_prefix_size|sentence_avg|update_freq|clip_norm|weight_decay|momentum
     |(adam|adamax|adadelta|adafactor|lamb)_\w+|use_old_adam|anneal_eps|beta1|clip_threshold|decay_rate|scale_parameter
     |relative_step|no_bias_correction|lr(_\w+)?|(min|max|stop_min)_lr|warmup_\w+|force_anneal|end_learning_rate|power
     |total_num_update|t_mult|(hold|decay)_steps|phase_ratio|(init|final)_lr_scale|shrink_min

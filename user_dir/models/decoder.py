@@ -65,7 +65,6 @@ class Decoder(FairseqIncrementalDecoder):
         features_only: bool = False,
         loss_of: Tensor | None = None,
         label_smoothing: float = 0.0,
-        r_drop_weight: float = 0.0,
         **kwargs: Any,
     ) -> tuple[Tensor | tuple[Tensor, Tensor], dict[str, list[Tensor]] | None]:
         """Scores the word after each previous word.
@@ -79,7 +78,6 @@ class Decoder(FairseqIncrementalDecoder):
                 for several processes (DistributedDataParallel) must use its output weights in here: it expects
                 gradients of what its forward pass has used, and of nothing else.
             label_smoothing: of that loss.
-            r_drop_weight: of that loss; if it is not 0, sentences 2i and 2i + 1 are the same.
             **kwargs: what tasks pass to both encoder and decoder; ignored.
 
         Returns:
@@ -90,7 +88,7 @@ class Decoder(FairseqIncrementalDecoder):
         """
         if loss_of is not None:
             assert encoder_out is not None, "this decoder reads an encoder"
-            return self._loss(prev_output_tokens, encoder_out, loss_of, label_smoothing, r_drop_weight), None
+            return self._loss(prev_output_tokens, encoder_out, loss_of, label_smoothing), None
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         return features if features_only else self.output_layer(features), extra
 
@@ -137,11 +135,10 @@ class Decoder(FairseqIncrementalDecoder):
         attention = None if attention is None else for_each_hypothesis(attention, beam)
         return for_each_hypothesis(features, beam), attention, state.for_each_hypothesis(beam)
 
-    def _loss(self, tokens: Tensor, source: EncoderOutput, following: Tensor, *weights: float) -> tuple[Tensor, Tensor]:
-        """What :meth:`cross_entropy` returns for the words (B, T) that follow the tokens (B, T), padding left out.
-
-        Packed, sentences of one length keep their order at each position, so the words of equal neighbors stay pairs.
-        """
+    def _loss(
+        self, tokens: Tensor, source: EncoderOutput, following: Tensor, label_smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        """What :meth:`cross_entropy` returns for the words (B, T) that follow the tokens (B, T), padding left out."""
         packing = self._packing(tokens)
         with self.products.on(self.embed_tokens.weight):
             rows, _, _ = self._read(tokens, packing, source)
@@ -149,7 +146,7 @@ class Decoder(FairseqIncrementalDecoder):
         words = target.ne(self.dictionary.pad())
         if not words.all():  # a text may hold the symbol literally, and fairseq counts no loss for it
             rows, target = rows[words], target[words]
-        return self.cross_entropy(rows, target, *weights)
+        return self.cross_entropy(rows, target, label_smoothing)
 
     def _packing(self, tokens: Tensor) -> Packing:
         """The packing of tokens (B, T), each row of which starts with the begin symbol.
@@ -186,9 +183,7 @@ class Decoder(FairseqIncrementalDecoder):
         with self.products.on(features):
             return self.output_projection(features)
 
-    def cross_entropy(
-        self, features: Tensor, target: Tensor, label_smoothing: float, r_drop_weight: float
-    ) -> tuple[Tensor, Tensor]:
+    def cross_entropy(self, features: Tensor, target: Tensor, label_smoothing: float) -> tuple[Tensor, Tensor]:
         """The loss, and the sum of −log p, of the targets (N,) given the features (N, O) of :meth:`output_layer`.
 
         The scores are computed for some rows at a time; see :func:`recurrent_mt.kernels.cross_entropy.cross_entropy`.
@@ -204,7 +199,6 @@ class Decoder(FairseqIncrementalDecoder):
                 output.bias,
                 target,
                 label_smoothing=label_smoothing,
-                r_drop_weight=r_drop_weight,
                 backend=self.layer.first.gru.backend,
             )
 

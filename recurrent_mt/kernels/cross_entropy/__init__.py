@@ -29,16 +29,12 @@ def cross_entropy(
     target: Tensor,
     *,
     label_smoothing: float = 0.0,
-    r_drop_weight: float = 0.0,
     backend: str = "packed",
 ) -> tuple[Tensor, Tensor]:
     """The sum over n of −log p_n(y_n), where p_n = softmax(W f_n + b) and y_n is the target.
 
     With label smoothing ε, the target of each word is a distribution q_n instead: 1 − ε at y_n and ε / (V − 1) at every
     other word (Szegedy et al. 2016, as in fairseq), and the loss is the sum over n of −q_n · log p_n.
-
-    With a weight for R-Drop α, rows 2i and 2i + 1 are two passes of one word with different dropout, and the sum over i
-    of α (KL(p_2i, p_2i+1) + KL(p_2i+1, p_2i)) / 2 is added (Wu et al. 2021, equation 4).
 
     N words have N × V scores, and as many log-probabilities and gradients of each. Only ``reference`` has them all in
     memory at the same time.
@@ -49,20 +45,19 @@ def cross_entropy(
         bias: (V,) b, or None.
         target: (N,) y, from 0 to V − 1.
         label_smoothing: ε, from 0 to below 1.
-        r_drop_weight: α, 0 or more.
         backend: ``native`` (C++, on a CPU), ``packed``, which is also ``fused``, ``reference``, or ``auto``, see
             :func:`recurrent_mt.kernels.backend.resolve`.
 
     Returns:
-        The loss and, without a gradient, the sum of −log p_n(y_n), which is the same number without label smoothing and
-        R-Drop. Both are in float32 or wider; the products are computed in the features' format or, under autocast, in
-        its format; see :mod:`recurrent_mt.kernels.matrix`.
+        The loss and, without a gradient, the sum of −log p_n(y_n), which is the same number without label smoothing.
+        Both are in float32 or wider; the products are computed in the features' format or, under autocast, in its
+        format; see :mod:`recurrent_mt.kernels.matrix`.
 
     Raises:
-        ValueError: if the shapes do not fit together, if ε or α is out of range or there is no other word, if with
-            R-Drop the targets are no pairs, or if the backend is unknown or cannot run here.
+        ValueError: if the shapes do not fit together, if ε is out of range or there is no other word, or if the backend
+            is unknown or cannot run here.
     """
-    _check(features, weight, bias, target, label_smoothing, r_drop_weight)
+    _check(features, weight, bias, target, label_smoothing)
     if not torch.is_grad_enabled():  # which no autograd.Function is told
         features, weight, bias = features.detach(), weight.detach(), None if bias is None else bias.detach()
     backend = resolve(backend, weight)
@@ -70,11 +65,9 @@ def cross_entropy(
     with outside_autocast:
         features = features.to(states)
         if backend == "native":  # narrows the weight while it copies it
-            return backends.native_cross_entropy(
-                features, weight, bias, target, label_smoothing, r_drop_weight, products=products
-            )
+            return backends.native_cross_entropy(features, weight, bias, target, label_smoothing, products=products)
         run = choose("cross_entropy", backend, BACKENDS)
-        return run(features, weight.to(products), bias, target, label_smoothing, r_drop_weight)
+        return run(features, weight.to(products), bias, target, label_smoothing)
 
 
 def _check(
@@ -83,7 +76,6 @@ def _check(
     bias: Tensor | None,
     target: Tensor,
     label_smoothing: float,
-    r_drop_weight: float,
 ) -> None:
     (rows, size), vocabulary = features.shape, weight.size(0)
     fits = weight.shape == (vocabulary, size) and target.shape == (rows,)
@@ -96,7 +88,3 @@ def _check(
         raise ValueError(f"label_smoothing must be from 0 to below 1, not {label_smoothing}")
     if label_smoothing and vocabulary == 1:
         raise ValueError(f"label_smoothing is {label_smoothing}, but a vocabulary of one word has no others")
-    if not 0 <= r_drop_weight < float("inf"):
-        raise ValueError(f"r_drop_weight must be 0 or more, not {r_drop_weight}")
-    if r_drop_weight and (rows % 2 or not torch.equal(target[0::2], target[1::2])):
-        raise ValueError("with r_drop_weight, rows 2i and 2i + 1 must be of one word, and some targets differ")

@@ -36,10 +36,9 @@ def packed_cross_entropy(
     bias: Tensor | None,
     target: Tensor,
     label_smoothing: float,
-    r_drop_weight: float,
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` in PyTorch, on packed rows."""
-    return _PackedCrossEntropy.apply(features, weight, bias, target, label_smoothing, r_drop_weight)
+    return _PackedCrossEntropy.apply(features, weight, bias, target, label_smoothing)
 
 
 class _Gradients(NamedTuple):
@@ -59,29 +58,23 @@ class _PackedCrossEntropy(torch.autograd.Function):
         bias: Tensor | None,
         target: Tensor,
         label_smoothing: float,
-        r_drop_weight: float,
-    ) -> tuple[Tensor, Tensor]:
+        ) -> tuple[Tensor, Tensor]:
         number = torch.promote_types(features.dtype, torch.float32)
         wanted = _Gradients(*(
             torch.zeros_like(tensor, dtype=number) if needed and tensor is not None else None
             for tensor, needed in zip((features, weight, bias), ctx.needs_input_grad)
         ))  # fmt: skip
         others = label_smoothing / (weight.size(0) - 1) if label_smoothing else 0.0
-        total, of_others, divergence = (features.new_zeros((), dtype=number) for _ in range(3))
-        for rows in _pieces(features.size(0), weight, pairs=r_drop_weight > 0):
+        total, of_others = (features.new_zeros((), dtype=number) for _ in range(2))
+        for rows in _pieces(features.size(0), weight):
             some, words = features[rows], target[rows].unsqueeze(1)
             log_probabilities = torch.log_softmax(_scores(some, weight, bias), dim=1)
             total -= log_probabilities.gather(1, words).sum()
             if others:
                 of_others -= others * log_probabilities.sum()
-            drawn = _draw_together(log_probabilities, r_drop_weight) if r_drop_weight else None
-            if drawn:
-                divergence += drawn[0]
             if any(ctx.needs_input_grad):
                 # The gradient of the scores is softmax − q.
                 grad = log_probabilities.exp_()
-                if drawn:
-                    grad.add_(drawn[1])
                 if others:
                     grad.sub_(others)
                 grad.scatter_add_(1, words, grad.new_full(words.shape, label_smoothing + others - 1))
@@ -89,28 +82,17 @@ class _PackedCrossEntropy(torch.autograd.Function):
         ctx.save_for_backward(*wanted)
         ctx.formats = features.dtype, weight.dtype, None if bias is None else bias.dtype
         ctx.mark_non_differentiable(total)
-        return (1 - label_smoothing - others) * total + of_others + divergence, total
+        return (1 - label_smoothing - others) * total + of_others, total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved = zip(ctx.saved_tensors, ctx.formats)
-        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), *[None] * 3
+        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), None, None
 
 
-def _draw_together(log_probabilities: Tensor, weight: float) -> tuple[Tensor, Tensor]:
-    """The loss weight (KL(p, q) + KL(q, p)) / 2 of rows p, q, p, q … (n, V), and its gradient by their scores."""
-    log_ratio = log_probabilities[0::2] - log_probabilities[1::2]
-    p, q = log_probabilities[0::2].exp(), log_probabilities[1::2].exp()
-    kl_p, kl_q = (p * log_ratio).sum(1, keepdim=True), -(q * log_ratio).sum(1, keepdim=True)
-    by_p, by_q = p * (log_ratio - kl_p) + p - q, q * (-log_ratio - kl_q) + q - p
-    return weight / 2 * (kl_p + kl_q).sum(), weight / 2 * torch.stack([by_p, by_q], 1).flatten(0, 1)
-
-
-def _pieces(rows: int, weight: Tensor, *, pairs: bool) -> list[slice]:
-    scores = SCORES.get(weight.device.type, OTHER_SCORES)
-    at_once = max(FEWEST_ROWS, scores // weight.size(0))
-    return slices(rows, at_once + at_once % 2 if pairs else at_once)
+def _pieces(rows: int, weight: Tensor) -> list[slice]:
+    return slices(rows, max(FEWEST_ROWS, SCORES.get(weight.device.type, OTHER_SCORES) // weight.size(0)))
 
 
 def _scores(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -140,7 +122,6 @@ def native_cross_entropy(
     bias: Tensor | None,
     target: Tensor,
     label_smoothing: float,
-    r_drop_weight: float,
     *,
     products: torch.dtype,
 ) -> tuple[Tensor, Tensor]:
@@ -149,7 +130,7 @@ def native_cross_entropy(
     ``products`` is the format of matrix products.
     """
     check_native("cross_entropy", features)
-    return _NativeCrossEntropy.apply(features, weight, bias, target, label_smoothing, r_drop_weight, products)
+    return _NativeCrossEntropy.apply(features, weight, bias, target, label_smoothing, products)
 
 
 class _NativeCrossEntropy(torch.autograd.Function):
@@ -169,4 +150,4 @@ class _NativeCrossEntropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved = zip(ctx.saved_tensors, ctx.formats)
-        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), *[None] * 4
+        return *(None if grad is None else (grad * grad_loss).to(number) for grad, number in saved), *[None] * 3

@@ -12,7 +12,6 @@ def cross_entropy(
     bias: Tensor | None,
     target: Tensor,
     label_smoothing: float,
-    r_drop_weight: float,
 ) -> tuple[Tensor, Tensor]:
     """Computes :func:`recurrent_mt.kernels.cross_entropy.cross_entropy` as a loop over the equations."""
     scores = features @ weight.t()
@@ -23,7 +22,4 @@ def cross_entropy(
     if label_smoothing:
         others = label_smoothing / (weight.size(0) - 1)
         loss = (1 - label_smoothing - others) * total - others * log_probabilities.sum()
-    if r_drop_weight:
-        p, q = log_probabilities[0::2].exp(), log_probabilities[1::2].exp()
-        loss = loss + r_drop_weight * ((p - q) * (p.log() - q.log())).sum() / 2
     return loss, total.detach()

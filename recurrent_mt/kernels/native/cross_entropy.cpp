@@ -33,7 +33,7 @@ struct Labels {
 /// The loss of a row; −log p of its target, which is the same without label smoothing; and score − log p of any word.
 template <typename T>
 struct Loss {
-  T smoothed, of_target, above_log;
+  T smoothed, of_target;
 };
 
 /// Turns the scores of a row into the gradient of its loss, softmax − labels, and returns the loss.
@@ -64,43 +64,11 @@ INLINE Loss<T> loss_and_gradient(T* scores, const T* bias, int64_t vocabulary, i
 #pragma omp simd
   for (int64_t word = 0; word < vocabulary; word++) scores[word] = scores[word] * scale - labels.others;
   scores[target] -= labels.target_beyond_others;
-  const T of_target = static_cast<T>(std::log(sum)) - score, above_log = static_cast<T>(largest + std::log(sum));
+  const T of_target = static_cast<T>(std::log(sum)) - score;
   // Without label smoothing, a word that is impossible, whose score is −∞, does not count.
-  if (labels.others == 0) return {of_target, of_target, above_log};
+  if (labels.others == 0) return {of_target, of_target};
   const T of_all = static_cast<T>(vocabulary * std::log(sum) - sum_of_scores);
-  return {labels.target_beyond_others * of_target + labels.others * of_all, of_target, above_log};
-}
-
-/// Adds the gradient of weight (KL(p, q) + KL(q, p)) / 2 to those of two passes, p − labels and q − labels, and returns
-/// it. `ratio` has log p − log q + `above` of each word.
-template <typename T>
-INLINE T draw_together(T* first, T* second, const T* ratio, T above, int64_t vocabulary, int64_t target,
-                       Labels<T> labels, T weight) {
-  constexpr int64_t BLOCK = 64;
-  first[target] += labels.target_beyond_others;
-  second[target] += labels.target_beyond_others;
-  double of_first = 0, of_second = 0;
-  for (int64_t begin = 0; begin < vocabulary; begin += BLOCK) {
-    const int64_t end = begin + BLOCK < vocabulary ? begin + BLOCK : vocabulary;
-    T part_of_first = 0, part_of_second = 0;
-#pragma omp simd reduction(+ : part_of_first, part_of_second)
-    for (int64_t word = begin; word < end; word++) {
-      part_of_first += (first[word] + labels.others) * (ratio[word] - above);
-      part_of_second -= (second[word] + labels.others) * (ratio[word] - above);
-    }
-    of_first += part_of_first;
-    of_second += part_of_second;
-  }
-  const T half = weight / 2, kl_first = static_cast<T>(of_first), kl_second = static_cast<T>(of_second);
-#pragma omp simd
-  for (int64_t word = 0; word < vocabulary; word++) {
-    const T p = first[word] + labels.others, q = second[word] + labels.others, log_ratio = ratio[word] - above;
-    first[word] += half * (p * (log_ratio - kl_first) + p - q);
-    second[word] += half * (q * (-log_ratio - kl_second) + q - p);
-  }
-  first[target] -= labels.target_beyond_others;
-  second[target] -= labels.target_beyond_others;
-  return half * (kl_first + kl_second);
+  return {labels.target_beyond_others * of_target + labels.others * of_all, of_target};
 }
 
 /// What is computed besides the loss; undefined where it is not needed.
@@ -108,12 +76,10 @@ struct Gradients {
   Tensor features, weight, bias;
 };
 
-/// The losses of all rows, the smoothed and the target's, and the gradients of the former. With a weight for R-Drop,
-/// rows 2i and 2i + 1 are two passes of a word.
+/// The losses of all rows, the smoothed and the target's, and the gradients of the former.
 template <typename T>
 std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, const optional<Tensor>& bias,
-                               const Tensor& target, Labels<T> labels, T r_drop_weight, at::ScalarType products,
-                               Gradients& grads) {
+                               const Tensor& target, Labels<T> labels, at::ScalarType products, Gradients& grads) {
   const int64_t rows = features.size(0), size = features.size(1), vocabulary = weight.size(0);
   const RightFactor forward(weight.t(), products),
       backward = grads.features.defined() ? RightFactor(weight, products) : RightFactor();
@@ -125,26 +91,12 @@ std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, con
     const int64_t count = std::min(ROWS, rows - first);
     const auto some = rows_of<T>(features).part(first, count), grad = rows_of<T>(scores).part(0, count);
     forward.multiply<T>(some, grad, Into::replace);
-    const int64_t together = r_drop_weight ? 2 : 1;
-    for_rows(count / together, together * vocabulary, [&](int64_t begin, int64_t end) {
-      std::vector<T> ratios(r_drop_weight ? vocabulary : 0);
-      vectorized([=, ratio = ratios.data(), added = bias ? bias->const_data_ptr<T>() : nullptr]() INLINE_LAMBDA {
-        for (int64_t row = begin * together; row < end * together; row += together) {
-          T *const one = grad[row], *const other = r_drop_weight ? grad[row + 1] : nullptr;
-          const int64_t word = words[first + row];
-          if (other) {
-#pragma omp simd
-            for (int64_t each = 0; each < vocabulary; each++) ratio[each] = one[each] - other[each];
-          }
-          const auto found = loss_and_gradient<T>(one, added, vocabulary, word, labels);
+    for_rows(count, vocabulary, [&](int64_t begin, int64_t end) {
+      vectorized([=, added = bias ? bias->const_data_ptr<T>() : nullptr]() INLINE_LAMBDA {
+        for (int64_t row = begin; row < end; row++) {
+          const auto found = loss_and_gradient<T>(grad[row], added, vocabulary, words[first + row], labels);
           loss[first + row] = found.smoothed;
           of_target[first + row] = found.of_target;
-          if (!other) continue;
-          const auto again = loss_and_gradient<T>(other, added, vocabulary, word, labels);
-          const T above = found.above_log - again.above_log;
-          loss[first + row] += draw_together<T>(one, other, ratio, above, vocabulary, word, labels, r_drop_weight);
-          loss[first + row + 1] = again.smoothed;
-          of_target[first + row + 1] = again.of_target;
         }
       });
     });
@@ -159,7 +111,7 @@ std::tuple<Tensor, Tensor> run(const Tensor& features, const Tensor& weight, con
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& features, const Tensor& weight,
                                                                  const optional<Tensor>& bias, const Tensor& target,
-                                                                 double label_smoothing, double r_drop_weight,
+                                                                 double label_smoothing,
                                                                  at::ScalarType products, bool needs_features,
                                                                  bool needs_weight, bool needs_bias) {
   TORCH_CHECK_VALUE(features.dim() == 2 && weight.dim() == 2, "features and weight must be matrices, not ",
@@ -174,7 +126,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
   TORCH_CHECK_VALUE(label_smoothing == 0 || (0 < label_smoothing && label_smoothing < 1 && vocabulary > 1),
                     "label_smoothing must be from 0 to below 1, and 0 for one word, not ", label_smoothing, " for ",
                     vocabulary);
-  TORCH_CHECK_VALUE(r_drop_weight == 0 || rows % 2 == 0, "with r_drop_weight, rows must be pairs, not ", rows);
   if (rows) {
     const auto [least, most] = words.aminmax();
     TORCH_CHECK_VALUE(least.item<int64_t>() >= 0 && most.item<int64_t>() < vocabulary, "target must be from 0 to ",
@@ -188,7 +139,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
   const auto [loss, total] = in_format("features", number, [&](auto zero) {
     using T = decltype(zero);
     return run<T>(feature_rows, weight, biases, words, Labels<T>(label_smoothing, vocabulary),
-                  static_cast<T>(r_drop_weight), products, grads);
+                  products, grads);
   });
   return {loss, total, grads.features, grads.weight, grads.bias};
 }
@@ -198,7 +149,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cross_entropy(const Tensor& f
 TORCH_LIBRARY_FRAGMENT(recurrent_mt, library) {
   library.def(
       "cross_entropy(Tensor features, Tensor weight, Tensor? bias, Tensor target, float label_smoothing, "
-      "float r_drop_weight, ScalarType products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, "
+      "ScalarType products, bool needs_features, bool needs_weight, bool needs_bias) -> (Tensor, "
       "Tensor, Tensor, Tensor, Tensor)");
 }
 
