@@ -67,7 +67,7 @@ ALLOWED = {
         "ratings": {"numpy", "krippendorff", "tabulate", "recurrent_mt.pages", "recurrent_mt.text_files"},
         "data": {
             *("recurrent_mt.file_lock", "recurrent_mt.text_files"),
-            *("numpy", "scipy", "gensim", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
+            *("numpy", "jieba", "mtdata", "pycld2", "py3langid", "regex", "sacremoses"),
             *("recurrent_mt.languages", "recurrent_mt.ordered_map"),
         },
         "experiments": {

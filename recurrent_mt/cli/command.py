@@ -86,8 +86,6 @@ Data:
       recurrent-mt sentencepiece train --size 4000 --model model train.fr train.en
   synthetic-corpus     make a synthetic corpus with gold trees and alignments
       recurrent-mt synthetic-corpus --pair fr-en --out corpus
-  word-vectors         train skip-gram vectors for --encoder-embed-path
-      recurrent-mt word-vectors --text train.fr --dictionary data/dict.fr.txt --size 256 --out fr.vec
 
 Ratings:
   rate                 make a page for blind rating of translations

@@ -261,7 +261,7 @@ def test_a_file_that_cannot_be_used_is_named_in_words(line, message, tmp_path, m
 
 
 NUMBERS = {
-    "seed": ("compare", "rate", "ratings", "select", "structure", "word-vectors"),
+    "seed": ("compare", "rate", "ratings", "select", "structure"),
     "max-tokens": ("align", "structure"),
     "max": ("limit-lengths",),
     "sentences": ("count-operations",),
@@ -281,7 +281,7 @@ def test_a_number_that_an_option_cannot_have_is_refused_by_name(option, name):
 
 
 def test_what_cannot_be_written_is_refused_before_the_work(tmp_path):
-    for line in ("hypotheses none", "word-vectors --text none", "count-operations --checkpoint none --data none"):
+    for line in ("hypotheses none", "count-operations --checkpoint none --data none"):
         done = call(*line.split(), "--out", tmp_path)
         assert (done.returncode, done.stderr) == (1, f"error: {tmp_path}: it is a folder: name a file\n")
 

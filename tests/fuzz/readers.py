@@ -14,7 +14,6 @@ import numpy as np
 import yaml
 
 from recurrent_mt.data.parallel_text import stream_sentences
-from recurrent_mt.data.word_vectors import read_lexicon, read_vectors
 from recurrent_mt.evaluation.alignment import read_alignment_lines, read_alignment_log, read_gold_links
 from recurrent_mt.evaluation.generate_log import collect_lists, read_generate_log
 from recurrent_mt.evaluation.structure.gates import WindowGates, read_gates
@@ -103,11 +102,6 @@ def drawing(path: Path) -> None:
     assert isinstance(read, Figure) and read.size in ("narrow", "", "wide")
 
 
-def vectors(path: Path) -> None:
-    read = read_vectors(path)
-    assert read.matrix.shape == (len(read.words), read.size) and np.isfinite(read.matrix).all()
-
-
 def parameters(path: Path) -> None:
     read = read_file(path)
     assert all(tensor.isfinite().all() for tensor in read.arrays.values())
@@ -175,8 +169,6 @@ READERS = {
     "tables": Reader(tables, (json.dumps({"tables": [asdict(TABLE)] * 2}, ensure_ascii=False).encode(),), ".json"),
     "drawing": Reader(drawing, (DRAWING.encode(),), ".svg"),
     "trees": Reader(read_penn_trees, (lines("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))", "( (S (X a) (X b)))"),)),
-    "word vectors": Reader(vectors, (lines("2 3", "été 1 -2.5 3e-2", "b 0 0 0"),)),
-    "lexicon": Reader(read_lexicon, (lines("chien dog", "chat\tcat"),)),
     "corpus": Reader(lambda path: list(stream_sentences(path)), (lines("un homme dort .", "  Été\u2028 "),)),
     "compressed corpus": Reader(lambda path: list(stream_sentences(path)), (gzip.compress(b"un\ndeux\n" * 50),), ".gz"),
     "model of GroundHog": Reader(

@@ -58,7 +58,7 @@ class _PackedCrossEntropy(torch.autograd.Function):
         bias: Tensor | None,
         target: Tensor,
         label_smoothing: float,
-        ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         number = torch.promote_types(features.dtype, torch.float32)
         wanted = _Gradients(*(
             torch.zeros_like(tensor, dtype=number) if needed and tensor is not None else None
